@@ -1,0 +1,103 @@
+# Everything sets itself up: only Python 3.11 or later, pip and make are needed.
+#   make PYTHON=/path/to/python test    uses that interpreter to create .venv
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+VENV := .venv
+BIN := $(VENV)/bin
+CREATED := $(VENV)/pyvenv.cfg
+RUN := $(VENV)/.installed-run
+DEV := $(VENV)/.installed-dev
+WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --promise-report=build/promises.json
+
+# Only this project's own environment counts, whatever is active in the calling shell.
+unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PIP_TARGET PIP_PREFIX
+export PIP_USER := 0
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+
+define install
+	@echo "Installing freefloat ($(1)) into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[$(1)]' || { \
+	  echo "The installation failed; pip's message is above." \
+	       "If it speaks of connections or of no matching distribution, check the network" \
+	       "or pip's own settings ('$(BIN)/python -m pip config list'), then run make again." >&2; \
+	  exit 1; }
+	@touch $@
+endef
+
+.PHONY: help demo test test-full lint types bench clean distclean
+
+help: ## print this list
+	@echo "make targets (each sets itself up):"
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | \
+	  while IFS='|' read -r name what; do printf '%-14s%s\n' "$$name" "$$what"; done
+
+$(CREATED):
+	@chosen=""; \
+	for candidate in $(or $(PYTHON),python3.13 python3.12 python3.11 python3 python); do \
+	  if "$$candidate" -c "$(NEW_ENOUGH)" >/dev/null 2>&1; then chosen=$$candidate; break; fi; \
+	done; \
+	if [ -z "$$chosen" ]; then \
+	  echo "freefloat needs Python 3.11 or later and found none$(if $(PYTHON), at $(PYTHON))." \
+	       "Install one, or name it: make PYTHON=/path/to/python3.11 ..." >&2; \
+	  exit 1; \
+	fi; \
+	echo "Creating $(VENV) with $$("$$chosen" --version) ..."; \
+	if "$$chosen" -c "import ensurepip" >/dev/null 2>&1; then \
+	  "$$chosen" -m venv $(VENV); \
+	else \
+	  "$$chosen" -m venv --without-pip $(VENV) && \
+	  "$$chosen" -m pip --python $(VENV)/bin/python install --quiet pip; \
+	fi || { \
+	  rm -rf $(VENV); \
+	  echo "Creating $(VENV) failed; the message is above." >&2; \
+	  exit 1; }
+
+$(RUN): pyproject.toml constraints.txt | $(CREATED)
+	$(call install,plot)
+
+# After $(RUN), never beside it: two pips at once in one environment would collide under make -j.
+$(DEV): pyproject.toml constraints.txt $(RUN)
+	$(call install,dev)
+
+demo: $(RUN) ## check a servicer, fly it, and plot the flight in build/demo
+	@mkdir -p build/demo
+	$(BIN)/freefloat check servicer
+	$(BIN)/freefloat simulate servicer --out build/demo/flight.parquet --plot build/demo/flight.png
+
+test: $(DEV) ## lint, types and the test suite
+	@failed=""; \
+	$(BIN)/ruff check . || failed="$$failed lint"; \
+	$(BIN)/pyright || failed="$$failed types"; \
+	$(PYTEST) || failed="$$failed tests"; \
+	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }
+
+test-full: $(DEV) ## the test suite with the long versions
+	@$(PYTEST) -m ""
+
+lint: $(DEV) ## ruff
+	@$(BIN)/ruff check .
+
+types: $(DEV) ## pyright on src
+	@$(BIN)/pyright
+
+bench: $(DEV) ## every script in benchmarks, one after the other
+	@found=""; \
+	for script in benchmarks/*.py; do \
+	  [ -e "$$script" ] || continue; \
+	  found=yes; echo "== $$script"; $(BIN)/python "$$script" || exit 1; \
+	done; \
+	[ -n "$$found" ] || echo "There are no benchmarks yet."
+
+clean: ## remove what runs leave behind
+	rm -rf build dist .pytest_cache .ruff_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean ## clean, and remove .venv
+	rm -rf $(VENV)

@@ -1,0 +1,72 @@
+"""How kernels are compiled: one decorator, a cache in the user's own folder, a visible first time.
+
+Numba compiles a kernel the first time it is called and keeps the machine code on disk. The folder
+is the user's cache folder (FREEFLOAT_CACHE_DIR overrides it), so that a read-only installation
+works and every later start is quick.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@lru_cache(maxsize=1)
+def cache_folder() -> Path:
+    """Where compiled kernels are kept."""
+    chosen = os.environ.get("FREEFLOAT_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    return base / "freefloat"
+
+
+# Fused multiply-add is allowed ("contract"); reordering of sums is not, so that results do not
+# depend on the compiler's mood. Division follows NumPy, without branches.
+OPTIONS = {"error_model": "numpy", "fastmath": {"contract"}, "nogil": True}
+
+
+def inlined(function: Function) -> Function:
+    """A building block of kernels: compiled into each of its callers, never called by itself.
+
+    It is not cached: Numba cannot look inside cached code, so a cached block would be called
+    through a pointer with every array taken apart, which costs more than the block.
+    """
+    import numba
+
+    return numba.njit(forceinline=True, **OPTIONS)(function)
+
+
+def kernel(function: Function) -> Function:
+    """An entry point: a hot loop compiled by Numba, without allocation, cached on disk."""
+    import numba
+
+    # Numba looks at its global cache setting when a function is decorated; ours must not leak
+    # into the functions of whoever imports us.
+    before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    numba.config.CACHE_DIR = str(cache_folder() / _fingerprint())  # type: ignore[attr-defined]
+    try:
+        return numba.njit(cache=True, **OPTIONS)(function)
+    finally:
+        numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
+
+
+@lru_cache(maxsize=1)
+def _fingerprint() -> str:
+    """Changes with any kernel source: Numba itself only looks at the entry point's own file."""
+    digest = hashlib.sha256()
+    for source in sorted(Path(__file__).parent.glob("**/kernels/*.py")):
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,157 @@
+"""What a named parameter changes: the link between words and the numbers in the kernels.
+
+Names: `bus.mass` [kg], `bus.mx|my|mz` first moment [kg m], `bus.ixx|ixy|ixz|iyy|iyz|izz` inertia
+about the body's origin [kg m^2]; `hinge.stiffness|damping|rest|friction`; `arm_1.drive.stiffness|
+damping|friction|inertia`; `tank.mass` [kg], `tank.length` [m]; `rw_x.inertia` [kg m^2];
+`start.position.x` [m], `start.attitude.x` [rad] (small rotation in root axes), `start.velocity.x`
+[m/s], `start.rate.x` [rad/s], and `start.<coordinate>.position|velocity`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freefloat.dynamics.kernels.tangent import Directions
+from freefloat.dynamics.tree import System, rotor_phi
+from freefloat.errors import IdentificationError
+from freefloat.model import inertia as inertial
+
+Array = NDArray[np.float64]
+SPRING_FIELDS = ("stiffness", "damping", "rest", "friction")
+START_ROWS = {"position": 0, "attitude": 3, "velocity": 6, "rate": 9}
+
+
+def parameter_names(system: System) -> list[str]:
+    """Every name that can be asked for, in model order."""
+    assembly, model = system.model.assembly, system.model
+    tanks = {tank.name for tank in model.tanks}
+    massless = {f"{tank.name}_link" for tank in model.tanks}
+    names = [
+        f"{body.name}.{field}"
+        for body in assembly.bodies
+        if body.name not in tanks | massless
+        for field in inertial.NAMES
+    ]
+    names += [f"{tank.name}.{field}" for tank in model.tanks for field in ("mass", "length")]
+    names += [f"{spring.owner}.{field}" for spring in assembly.springs for field in SPRING_FIELDS]
+    for rotor in assembly.rotors:
+        is_drive = rotor.coordinate.endswith(".motor")
+        names.append(f"{rotor.owner}.drive.inertia" if is_drive else f"{rotor.owner}.inertia")
+    names += [f"start.{field}.{axis}" for field in START_ROWS for axis in "xyz"]
+    for c in _free_coordinates(system):
+        names += [f"start.{system.coordinates[c]}.{field}" for field in ("position", "velocity")]
+    return names
+
+
+def _free_coordinates(system: System) -> list[int]:
+    return [int(g) - 6 for g in system.tree.free if g >= 6]
+
+
+class _Collector:
+    """Entries of `Directions` as they are found."""
+
+    def __init__(self, system: System, n_parameters: int) -> None:
+        self.system = system
+        n_states = 12 + 2 * len(_free_coordinates(system))
+        self.start = np.zeros((n_states, n_parameters))
+        self.body: list[tuple[int, int]] = []
+        self.body_change: list[Array] = []
+        self.spring: list[tuple[int, int]] = []
+        self.spring_change: list[Array] = []
+        self.rotor: list[tuple[int, int]] = []
+        self.rotor_change: list[float] = []
+
+    def add_body(self, p: int, body: str, change: Array) -> None:
+        """Parameter p changes phi of a body (in its own frame)."""
+        self.body.append((p, self.system.body_link[body]))
+        self.body_change.append(self.system.phi_map[body] @ change)
+
+    def finish(self) -> Directions:
+        """The collected entries as arrays, bodies sorted so that each link is visited once."""
+        order = np.argsort([link for _, link in self.body], kind="stable")
+        return Directions(
+            _pairs([self.body[i] for i in order]),
+            np.reshape([self.body_change[i] for i in order], (-1, 10)).astype(float),
+            _pairs(self.spring),
+            np.reshape(self.spring_change, (-1, 4)).astype(float),
+            _pairs(self.rotor),
+            np.array(self.rotor_change, dtype=float),
+        )
+
+
+def _pairs(entries: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
+    return np.reshape(np.array(entries, dtype=np.int64), (-1, 2))
+
+
+def directions(system: System, names: Sequence[str]) -> tuple[Directions, Array]:
+    """The kernels' entries for the named parameters and the tangent of the initial state."""
+    collector = _Collector(system, len(names))
+    known = set(parameter_names(system))
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise IdentificationError(
+            f"{system.model.name!r} has no parameter called {', '.join(unknown[:5])};"
+            f" names look like {', '.join(sorted(known)[:4])} (list them with parameter_names)"
+        )
+    for p, name in enumerate(names):
+        _add(collector, p, name)
+    return collector.finish(), collector.start
+
+
+def _add(collector: _Collector, p: int, name: str) -> None:
+    system = collector.system
+    owner, _, field = name.rpartition(".")
+    tanks = {tank.name: tank for tank in system.model.tanks}
+    if name.startswith("start."):
+        collector.start[_start_row(system, name), p] = 1.0
+    elif owner in tanks and field in ("mass", "length"):
+        collector.add_body(p, owner, _fuel_change(system, owner, field))
+    elif field in inertial.NAMES and owner in system.body_link:
+        collector.add_body(p, owner, np.eye(10)[inertial.NAMES.index(field)])
+    elif field in SPRING_FIELDS:
+        owners = [spring.owner for spring in system.model.assembly.springs]
+        s, k = owners.index(owner), SPRING_FIELDS.index(field)
+        change = np.eye(4)[k]
+        stiffness, _, rest, _ = system.parameters.spring[s]
+        if k == 0:
+            change[2] = rest  # the kernels want k (q - rest) differentiated as x dk - d(k rest)
+        if k == 2:
+            change[2] = stiffness
+        collector.spring.append((p, s))
+        collector.spring_change.append(change)
+    else:
+        _add_rotor(collector, p, owner.removesuffix(".drive"))
+
+
+def _add_rotor(collector: _Collector, p: int, owner: str) -> None:
+    rotors = collector.system.model.assembly.rotors
+    r = [rotor.owner for rotor in rotors].index(owner)
+    collector.rotor.append((p, r))
+    collector.rotor_change.append(1.0)
+    if not rotors[r].is_included:
+        collector.add_body(p, rotors[r].body, rotor_phi(rotors[r].axis))
+
+
+def _fuel_change(system: System, tank: str, field: str) -> Array:
+    """d phi of the point mass per unit mass or length of its pendulum."""
+    body = next(body for body in system.model.assembly.bodies if body.name == tank)
+    if field == "mass":
+        return body.phi / body.mass
+    part = next(part for part in system.model.tanks if part.name == tank)
+    change = 2.0 * body.phi / part.length  # the inertia goes with the square of the length,
+    change[1:4] /= 2.0  # the first moment with the length itself,
+    change[0] = 0.0  # the mass not at all
+    return change
+
+
+def _start_row(system: System, name: str) -> int:
+    _, part, field = name.split(".", 2)
+    if part in START_ROWS:
+        return START_ROWS[part] + "xyz".index(field)
+    coordinate, _, field = name.removeprefix("start.").rpartition(".")
+    free = _free_coordinates(system)
+    place = free.index(system.coordinates.index(coordinate))
+    return 12 + place + (len(free) if field == "velocity" else 0)

@@ -1,0 +1,197 @@
+"""The equations of motion as plain functions of a System and arrays of samples.
+
+Rows are samples. Generalised forces and accelerations are ordered: root angular (3), root linear
+(3), both in root axes, then every coordinate. The linear acceleration of the root is the classical
+one (what an accelerometer at the root's origin feels, in the absence of gravity).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from freefloat.dynamics.kernels.integrate import Inputs
+from freefloat.dynamics.kernels.newton_euler import new_work
+from freefloat.dynamics.state import as_states, positions, rates
+from freefloat.dynamics.tree import System
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Motion:
+    """What a system does at its states.
+
+    accelerations (N, 6 + c); forces (N, c): generalised force of every coordinate, which is what a
+    torque sensor behind the gear reads; links (N, links, 46): the kernels' link table.
+    """
+
+    accelerations: Array
+    forces: Array
+    links: Array
+
+
+def no_inputs(system: System, *, n_rows: int = 1) -> Inputs:
+    """Input tables with every prescribed coordinate at home and nothing pushing."""
+    homes = np.array([c.home for c in system.model.assembly.coordinates])
+    given = np.zeros((n_rows, 3, len(system.tree.given), 3))
+    given[..., 0] = homes[system.tree.given]
+    gains = np.zeros((system.n_coordinates, 3))
+    gains[:, 2] = np.inf
+    return Inputs(
+        given,
+        np.zeros((n_rows, 3, system.n_coordinates, 3)),
+        np.zeros((n_rows, 3, len(system.tree.thruster_link) + 6)),
+        gains,
+    )
+
+
+def observe(
+    system: System, states: ArrayLike, *, inputs: Inputs | None = None, times: ArrayLike = 0.0
+) -> Motion:
+    """Accelerations and joint forces at states; row i of the inputs (stage 0) belongs to row i."""
+    from freefloat.dynamics.kernels.observe import observe as kernel
+
+    table = as_states(states, system)
+    n, c = len(table), system.n_coordinates
+    if inputs is None:
+        inputs = no_inputs(system)
+        inputs.given[0, :, :, 0] = positions(table)[0, system.tree.given]
+    motion = np.empty((n, 6 + 2 * c))
+    work = new_work(system.tree)
+    links = np.empty((n, *work.L.shape))
+    at = np.ascontiguousarray(np.broadcast_to(np.asarray(times, dtype=float), (n,)))
+    kernel(system.tree, system.parameters, work, inputs, at, table, motion, links)
+    return Motion(motion[:, : 6 + c], motion[:, 6 + c :], links)
+
+
+def inverse_dynamics(
+    system: System, rate: ArrayLike, acceleration: ArrayLike, coordinates: ArrayLike
+) -> Array:
+    """Generalised forces (N, 6 + c) for given motion, without springs, fields and thrust.
+
+    rate (N, 3) and acceleration (N, 6) of the root in root axes, coordinates (N, c, 3): q, dq, ddq.
+    """
+    from freefloat.dynamics.kernels.observe import inverse_dynamics as kernel
+
+    rate, acceleration, coordinates = _samples(rate, acceleration, coordinates)
+    forces = np.empty((len(rate), 6 + system.n_coordinates))
+    kernel(
+        system.tree,
+        system.parameters,
+        new_work(system.tree),
+        rate,
+        acceleration,
+        coordinates,
+        forces,
+    )
+    return forces
+
+
+def mass_matrix(system: System, q: ArrayLike) -> Array:
+    """The mass matrix of the free accelerations (see `System.tree.free`) at coordinates q."""
+    from freefloat.dynamics.kernels.observe import free_mass_matrix
+
+    n = len(system.tree.free)
+    H = np.empty((n, n))
+    at = np.ascontiguousarray(q, dtype=float)
+    free_mass_matrix(system.tree, system.parameters, new_work(system.tree), at, H)
+    return H
+
+
+@dataclass(frozen=True)
+class Balance:
+    """Conserved quantities of states, in world axes about the world's origin."""
+
+    linear_momentum: Array  # (N, 3) [N s]
+    angular_momentum: Array  # (N, 3) [N m s]
+    com: Array  # (N, 3) [m]
+    kinetic_energy: Array  # (N,) [J]
+    spring_energy: Array  # (N,) [J]
+    mass: float  # [kg]
+
+    @property
+    def energy(self) -> Array:
+        """Kinetic plus spring energy [J]."""
+        return self.kinetic_energy + self.spring_energy
+
+    @property
+    def angular_momentum_about_com(self) -> Array:
+        """Angular momentum about the system's centre of mass (N, 3) [N m s]."""
+        return self.angular_momentum - np.cross(self.com, self.linear_momentum)
+
+
+def balance(system: System, states: ArrayLike) -> Balance:
+    """Momentum, energy and centre of mass of states.
+
+    >>> from freefloat.dynamics import Start, flatten
+    >>> from freefloat.model import load_model
+    >>> system = flatten(load_model("cepheus"))
+    >>> float(balance(system, Start(velocity=(1.0, 0.0, 0.0)).vector(system)).kinetic_energy[0])
+    5.1105
+    """
+    from freefloat.dynamics.kernels.observe import balance as kernel
+
+    table = as_states(states, system)
+    out = np.empty((len(table), 12))
+    kernel(system.tree, system.parameters, new_work(system.tree), table, out)
+    return Balance(out[:, :3], out[:, 3:6], out[:, 6:9], out[:, 9], out[:, 10], float(out[0, 11]))
+
+
+def force_regressor(
+    system: System,
+    rate: ArrayLike,
+    acceleration: ArrayLike,
+    coordinates: ArrayLike,
+    *,
+    field: ArrayLike | None = None,
+) -> Array:
+    """Y (N, 6 + c, 10 links + rotors) with inverse dynamics = Y @ system_vector(system).
+
+    `field` (N, 6): gravity u and orbit direction r at the root, in root axes.
+    """
+    from freefloat.dynamics.kernels.regressor import force_regressor as kernel
+
+    rate, acceleration, coordinates = _samples(rate, acceleration, coordinates)
+    n_columns = 10 * system.n_links + len(system.tree.rotor_link)
+    Y = np.zeros((len(rate), 6 + system.n_coordinates, n_columns))
+    fields = np.zeros((len(rate), 6)) if field is None else np.ascontiguousarray(field, dtype=float)
+    work, scratch = new_work(system.tree), np.zeros((6, 10))
+    kernel(system.tree, work, scratch, rate, acceleration, coordinates, fields, Y)
+    return Y
+
+
+def momentum_regressor(
+    system: System, rate: ArrayLike, velocity: ArrayLike, coordinates: ArrayLike
+) -> tuple[Array, Array]:
+    """Momentum (N, 6, columns) and kinetic energy (N, columns) per unit parameter.
+
+    Rows: angular momentum about the root's origin, linear momentum, both in root axes; `velocity`
+    of the root in root axes too.
+    """
+    from freefloat.dynamics.kernels.regressor import momentum_regressor as kernel
+
+    rate, velocity, coordinates = _samples(rate, velocity, coordinates)
+    n_columns = 10 * system.n_links + len(system.tree.rotor_link)
+    momenta = np.zeros((len(rate), 6, n_columns))
+    energies = np.zeros((len(rate), n_columns))
+    kernel(system.tree, new_work(system.tree), rate, velocity, coordinates, momenta, energies)
+    return momenta, energies
+
+
+def system_vector(system: System) -> Array:
+    """The parameters the regressors multiply: ten a link, then the rotors' spin inertias."""
+    return np.concatenate([system.parameters.phi.ravel(), system.parameters.rotor])
+
+
+def coordinates_of(states: Array, accelerations: Array) -> Array:
+    """(N, c, 3) q, dq, ddq from state vectors and accelerations (N, 6 + c)."""
+    return np.ascontiguousarray(
+        np.stack([positions(states), rates(states), accelerations[:, 6:]], axis=-1)
+    )
+
+
+def _samples(*tables: ArrayLike) -> list[Array]:
+    return [np.ascontiguousarray(table, dtype=float) for table in tables]

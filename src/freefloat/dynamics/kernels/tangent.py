@@ -1,0 +1,322 @@
+"""How the trajectory changes with parameters and initial state, integrated beside it.
+
+The tangent T has one column a parameter and the rows: position (3), attitude (3; small rotation
+in root axes), velocity (3), rate (3), q and dq of the free coordinates. Its equation is
+linear: H da = -(G dx + Y dphi - springs), with the factor of H the simulation has anyway.
+"""
+
+from __future__ import annotations
+
+from math import tanh
+from typing import NamedTuple
+
+import numpy as np
+
+from freefloat.compilation import inlined, kernel
+from freefloat.dynamics.kernels.forward import free_force, is_on_the_way
+from freefloat.dynamics.kernels.integrate import settle, state_rate
+from freefloat.dynamics.kernels.linearise import add_spring_slope, slopes_of_motion
+from freefloat.dynamics.kernels.newton_euler import ACCELERATION, DDQ, DQ, RATE, Q, root_axes
+from freefloat.dynamics.kernels.regressor import unit_forces
+from freefloat.dynamics.kernels.spatial import A, V, cross, power, rotate
+
+
+class Directions(NamedTuple):
+    """What the parameters do: each entry says which number changes by how much per parameter."""
+
+    body: np.ndarray  # (entries, 2) parameter, link
+    body_change: np.ndarray  # (entries, 10) change of the link's phi
+    spring: np.ndarray  # (entries, 2) parameter, spring
+    spring_change: np.ndarray  # (entries, 4) change of stiffness, damping, rest, friction
+    rotor: np.ndarray  # (entries, 2) parameter, rotor
+    rotor_change: np.ndarray  # (entries,) change of the spin inertia
+
+
+class Tangent(NamedTuple):
+    """Scratch space of the tangent equation."""
+
+    b: np.ndarray  # (rows, parameters) force residual per parameter, then accelerations
+    y: np.ndarray  # (states, parameters) tangent at the stage
+    k: np.ndarray  # its rate
+    total: np.ndarray
+
+
+@inlined
+def parameter_forces(tree, w, slopes, n_rows, directions, b):
+    """b[m, p]: change of force row m per unit of parameter p, at fixed motion."""
+    L = w.L
+    rows = slopes.rows
+    for m in range(n_rows):
+        for p in range(b.shape[1]):
+            b[m, p] = 0.0
+    last = -1
+    for e in range(directions.body.shape[0]):
+        p, i = directions.body[e, 0], directions.body[e, 1]
+        if i != last:
+            unit_forces(L, i, w.root, tree.field[3], slopes.Y)
+            last = i
+        f = product(slopes.Y, directions.body_change, e)
+        for m in range(n_rows):
+            g = rows[m]
+            if g < 6:
+                b[m, p] += f[g]
+            elif g - 5 < L.shape[0] and is_on_the_way(tree, i, g - 5):
+                b[m, p] += power(L, g - 5, f[0], f[1], f[2], f[3], f[4], f[5])
+    rotor_forces(tree, w, slopes, n_rows, directions, b)
+    spring_forces(tree, w, slopes, directions, b)
+
+
+@inlined
+def product(Y, change, e):
+    """Y times row e of `change`, six numbers."""
+    x = y = z = fx = fy = fz = 0.0
+    for k in range(10):
+        d = change[e, k]
+        if d != 0.0:
+            x, y, z = x + Y[0, k] * d, y + Y[1, k] * d, z + Y[2, k] * d
+            fx, fy, fz = fx + Y[3, k] * d, fy + Y[4, k] * d, fz + Y[5, k] * d
+    return x, y, z, fx, fy, fz
+
+
+@inlined
+def rotor_forces(tree, w, slopes, n_rows, directions, b):
+    """Entries of parameters that are a rotor's spin inertia."""
+    L, U, rows = w.L, w.U, slopes.rows
+    n = L.shape[0]
+    for e in range(directions.rotor.shape[0]):
+        p, r = directions.rotor[e, 0], directions.rotor[e, 1]
+        i, N, c = tree.rotor_link[r], tree.rotors[r, 3], n - 1 + r
+        x, y, z = rotate(L, i, tree.rotors[r, 0], tree.rotors[r, 1], tree.rotors[r, 2])
+        gx, gy, gz = cross(L[i, V], L[i, V + 1], L[i, V + 2], x, y, z)
+        J = N * directions.rotor_change[e]
+        u, a = J * U[c, DQ], J * U[c, DDQ]
+        tx, ty, tz = a * x + u * gx, a * y + u * gy, a * z + u * gz
+        for m in range(n_rows):
+            g = rows[m]
+            if g < 3:
+                b[m, p] += (tx, ty, tz)[g]
+            elif g == 6 + c:
+                spin = L[i, A] * x + L[i, A + 1] * y + L[i, A + 2] * z
+                b[m, p] += J * spin + N * a
+            elif 6 <= g < 5 + n and is_on_the_way(tree, i, g - 5):
+                b[m, p] += power(L, g - 5, tx, ty, tz, 0.0, 0.0, 0.0)
+
+
+@inlined
+def spring_forces(tree, w, slopes, directions, b):
+    """Entries of parameters that are stiffness, damping, rest or friction."""
+    U, rows = w.U, slopes.rows
+    for e in range(directions.spring.shape[0]):
+        p, s = directions.spring[e, 0], directions.spring[e, 1]
+        a, o = tree.spring_ends[s, 0], tree.spring_ends[s, 1]
+        x, u = U[a, Q], U[a, DQ]
+        if o >= 0:
+            x, u = x - U[o, Q], u - U[o, DQ]
+        change = directions.spring_change
+        # change[e, 2] comes multiplied with the stiffness already
+        force = change[e, 0] * x + change[e, 1] * u - change[e, 2]
+        if tree.friction_speed[s] > 0.0:
+            force += change[e, 3] * tanh(u / tree.friction_speed[s])
+        for m in range(tree.free.shape[0]):
+            if rows[m] == 6 + a:
+                b[m, p] += force
+            elif o >= 0 and rows[m] == 6 + o:
+                b[m, p] -= force
+
+
+@inlined
+def spring_slopes(tree, par, w, inputs, slopes):
+    """Springs, dampers, friction and feedback gains into the slopes."""
+    U, n_free = w.U, tree.free.shape[0]
+    for s in range(tree.spring_ends.shape[0]):
+        a, o = tree.spring_ends[s, 0], tree.spring_ends[s, 1]
+        damping = par.spring[s, 1]
+        if tree.friction_speed[s] > 0.0 and par.spring[s, 3] != 0.0:
+            u = U[a, DQ] - (U[o, DQ] if o >= 0 else 0.0)
+            t = tanh(u / tree.friction_speed[s])
+            damping += par.spring[s, 3] * (1.0 - t * t) / tree.friction_speed[s]
+        add_spring_slope(slopes, n_free, a, o, par.spring[s, 0], damping)
+    for c in range(U.shape[0]):
+        if inputs.gains[c, 0] != 0.0 or inputs.gains[c, 1] != 0.0:
+            add_spring_slope(slopes, n_free, c, -1, inputs.gains[c, 0], inputs.gains[c, 1])
+
+
+@inlined
+def add_state_forces(G, T, b, n_rows):
+    """b += G T: what the change of state does to the forces."""
+    for m in range(n_rows):
+        for k in range(G.shape[1]):
+            g = G[m, k]
+            if g != 0.0:
+                for p in range(b.shape[1]):
+                    b[m, p] += g * T[k, p]
+
+
+@inlined
+def solve_columns(H, b):
+    """b := -H^-1 b for the first H.shape[0] rows, all columns at once."""
+    n, columns = H.shape[0], b.shape[1]
+    for i in range(n):
+        for k in range(i):
+            h = H[i, k]
+            for p in range(columns):
+                b[i, p] -= h * b[k, p]
+        for p in range(columns):
+            b[i, p] *= H[i, i]
+    for i in range(n - 1, -1, -1):
+        for p in range(columns):
+            b[i, p] *= H[i, i]
+        for k in range(i):
+            h = H[i, k]
+            for p in range(columns):
+                b[k, p] -= h * b[i, p]
+    for i in range(n):
+        for p in range(columns):
+            b[i, p] = -b[i, p]
+
+
+@inlined
+def tangent_rate(tree, w, T, b, k):
+    """k = rate of the tangent T, from the acceleration changes b of the free accelerations."""
+    root = w.root
+    free = tree.free
+    n_free = (T.shape[0] - 12) // 2
+    a, c, d, e, f, g, h, i, j = root_axes(root)
+    wx, wy, wz = root[RATE], root[RATE + 1], root[RATE + 2]
+    ax, ay, az = root[ACCELERATION + 3], root[ACCELERATION + 4], root[ACCELERATION + 5]
+    for p in range(T.shape[1]):
+        k[0, p], k[1, p], k[2, p] = T[6, p], T[7, p], T[8, p]
+        tx, ty, tz = T[3, p], T[4, p], T[5, p]
+        k[3, p] = T[9, p] - (wy * tz - wz * ty)
+        k[4, p] = T[10, p] - (wz * tx - wx * tz)
+        k[5, p] = T[11, p] - (wx * ty - wy * tx)
+        # the acceleration turns with the root: d(R a) = R (da + dtheta x a)
+        x, y, z = ty * az - tz * ay, tz * ax - tx * az, tx * ay - ty * ax
+        k[6, p] = a * x + c * y + d * z
+        k[7, p] = e * x + f * y + g * z
+        k[8, p] = h * x + i * y + j * z
+        k[9, p] = k[10, p] = k[11, p] = 0.0
+    for m in range(free.shape[0]):
+        if free[m] < 3:
+            for p in range(T.shape[1]):
+                k[9 + free[m], p] = b[m, p]
+        elif free[m] < 6:
+            col = free[m] - 3
+            ux, uy, uz = (a, c, d)[col], (e, f, g)[col], (h, i, j)[col]
+            for p in range(T.shape[1]):
+                k[6, p] += ux * b[m, p]
+                k[7, p] += uy * b[m, p]
+                k[8, p] += uz * b[m, p]
+    first = free.shape[0] - n_free
+    for m in range(n_free):
+        for p in range(T.shape[1]):
+            k[12 + m, p] = T[12 + n_free + m, p]
+            k[12 + n_free + m, p] = b[first + m, p]
+
+
+@inlined
+def tangent_stage(tree, par, w, inputs, slopes, n_rows, directions, T, tangent):
+    """Accelerations per parameter at the state in w, and the rate of the tangent T."""
+    b = tangent.b
+    slopes_of_motion(tree, par, w, slopes, n_rows)
+    spring_slopes(tree, par, w, inputs, slopes)
+    parameter_forces(tree, w, slopes, n_rows, directions, b)
+    add_state_forces(slopes.G, T, b, n_rows)
+    solve_columns(w.H, b)
+    tangent_rate(tree, w, T, b, tangent.k)
+
+
+@inlined
+def record(tree, par, w, x, T, b, states, tangents, efforts, row):
+    """State, tangent and the change of accelerations and forces, after `tangent_stage`."""
+    free, n, columns = tree.free, w.U.shape[0], T.shape[1]
+    for i in range(x.shape[0]):
+        states[row, i] = x[i]
+    for i in range(T.shape[0]):
+        for p in range(columns):
+            tangents[row, i, p] = T[i, p]
+    if efforts.shape[0] == 0:
+        return
+    for m in range(free.shape[0]):
+        for p in range(columns):
+            efforts[row, free[m], p] = b[m, p]
+    for c in range(n):
+        for p in range(columns):
+            efforts[row, 6 + n + c, p] = b[free.shape[0] + c, p]
+        for m in range(free.shape[0]):
+            h = coupling(tree, par, w.L, 6 + c, free[m])
+            for p in range(columns):
+                efforts[row, 6 + n + c, p] += h * b[m, p]
+
+
+@inlined
+def coupling(tree, par, L, g, f):
+    """Entry (g, f) of the whole mass matrix, g >= 6, from the outboard inertias."""
+    n = L.shape[0]
+    if f > g:
+        g, f = f, g
+    x = free_force(tree, par, L, g)
+    link = g - 5 if g - 5 < n else tree.rotor_link[g - 5 - n]
+    if f < 6:
+        return x[f]
+    if f - 5 < n:
+        if g == f or is_on_the_way(tree, link, f - 5):
+            return power(L, f - 5, x[0], x[1], x[2], x[3], x[4], x[5])
+        return 0.0
+    if g == f:
+        return tree.rotors[g - 5 - n, 3] * tree.rotors[g - 5 - n, 3] * par.rotor[g - 5 - n]
+    return 0.0
+
+
+@kernel
+def rk4_tangent(
+    tree, par, w, inputs, slopes, directions, time, h, n_steps, every, x, T, stages, tangent,
+    states, tangents, efforts,
+):  # fmt: skip
+    """Integrate state and tangent together, recording both at the start and every `every` steps.
+
+    states (1 + n_steps // every, ...) and tangents likewise; efforts the same or empty: per
+    parameter the change of root acceleration (6), ddq (c) and generalised forces (c), zeros where
+    an acceleration is prescribed.
+    """
+    y, k, total = stages.x, stages.k, stages.total
+    Ty, Tk, Tt = tangent.y, tangent.k, tangent.total
+    n_free, n_all = tree.free.shape[0], slopes.rows.shape[0]
+    for step in range(n_steps + 1):
+        is_last = step == n_steps  # only looked at, not taken
+        is_seen = step % every == 0
+        y[:], total[:], Ty[:], Tt[:] = x, 0.0, T, 0.0
+        for stage in range(1 if is_last else 4):
+            at = 2 if is_last else (stage + 1) // 2
+            row = step - 1 if is_last else step
+            moment = time + (step + (0.0 if is_last else 0.5 * at)) * h
+            state_rate(tree, par, w, inputs, row, at, moment, y, k)
+            n_rows = n_all if is_seen and stage == 0 and efforts.shape[0] > 0 else n_free
+            tangent_stage(tree, par, w, inputs, slopes, n_rows, directions, Ty, tangent)
+            if is_seen and stage == 0:
+                record(tree, par, w, x, T, tangent.b, states, tangents, efforts, step // every)
+            weight = 1.0 if stage == 0 or stage == 3 else 2.0
+            ahead = h if stage == 2 else 0.5 * h
+            advance(total, weight, y, x, ahead, k)
+            advance_table(Tt, weight, Ty, T, ahead, Tk)
+        if not is_last:
+            advance(x, h / 6.0, y, x, 0.0, total)
+            advance_table(T, h / 6.0, Ty, T, 0.0, Tt)
+            settle(tree, inputs, step, x)
+
+
+@inlined
+def advance(total, weight, y, x, ahead, k):
+    """total += weight k; y = x + ahead k."""
+    for i in range(x.shape[0]):
+        total[i] += weight * k[i]
+        y[i] = x[i] + ahead * k[i]
+
+
+@inlined
+def advance_table(total, weight, y, x, ahead, k):
+    """total += weight k; y = x + ahead k, for tables."""
+    for i in range(x.shape[0]):
+        for p in range(x.shape[1]):
+            total[i, p] += weight * k[i, p]
+            y[i, p] = x[i, p] + ahead * k[i, p]

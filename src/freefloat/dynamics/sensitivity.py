@@ -1,0 +1,81 @@
+"""Trajectories together with their derivative with respect to any named parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freefloat.dynamics.directions import directions as directions_of
+from freefloat.dynamics.kernels.integrate import Inputs, Stages
+from freefloat.dynamics.kernels.linearise import Slopes
+from freefloat.dynamics.kernels.newton_euler import new_work
+from freefloat.dynamics.tree import System
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """A trajectory and how it changes per unit of each parameter.
+
+    states (N, 13 + 2 c); tangents (N, 12 + 2 f, parameters): position, attitude (small rotation in
+    root axes), velocity, rate, then q and dq of the free coordinates; efforts (N, 6 + 2 c,
+    parameters): root acceleration, ddq, generalised forces.
+    """
+
+    names: tuple[str, ...]
+    states: Array
+    tangents: Array
+    efforts: Array
+    free: tuple[str, ...]
+
+
+def integrate_with_sensitivity(
+    system: System,
+    start: Array,
+    names: Sequence[str],
+    *,
+    inputs: Inputs,
+    step: float,
+    n_steps: int,
+    every: int = 1,
+    time: float = 0.0,
+    with_efforts: bool = True,
+) -> Sensitivity:
+    """Integrate the state and its derivative by RK4 over n_steps of length `step` [s].
+
+    Rows are the start and every `every`-th step. The derivative is analytic: no differences.
+    """
+    from freefloat.dynamics.kernels.tangent import Tangent, rk4_tangent
+
+    tree, c, n_parameters = system.tree, system.n_coordinates, len(names)
+    entries, T = directions_of(system, names)
+    rows = np.concatenate([tree.free, 6 + np.arange(c)])
+    free_at = np.full(c, -1, dtype=np.int64)
+    free = tree.free[tree.free >= 6] - 6
+    free_at[free] = np.arange(len(free))
+    slopes = Slopes(
+        np.zeros((system.n_links, 12)),
+        np.zeros((len(rows), len(T))),
+        rows,
+        free_at,
+        np.zeros((6, 10)),
+    )
+    tables = [np.zeros_like(T) for _ in range(3)]
+    tangent = Tangent(np.zeros((len(rows), n_parameters)), *tables)
+    x = np.array(start, dtype=float)
+    n_rows = 1 + n_steps // every
+    states = np.zeros((n_rows, len(x)))
+    tangents = np.zeros((n_rows, *T.shape))
+    efforts = np.zeros((n_rows if with_efforts else 0, 6 + 2 * c, n_parameters))
+    stages = Stages(*(np.zeros_like(x) for _ in range(3)))
+    rk4_tangent(
+        tree, system.parameters, new_work(tree), inputs, slopes, entries, float(time), float(step),
+        n_steps, every, x, T, stages, tangent, states, tangents, efforts,
+    )  # fmt: skip
+    return Sensitivity(
+        tuple(names), states, tangents, efforts, tuple(system.coordinates[i] for i in free)
+    )

@@ -1,0 +1,232 @@
+"""The Model flattened to arrays: what the kernels read.
+
+A **link** is a moving body with everything fixed to it. Link 0 is the root. Inside, every link
+frame is turned so that its joint axis is z, which spares the kernels the general axis. A
+**coordinate** is a joint (coordinate c moves link c + 1) or, after all joints, a rotor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freefloat.errors import ModelError
+from freefloat.model import inertia as inertial
+from freefloat.model.assembly import Assembly, joint_frame
+from freefloat.model.model import Model
+from freefloat.model.rotations import frame_with_z
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+ROOT_FREE = {"floating": (0, 1, 2, 3, 4, 5), "planar": (2, 3, 4), "fixed": ()}
+REVOLUTE, PRISMATIC = 1, 2
+
+
+class Tree(NamedTuple):
+    """The shape of the mechanism: nothing in here is ever identified.
+
+    `free` lists the unknown accelerations: 0-2 angular and 3-5 linear of the root (body axes),
+    6 + c for coordinate c. `given` lists the coordinates whose motion is prescribed.
+    """
+
+    links: Index  # (links, 2) parent link (-1 for the root), kind: 0 root, 1 revolute, 2 prismatic
+    place: Array  # (links, 12) joint frame in the parent link: rotation row by row, origin [m]
+    rotor_link: Index  # (rotors,) carrier link
+    rotors: Array  # (rotors, 4) spin axis in the carrier link, gear ratio N
+    spring_ends: Index  # (springs, 2) coordinate it acts on, coordinate it is anchored to or -1
+    friction_speed: Array  # (springs,) speed over which friction is smoothed [rad/s]; 0: none
+    thruster_link: Index  # (thrusters,)
+    thrusters: Array  # (thrusters, 6) torque, force in the link frame for 1 N
+    field: Array  # (14,) gravity (3), orbit n^2, radial (3), tangential (3), rate n, is_active,
+    #               linear [N s/m] and angular [N m s/rad] drag on the root
+    free: Index
+    given: Index
+
+
+class Parameters(NamedTuple):
+    """The numbers that identification may change."""
+
+    phi: Array  # (links, 10) inertial parameters in the link frames
+    rotor: Array  # (rotors,) spin inertia J [kg m^2]
+    spring: Array  # (springs, 4) stiffness, damping, rest, friction
+
+
+@dataclass(frozen=True)
+class System:
+    """A model ready to compute with: its arrays and the names that belong to them."""
+
+    model: Model
+    tree: Tree
+    parameters: Parameters
+    coordinates: tuple[str, ...]
+    body_link: dict[str, int]
+    body_pose: dict[str, tuple[Array, Array]]  # R, p of a body frame in its link
+    phi_map: dict[str, Array]  # 10x10: phi of the body -> phi of its link
+
+    @property
+    def n_links(self) -> int:
+        """How many links move, the root included."""
+        return len(self.tree.links)
+
+    @property
+    def n_coordinates(self) -> int:
+        """How many coordinates there are beyond the root."""
+        return len(self.coordinates)
+
+    def frame_pose(self, name: str) -> tuple[int, Array, Array]:
+        """Link, rotation and position [m] of a named frame or body."""
+        for frame in self.model.frames:
+            if frame.name == name:
+                R, p = self.body_pose[frame.body]
+                place = frame.placement
+                return self.body_link[frame.body], R @ place.rotation, R @ place.position + p
+        if name in self.body_link:
+            return (self.body_link[name], *self.body_pose[name])
+        known = ", ".join([*self.body_link, *(frame.name for frame in self.model.frames)])
+        raise ModelError(f"there is no body or frame called {name!r}; known: {known}")
+
+
+def _floats(values: object) -> Array:
+    # Writeable on purpose: Numba compiles a kernel anew for read-only arrays.
+    return np.ascontiguousarray(values, dtype=np.float64)
+
+
+def flatten(model: Model) -> System:
+    """The arrays of a model.
+
+    >>> from freefloat.model import load_model
+    >>> flatten(load_model("cepheus")).coordinates
+    ('arm_1', 'arm_2', 'rw')
+    """
+    assembly = model.assembly
+    links, poses, geometry = _links(assembly)
+    phi_map = {name: inertial.moved(*poses[name]) for name in poses}
+    names = tuple(coordinate.name for coordinate in assembly.coordinates)
+    tree = Tree(
+        **geometry,
+        **_rotor_arrays(assembly, links, poses),
+        **_spring_arrays(assembly),
+        **_thruster_arrays(model, links, poses),
+        field=_field(model),
+        **_roles(model, assembly),
+    )
+    system = System(model, tree, _no_parameters(tree), names, links, poses, phi_map)
+    return _with_parameters(system, assembly)
+
+
+def _links(assembly: Assembly) -> tuple[dict[str, int], dict[str, tuple[Array, Array]], dict]:
+    """Which link each body belongs to and where its frame sits in it; the joint placements."""
+    root = assembly.bodies[0].name
+    links = {root: 0}
+    poses = {root: (np.eye(3), np.zeros(3))}
+    parent, kind, R0, p0 = [-1], [0], [np.eye(3)], [np.zeros(3)]
+    for joint, body in zip(assembly.joints, assembly.bodies[1:], strict=True):
+        R, p = poses[joint.parent]
+        if joint.type == "fixed":
+            links[body.name] = links[joint.parent]
+            place = joint.placement
+            poses[body.name] = (R @ place.rotation, R @ place.position + p)
+            continue
+        R_joint, p_joint = joint_frame(joint)
+        parent.append(links[joint.parent])
+        kind.append(REVOLUTE if joint.type == "revolute" else PRISMATIC)
+        R0.append(R @ R_joint)
+        p0.append(R @ p_joint + p)
+        links[body.name] = len(parent) - 1
+        poses[body.name] = (frame_with_z(joint.axis).T, np.zeros(3))
+    geometry = {
+        "links": np.column_stack([parent, kind]).astype(np.int64),
+        "place": _floats(np.column_stack([np.reshape(R0, (-1, 9)), np.reshape(p0, (-1, 3))])),
+    }
+    return links, poses, geometry
+
+
+def _rotor_arrays(assembly: Assembly, links: dict, poses: dict) -> dict:
+    rows = [
+        [*(poses[rotor.body][0] @ np.array(rotor.axis)), rotor.ratio] for rotor in assembly.rotors
+    ]
+    return {
+        "rotor_link": np.array([links[rotor.body] for rotor in assembly.rotors], dtype=np.int64),
+        "rotors": _floats(np.reshape(rows, (-1, 4))),
+    }
+
+
+def _spring_arrays(assembly: Assembly) -> dict:
+    ends = [
+        [assembly.index(s.coordinate), -1 if s.other is None else assembly.index(s.other)]
+        for s in assembly.springs
+    ]
+    return {
+        "spring_ends": np.reshape(np.array(ends, dtype=np.int64), (-1, 2)),
+        "friction_speed": _floats([s.friction_speed for s in assembly.springs]),
+    }
+
+
+def _thruster_arrays(model: Model, links: dict, poses: dict) -> dict:
+    wrenches = []
+    for thruster in model.thrusters:
+        R, p = poses[thruster.body]
+        force = R @ np.array(thruster.direction)
+        wrenches.append([*np.cross(R @ np.array(thruster.position) + p, force), *force])
+    return {
+        "thruster_link": np.array([links[t.body] for t in model.thrusters], dtype=np.int64),
+        "thrusters": _floats(np.reshape(wrenches, (-1, 6))),
+    }
+
+
+def _field(model: Model) -> Array:
+    """Uniform gravity and the orbit's gradient, as the kernels want them."""
+    field = np.zeros(14)
+    field[:3] = model.gravity
+    if model.orbit is not None:
+        radial = np.array(model.orbit.radial) / np.linalg.norm(model.orbit.radial)
+        normal = np.array(model.orbit.normal) / np.linalg.norm(model.orbit.normal)
+        field[3] = model.orbit.rate**2
+        field[4:7], field[7:10] = radial, np.cross(normal, radial)
+        field[10] = model.orbit.rate
+    field[11] = float(np.any(field[:4] != 0.0))
+    field[12:] = model.root.linear_drag, model.root.angular_drag
+    return _floats(field)
+
+
+def _roles(model: Model, assembly: Assembly) -> dict:
+    moved_by_force = [c.role in ("torque", "passive") for c in assembly.coordinates]
+    free = [6 + i for i, is_free in enumerate(moved_by_force) if is_free]
+    return {
+        "free": np.array([*ROOT_FREE[model.root.type], *free], dtype=np.int64),
+        "given": np.array([i for i, f in enumerate(moved_by_force) if not f], dtype=np.int64),
+    }
+
+
+def _no_parameters(tree: Tree) -> Parameters:
+    springs = np.zeros((len(tree.spring_ends), 4))
+    return Parameters(np.zeros((len(tree.links), 10)), np.zeros(len(tree.rotor_link)), springs)
+
+
+def _with_parameters(system: System, assembly: Assembly) -> System:
+    """The system with the numbers of the assembly's bodies, rotors and springs."""
+    phi = np.zeros((system.n_links, 10))
+    for body in assembly.bodies:
+        phi[system.body_link[body.name]] += system.phi_map[body.name] @ body.phi
+    for rotor in assembly.rotors:
+        if not rotor.is_included:  # a drive's rotor also turns with its carrier
+            share = system.phi_map[rotor.body] @ rotor_phi(rotor.axis)
+            phi[system.body_link[rotor.body]] += rotor.inertia * share
+    springs = [(s.stiffness, s.damping, s.rest, s.friction) for s in assembly.springs]
+    parameters = Parameters(
+        _floats(phi),
+        _floats([rotor.inertia for rotor in assembly.rotors]),
+        _floats(np.reshape(springs, (-1, 4))),
+    )
+    return System(**{**vars(system), "parameters": parameters})
+
+
+def rotor_phi(axis: Sequence[float]) -> Array:
+    """phi of a massless rotor of unit spin inertia about `axis` (its carrier's share)."""
+    a = np.asarray(axis, dtype=float)
+    return np.concatenate([np.zeros(4), inertial.six(np.outer(a, a))])

@@ -1,0 +1,70 @@
+"""Every error freefloat raises on purpose, and the faults that explain it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+SHOWN_FAULTS = 20
+SHOWN_VALUE_LENGTH = 60
+
+
+def shortened(value: str, length: int = SHOWN_VALUE_LENGTH) -> str:
+    """Return `value` fit for one line of a terminal: control characters escaped, length bounded."""
+    # A hostile value may be megabytes long; escaping only ever lengthens it, so cut first.
+    shown = "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        for character in value[: length + 1]
+    )
+    return shown if len(shown) <= length else shown[: length - 1] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with an input: where it is, what was found, what was expected, the remedy."""
+
+    place: str
+    value: str
+    expected: str
+    remedy: str
+
+    def __str__(self) -> str:
+        place = shortened(self.place, 2 * SHOWN_VALUE_LENGTH)
+        parts = [f"got {shortened(self.value)}", f"expected {self.expected}", self.remedy]
+        return f"{place}: " + "; ".join(part for part in parts if part)
+
+
+class FreefloatError(Exception):
+    """Base of every error raised on purpose; `faults` lists each thing found wrong."""
+
+    def __init__(self, message: str, faults: Sequence[Fault] = ()) -> None:
+        super().__init__(message, tuple(faults))
+        self.message = message
+        self.faults: tuple[Fault, ...] = tuple(faults)
+
+    def __str__(self) -> str:
+        lines = [self.message, *(f"  {fault}" for fault in self.faults[:SHOWN_FAULTS])]
+        unshown = len(self.faults) - SHOWN_FAULTS
+        if unshown > 0:
+            lines.append(f"  ... and {unshown} more")
+        return "\n".join(lines)
+
+
+class ModelError(FreefloatError):
+    """A robot model that cannot be read, or that no real robot could have."""
+
+
+class TelemetryError(FreefloatError):
+    """Telemetry that cannot be read, or that does not fit the model it is used with."""
+
+
+class ExcitationError(FreefloatError):
+    """An exciting trajectory that cannot be built within the limits given."""
+
+
+class IdentificationError(FreefloatError):
+    """An identification that cannot be carried out with the data and choices given."""
+
+
+class CampaignError(FreefloatError):
+    """A campaign whose description, cache or results cannot be used."""

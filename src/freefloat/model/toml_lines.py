@@ -1,0 +1,62 @@
+"""On which line of a TOML text each table and key begins, as far as a quick look can tell."""
+
+from __future__ import annotations
+
+import re
+
+Way = tuple[str | int, ...]
+
+_HEADER = re.compile(r"\s*(\[\[?)\s*([A-Za-z_]\w*)\s*(?:\.\s*([A-Za-z_]\w*)\s*)?\]")
+_KEY = re.compile(r"""\s*["']?([A-Za-z_][\w-]*)["']?\s*[=.]""")
+_TRIPLE = re.compile(r'"""|' + "'''")
+
+# A key of many parts costs the parser the square of their number; ours have at most two. Possessive
+# repeats, and a start only where a word starts, keep this search itself linear.
+_LONG_KEY = re.compile(r"(?<![^\s.,=\[\]{}])(?:[^\s.,=\[\]{}]++[ \t]*+\.[ \t]*+){16}")
+
+
+def line_of_long_key(text: str) -> int | None:
+    """The line of the first key of more than sixteen parts, if there is one."""
+    found = _LONG_KEY.search(text)
+    return None if found is None else text.count("\n", 0, found.start()) + 1
+
+
+def lines_of(text: str) -> dict[Way, int]:
+    """The line of every table and key: {("joint", 3): 80, ("joint", 3, "damping"): 81}.
+
+    A best effort for messages: odd layouts may leave a key out, but never raise.
+    """
+    lines: dict[Way, int] = {}
+    counts: dict[str, int] = {}
+    here: Way = ()
+    quote = ""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not quote:
+            header = _HEADER.match(line)
+            if header:
+                here = _table(header, counts)
+                lines.setdefault(here, number)
+            elif key := _KEY.match(line):
+                lines.setdefault((*here, key.group(1)), number)
+        for mark in _TRIPLE.findall(line):  # inside a long text nothing is a key
+            if not quote:
+                quote = mark
+            elif quote == mark:
+                quote = ""
+    return lines
+
+
+def _table(header: re.Match[str], counts: dict[str, int]) -> Way:
+    brackets, name, inner = header.groups()
+    if brackets == "[[" and not inner:
+        counts[name] = counts.get(name, -1) + 1
+    path: Way = (name, counts[name]) if name in counts else (name,)
+    return (*path, inner) if inner else path
+
+
+def line_at(lines: dict[Way, int], path: Way) -> int | None:
+    """The line of the innermost table or key on the way to `path` that is known."""
+    for length in range(len(path), 0, -1):
+        if path[:length] in lines:
+            return lines[path[:length]]
+    return None

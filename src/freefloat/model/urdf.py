@@ -1,0 +1,196 @@
+"""URDF, read strictly: every fault with its line, nothing guessed, nothing silently dropped.
+
+A number that is not a number, a link that does not exist or an inertia no body can have is a
+fault; all of them are reported together. What a URDF says beyond bodies and joints (visuals,
+transmissions, ...) is kept word for word and written back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from freefloat.errors import Fault, ModelError
+from freefloat.model import inertia as inertial
+from freefloat.model.checks import structure_faults
+from freefloat.model.model import Model
+from freefloat.model.parts import Body, Root, Six, Vector
+from freefloat.model.sources import MAX_PARTS, decoded, read_bytes
+from freefloat.model.urdf_joints import FLOATING, read_joint, read_origin, root_joint_removed
+from freefloat.model.urdf_values import Reading
+from freefloat.model.urdf_xml import MAX_BYTES, Element, parse_xml
+
+_STAND_IN = Body("", 1.0, inertia=(1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
+
+
+def read_urdf(source: str | Path) -> Model:
+    """The model of a URDF file, or of a URDF text (any string with a "<" in it).
+
+    The root floats and every joint has the role "motion"; a model file (.toml) beside the URDF
+    says otherwise.
+
+    >>> read_urdf('<robot name="r"><link name="a"><inertial><mass value="2"/><inertia ixx="1"'
+    ...           ' ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link></robot>').mass
+    2.0
+    """
+    if isinstance(source, str) and "<" in source:
+        file, data = "URDF text", source.encode("utf-8", "replace")
+    else:
+        file, data = Path(source).name, read_bytes(Path(source), MAX_BYTES)
+    model, reading = draft_urdf(data, file)
+    faults = [*reading.faults, *located(structure_faults(model), reading)]
+    if faults:
+        raise ModelError(f"{file}: {len(faults)} fault{'s' * (len(faults) > 1)} found", faults)
+    return model
+
+
+def located(faults: list[Fault], reading: Reading) -> list[Fault]:
+    """The faults of a model with the lines they come from, without those told already."""
+    return [
+        replace(fault, place=reading.place(fault.place))
+        for fault in faults
+        if fault.place not in reading.told
+    ]
+
+
+def draft_urdf(data: bytes, file: str) -> tuple[Model, Reading]:
+    """The model as far as it can be read, and what was found on the way; nothing is checked yet."""
+    data = decoded(data, file).encode()
+    robot = parse_xml(data, file)
+    reading = Reading(file, data)
+    if robot.tag != "robot":
+        value = f"<{robot.tag}>"
+        reading.fault(robot, "", value=value, expected="<robot>", remedy="give a URDF file")
+        raise ModelError(f"{file}: not a URDF", reading.faults)
+    name = reading.required(robot, "", "name") or "unnamed"
+    reading.lines |= {"root.body": robot.line, "root.type": robot.line, "name": robot.line}
+    reading.no_text(robot, "")
+    used = ("link", "joint")
+    extras = reading.extras(robot, f"robot {name!r}", used=used, named=("name",))
+    links, joints = (_family(reading, robot, tag) for tag in used)
+    if not links:
+        value, remedy = "no <link>", "add the bodies of the robot"
+        reading.fault(robot, "<robot>", value=value, expected="at least one", remedy=remedy)
+        raise ModelError(f"{file}: no bodies", reading.faults)
+    bodies = [_read_link(reading, element, key) for key, element in links.items()]
+    read = [read_joint(reading, element, key) for key, element in joints.items()]
+    bodies, read = root_joint_removed(reading, bodies, read)
+    carried = {joint.child for joint in read}
+    roots = [body.name for body in bodies if body.name not in carried]
+    if not roots:
+        reading.told.add("root.body")
+        reading.fault(
+            robot,
+            "<robot>",
+            value="every link is the child of a joint",
+            expected="one link that no joint carries: the root",
+            remedy="break the loop of joints",
+        )
+    _write_notes(reading, bodies)
+    model = Model(
+        name=name,
+        root=Root(roots[0] if roots else bodies[0].name),
+        bodies=tuple(bodies),
+        joints=tuple(replace(j, type="fixed") if j.type == FLOATING else j for j in read),
+        extras=extras,
+        notes=tuple(reading.notes),
+    )
+    return model, reading
+
+
+def _family(reading: Reading, robot: Element, tag: str) -> dict[str, Element]:
+    """The links or joints by name, each name once; a stand-in where there is no name."""
+    family: dict[str, Element] = {}
+    elements = [child for child in robot.children if child.tag == tag]
+    if len(elements) > MAX_PARTS:
+        value, expected = f"{len(elements)} <{tag}>", f"at most {MAX_PARTS}"
+        reading.fault(robot, "<robot>", value=value, expected=expected, remedy="split the model")
+        raise ModelError(f"{reading.file}: too many parts", reading.faults)
+    for element in elements:
+        name = reading.required(element, "", "name")
+        if name is None:  # a stand-in, so that reading can go on
+            name = f"unnamed_{tag}_{len(family)}"
+            reading.told.add(f"body {name!r}")
+        if name in family:
+            reading.fault(
+                element,
+                f"{tag} {name!r}",
+                value=f"a second {tag} of that name (the first is on line {family[name].line})",
+                expected="a name no other one has",
+                remedy="rename one of them",
+            )
+            continue
+        family[name] = element
+        kind = "body" if tag == "link" else tag
+        reading.lines |= {f"{kind} {name!r}": element.line, f"name {name!r}": element.line}
+    return family
+
+
+def _read_link(reading: Reading, link: Element, name: str) -> Body:
+    owner = f"link {name!r}"
+    reading.no_text(link, owner)
+    extras = reading.extras(link, owner, used=("inertial",), named=("name",))
+    element = reading.single(link, owner, "inertial")
+    if element is None:
+        return Body(name, extras=extras)
+    found = len(reading.faults)
+    mass, com, inertia = _read_inertial(reading, element, name)
+    if len(reading.faults) > found:  # nothing more can be said about this body
+        return replace(_STAND_IN, name=name, extras=extras)
+    return Body(name, mass, com, inertia, extras)
+
+
+def _read_inertial(reading: Reading, element: Element, name: str) -> tuple[float, Vector, Six]:
+    """Mass [kg], centre of mass [m], inertia about it in body axes [kg m^2]."""
+    owner = f"link {name!r}"
+    parts = ("origin", "mass", "inertia")
+    reading.only(element, owner, parts)
+    reading.attributes(element, owner, ())
+    place = read_origin(reading, element, owner)
+    mass_element = reading.needed(element, owner, "mass", '<mass value="..."/>')
+    mass = None
+    if mass_element is not None:
+        reading.attributes(mass_element, owner, ("value",))
+        reading.only(mass_element, owner, ())
+        mass = reading.number(mass_element, owner, "value")
+    for child in element.children:
+        kind = {"origin": "com"}.get(child.tag, child.tag)
+        reading.lines[f"body {name!r}.{kind}"] = child.line
+    inertia = _read_inertia(reading, element, owner)
+    if mass is None or inertia is None:
+        return 1.0, place.xyz, _STAND_IN.inertia
+    if any(place.rpy):  # turned only when it must be: an untouched inertia keeps its bits
+        R = place.rotation
+        xx, xy, xz, yy, yz, zz = inertial.six(R @ inertial.tensor(inertia) @ R.T).tolist()
+        inertia = (xx, xy, xz, yy, yz, zz)
+    return mass, place.xyz, inertia
+
+
+def _read_inertia(reading: Reading, element: Element, owner: str) -> Six | None:
+    names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+    example = "<inertia " + " ".join(f'{name}="..."' for name in names) + "/>"
+    found = reading.needed(element, owner, "inertia", example)
+    if found is None:
+        return None
+    reading.attributes(found, owner, names)
+    reading.only(found, owner, ())
+    values = [reading.number(found, owner, name) for name in names]
+    if any(value is None for value in values):
+        return None
+    xx, xy, xz, yy, yz, zz = np.array(values, dtype=float).tolist()
+    return xx, xy, xz, yy, yz, zz
+
+
+def _write_notes(reading: Reading, bodies: list[Body]) -> None:
+    if reading.kept:
+        counts = ", ".join(f"{count} {what}" for what, count in sorted(reading.kept.items())[:20])
+        reading.notes.append(f"kept for writing back but not used: {counts}")
+    if reading.ignored:
+        names = ", ".join(sorted(reading.ignored)[:8])
+        reading.notes.append(f"not used and not kept: {names}")
+    massless = [body.name for body in bodies if body.mass == 0.0]
+    if massless:
+        shown = ", ".join(massless[:8]) + (", ..." if len(massless) > 8 else "")
+        reading.notes.append(f"without mass: {shown}")

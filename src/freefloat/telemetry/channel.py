@@ -1,0 +1,202 @@
+"""One channel: the samples of one quantity, each with its own instant and validity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from freefloat.errors import Fault, TelemetryError
+from freefloat.telemetry.names import name_fault
+from freefloat.telemetry.units import accepted_units, si_unit
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+AnyArray = TypeVar("AnyArray", bound=np.ndarray)
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Channel:
+    """The samples of one quantity: `time` [s], `values` [unit], `valid`, and their `noise` [unit].
+
+    `unit` is an SI unit. `noise` is the standard deviation of the white noise on the values, or
+    None when it is not known. A sample that is not valid holds NaN, whatever it held before, so
+    that no calculation can use it by mistake; a value that is not finite is never valid. All
+    arrays are read-only. Two channels are equal when every bit of them is.
+
+    >>> rate = Channel("base.rate.x", "rad/s", [0.0, 0.1], [1e-3, float("inf")])
+    >>> rate.valid.tolist(), rate.n_samples, rate.n_invalid
+    ([True, False], 2, 1)
+    """
+
+    name: str
+    unit: str
+    time: Array
+    values: Array
+    valid: Mask
+    noise: float | None
+
+    def __init__(
+        self,
+        name: str,
+        unit: str,
+        time: ArrayLike,
+        values: ArrayLike,
+        valid: ArrayLike | None = None,
+        noise: float | None = None,
+    ) -> None:
+        instants, numbers = _instants(name, time), _column(name, "values", values)
+        mask = np.isfinite(numbers)
+        if valid is not None:
+            mask &= np.asarray(valid, dtype=bool)
+        fields = {
+            "name": checked_name(name),
+            "unit": _checked_unit(name, unit),
+            "time": instants,
+            "values": _blanked(numbers, mask),
+            "valid": read_only(mask),
+            "noise": _checked_noise(name, noise),
+        }
+        if not instants.shape == numbers.shape == mask.shape:
+            sizes = f"{instants.size} instants, {numbers.size} values, {mask.size} flags"
+            raise _channel_error(name, sizes, "equally many", "give one value for each instant")
+        for field, value in fields.items():
+            object.__setattr__(self, field, value)
+
+    @property
+    def n_samples(self) -> int:
+        """The number of samples, valid or not."""
+        return self.time.size
+
+    @property
+    def n_invalid(self) -> int:
+        """The number of samples that were taken but cannot be used."""
+        return self.time.size - int(np.count_nonzero(self.valid))
+
+    @property
+    def rate(self) -> float:
+        """The sampling rate [Hz], from the median step; NaN with fewer than two instants."""
+        steps = np.diff(self.time)
+        steps = steps[steps > 0.0]
+        return float(1.0 / np.median(steps)) if steps.size else float("nan")
+
+    def usable(self) -> tuple[Array, Array]:
+        """Return instants [s] and values of the valid samples, in time order, each instant once.
+
+        Of several samples at one instant the first counts.
+        """
+        time, values = self.time[self.valid], self.values[self.valid]
+        if np.any(np.diff(time) <= 0.0):
+            time, first = np.unique(time, return_index=True)
+            values = values[first]
+        return time, values
+
+    def taken(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> Channel:
+        """Return the channel with the samples `which` (a mask or indices) only."""
+        time, values, valid = self.time[which], self.values[which], self.valid[which]
+        return Channel(self.name, self.unit, read_only(time), values, valid, self.noise)
+
+    def renamed(self, name: str) -> Channel:
+        """Return the same samples under another name."""
+        return Channel(name, self.unit, self.time, self.values, self.valid, self.noise)
+
+    def at(self, time: ArrayLike) -> Channel:
+        """Return the same values at other instants [s]."""
+        return Channel(self.name, self.unit, time, self.values, self.valid, self.noise)
+
+    def with_noise(self, noise: float | None) -> Channel:
+        """Return the same samples with another standard deviation of the noise [unit]."""
+        return Channel(self.name, self.unit, self.time, self.values, self.valid, noise)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Channel):
+            return NotImplemented
+        if (self.name, self.unit, self.noise) != (other.name, other.unit, other.noise):
+            return False
+        # Bytes, not numbers: NaN equals NaN here and -0.0 differs from 0.0.
+        pairs = ((self.time, other.time), (self.values, other.values), (self.valid, other.valid))
+        return all(a is b or a.tobytes() == b.tobytes() for a, b in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Channel({self.name!r}, {self.unit!r}, {self.n_samples} samples)"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Through __init__, so that a copy sent to another process is read-only again.
+        fields = (self.name, self.unit, self.time, self.values, self.valid, self.noise)
+        return Channel, fields
+
+
+def read_only(array: AnyArray) -> AnyArray:
+    """Return `array` itself, from now on read-only."""
+    array.setflags(write=False)
+    return array
+
+
+def checked_name(name: str) -> str:
+    """Return `name` when it can name a channel; raise TelemetryError otherwise."""
+    forbidden = name_fault(name)
+    if forbidden:
+        expected = "a name such as 'base.rate.x' or 'elbow.position'"
+        raise _channel_error(name, f"an unusable name: {forbidden}", expected, "rename it")
+    return name
+
+
+def _instants(name: str, time: ArrayLike) -> Array:
+    instants = _column(name, "time", time)
+    is_bad = ~np.isfinite(instants)
+    if is_bad.any():
+        n = int(np.argmax(is_bad))
+        raise _channel_error(
+            name, f"time {instants[n]} at sample {n}", "finite instants [s]", "drop such samples"
+        )
+    if np.any(np.signbit(instants) & (instants == 0.0)):
+        instants = read_only(instants + 0.0)  # one zero only, or equal instants would differ
+    return instants
+
+
+def _column(name: str, what: str, data: ArrayLike) -> Array:
+    try:
+        array = np.asarray(data, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise _channel_error(name, f"{what}: {error}", "real numbers", "convert them") from error
+    if array.ndim != 1:
+        shape = f"{what} of shape {array.shape}"
+        raise _channel_error(name, shape, "one dimension", "make one channel of each column")
+    # An array that is read-only already is shared: a thousand channels, one time base.
+    return array if not array.flags.writeable else read_only(array.copy())
+
+
+def _blanked(values: Array, valid: Mask) -> Array:
+    if valid.shape != values.shape or valid.all():
+        return values
+    return read_only(np.where(valid, values, np.nan))
+
+
+def _checked_unit(name: str, unit: str) -> str:
+    if si_unit(unit) == (unit, 1.0):
+        return unit
+    known = si_unit(unit)
+    if known:
+        remedy = f"multiply the values by {known[1]!r} and write {known[0]!r}"
+    else:
+        remedy = "convert the values"
+    expected = "an SI unit: " + ", ".join(u for u in accepted_units() if si_unit(u) == (u, 1.0))
+    raise _channel_error(name, f"unit {unit!r}", expected, remedy)
+
+
+def _checked_noise(name: str, noise: float | None) -> float | None:
+    if noise is None:
+        return None
+    if not (np.isfinite(noise) and noise >= 0.0):
+        expected = "a standard deviation >= 0 in the unit of the channel, or None"
+        raise _channel_error(name, f"noise {noise!r}", expected, "leave it out if unknown")
+    return float(noise)
+
+
+def _channel_error(name: str, value: str, expected: str, remedy: str) -> TelemetryError:
+    place = f"channel {name!r}"
+    return TelemetryError(f"{place} is not usable", [Fault(place, value, expected, remedy)])

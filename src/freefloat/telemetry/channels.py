@@ -1,0 +1,311 @@
+"""Telemetry: what was seen, as named channels that never change."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freefloat.errors import Fault, TelemetryError
+from freefloat.telemetry.channel import Array, Channel, read_only
+from freefloat.telemetry.lookup import different_times, matching, misuse, require, values_at
+from freefloat.telemetry.names import resolved_unit
+from freefloat.telemetry.stream import Sample, samples_of
+from freefloat.telemetry.table import channel_table
+
+_RESERVED_METADATA = ("format", "noise", "truth")  # words of the file formats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Telemetry:
+    """A recording: channels by name, each with its own instants, and notes on where it came from.
+
+    `truth`, which only simulations have, is a Telemetry of its own. Nothing that identifies
+    parameters reads it; it is saved to a file of its own.
+
+    >>> flight = Telemetry.from_arrays([0.0, 0.1], {"base.rate.x": [1e-3, 2e-3]})
+    >>> flight["base.rate.x"].unit, len(flight), flight.duration
+    ('rad/s', 2, 0.1)
+    """
+
+    channels: Mapping[str, Channel]
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    truth: Telemetry | None = None
+
+    def __post_init__(self) -> None:
+        for name, channel in self.channels.items():
+            if name != channel.name:
+                raise misuse(f"channel {channel.name!r}", f"the key {name!r}", "its own name")
+        for key, value in self.metadata.items():
+            _check_metadata(key, value)
+        if self.truth is not None and self.truth.truth is not None:
+            raise misuse("truth", "a truth with a truth of its own", "one level of truth")
+        # Frozen all the way: a copy behind a proxy.
+        object.__setattr__(self, "channels", MappingProxyType(dict(self.channels)))
+        object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
+
+    @classmethod
+    def of(
+        cls,
+        channels: Iterable[Channel],
+        metadata: Mapping[str, str] | None = None,
+        *,
+        truth: Telemetry | None = None,
+    ) -> Telemetry:
+        """Return the telemetry made of `channels`, in their order; names must differ."""
+        by_name: dict[str, Channel] = {}
+        for channel in channels:
+            if channel.name in by_name:
+                raise misuse(f"channel {channel.name!r}", "the name twice", "different names")
+            by_name[channel.name] = channel
+        return cls(by_name, metadata or {}, truth)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        time: ArrayLike,
+        values: Mapping[str, ArrayLike],
+        *,
+        units: Mapping[str, str] | None = None,
+        noise: Mapping[str, float] | None = None,
+        metadata: Mapping[str, str] | None = None,
+        truth: Telemetry | None = None,
+    ) -> Telemetry:
+        """Return channels that share the instants `time` [s], converted to SI.
+
+        `units` need only name channels whose unit is not the default of their name; `noise` is in
+        the unit given. Values that are not finite become invalid samples.
+
+        >>> flight = Telemetry.from_arrays([0.0], {"rw.speed": [180]}, units={"rw.speed": "rpm"})
+        >>> flight["rw.speed"].values.round(3).tolist()
+        [18.85]
+        """
+        instants = read_only(np.array(time, dtype=np.float64))
+        units, noise = units or {}, noise or {}
+        require([*units, *noise], tuple(values))
+        channels = []
+        for name, column in values.items():
+            unit, factor = _si(name, units.get(name))
+            numbers = np.asarray(column, dtype=np.float64)
+            numbers = numbers if factor == 1.0 else read_only(numbers * factor)
+            sigma = noise[name] * factor if name in noise else None
+            channels.append(Channel(name, unit, instants, numbers, noise=sigma))
+        return cls.of(channels, metadata, truth=truth)
+
+    # -- looking ---------------------------------------------------------------------------------
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the channels, in order."""
+        return tuple(self.channels)
+
+    @cached_property
+    def instants(self) -> Array:
+        """The distinct sample instants of all channels [s], in order."""
+        # Channels mostly share their time base: look at each array once.
+        bases = {id(channel.time): channel.time for channel in self.channels.values()}
+        return read_only(np.unique(np.concatenate([np.empty(0), *bases.values()])))
+
+    @property
+    def start(self) -> float:
+        """The first instant [s]."""
+        return float(self._require_samples()[0])
+
+    @property
+    def end(self) -> float:
+        """The last instant [s]."""
+        return float(self._require_samples()[-1])
+
+    @property
+    def duration(self) -> float:
+        """The time from the first to the last instant [s]; zero without samples."""
+        return float(self.instants[-1] - self.instants[0]) if self.instants.size else 0.0
+
+    def matrix(
+        self, names: str | Sequence[str], times: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
+        """Return instants [s] and one column of values per channel; invalid samples are NaN.
+
+        `names` are names or globs. The channels must share one time base or, where `times` [s] is
+        given, have a sample at each of those instants; nothing is interpolated.
+
+        >>> flight = Telemetry.from_arrays([0.0, 1.0], {"a.angle": [1, 2], "b.angle": [3, 4]})
+        >>> flight.matrix("*.angle")[1].tolist()
+        [[1.0, 3.0], [2.0, 4.0]]
+        """
+        channels = [self.channels[name] for name in matching(names, self.names)]
+        if times is not None:
+            instants = np.array(times, dtype=np.float64)
+            columns = [values_at(channel, instants) for channel in channels]
+            return read_only(instants), read_only(np.column_stack(columns))
+        base = channels[0]
+        for channel in channels[1:]:
+            if channel.time is not base.time and not np.array_equal(channel.time, base.time):
+                raise different_times(base, channel)
+        return base.time, read_only(np.column_stack([channel.values for channel in channels]))
+
+    def __getitem__(self, name: str) -> Channel:
+        require([name], self.names)
+        return self.channels[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.channels
+
+    def __len__(self) -> int:
+        return self.instants.size
+
+    def __iter__(self) -> Iterator[Sample]:
+        """Yield what was validly measured, instant by instant, in time order."""
+        return samples_of(tuple(self.channels.values()))
+
+    # -- changing, by making another one ---------------------------------------------------------
+
+    def select(self, names: str | Sequence[str]) -> Telemetry:
+        """Return the channels whose names match the names or globs.
+
+        >>> flight = Telemetry.from_arrays([0.0], {"base.rate.x": [0], "elbow.torque": [0]})
+        >>> flight.select("base.*").names
+        ('base.rate.x',)
+        """
+        return self._made_of(self.channels[name] for name in matching(names, self.names))
+
+    def without(self, names: str | Sequence[str]) -> Telemetry:
+        """Return the telemetry without the channels that match the names or globs."""
+        dropped = set(matching(names, self.names))
+        return self._made_of(c for name, c in self.channels.items() if name not in dropped)
+
+    def with_channels(self, *channels: Channel) -> Telemetry:
+        """Return the telemetry with `channels` added, or put in place of those of their names."""
+        return replace(self, channels=dict(self.channels) | {c.name: c for c in channels})
+
+    def with_metadata(self, **entries: str) -> Telemetry:
+        """Return the telemetry with entries of the metadata added or replaced."""
+        return replace(self, metadata=dict(self.metadata) | entries)
+
+    def with_truth(self, truth: Telemetry | None) -> Telemetry:
+        """Return the telemetry with another truth beside it, or none."""
+        return replace(self, truth=truth)
+
+    def rename(self, names: Mapping[str, str]) -> Telemetry:
+        """Return the telemetry with channels renamed, old name to new, in the truth as well."""
+        require(names, self.names)
+        renamed = self._made_of(
+            c.renamed(names[c.name]) if c.name in names else c for c in self.channels.values()
+        )
+        if self.truth is None:
+            return renamed
+        known = {old: new for old, new in names.items() if old in self.truth}
+        return replace(renamed, truth=self.truth.rename(known))
+
+    def shift(self, names: str | Sequence[str], seconds: float) -> Telemetry:
+        """Return the telemetry with the clocks of the matching channels set forward [s].
+
+        >>> late = Telemetry.from_arrays([1.0, 2.0], {"base.rate.x": [0, 0]})
+        >>> late.shift("base.*", -0.5)["base.rate.x"].time.tolist()
+        [0.5, 1.5]
+        """
+        moved = set(matching(names, self.names))
+        times: dict[int, Array] = {}  # channels that shared a time base go on sharing it
+        for name in moved:
+            time = self.channels[name].time
+            times.setdefault(id(time), read_only(time + seconds))
+        return self._made_of(
+            c.at(times[id(c.time)]) if c.name in moved else c for c in self.channels.values()
+        )
+
+    def between(self, start: float, end: float) -> Telemetry:
+        """Return the samples with start <= time <= end [s], of the truth as well."""
+        return self._cut(start, np.nextafter(end, np.inf))
+
+    def split(self, at: Sequence[float]) -> tuple[Telemetry, ...]:
+        """Return the pieces before, between and after the instants `at` [s], truth included.
+
+        >>> flight = Telemetry.from_arrays([0.0, 1.0, 2.0], {"base.angle": [0, 0, 0]})
+        >>> [len(piece) for piece in flight.split(at=[1.0])]
+        [1, 2]
+        """
+        edges = [-np.inf, *sorted(at), np.inf]
+        return tuple(self._cut(*edge) for edge in pairwise(edges))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to a file whose suffix names the format; the truth goes to `<stem>.truth<suffix>`.
+
+        See `freefloat.telemetry.readers.write_telemetry`.
+        """
+        from freefloat.telemetry.readers import write_telemetry
+
+        write_telemetry(self, path)
+
+    def _require_samples(self) -> Array:
+        if not self.instants.size:
+            raise misuse("telemetry", "no samples", "at least one sample", "check how it was cut")
+        return self.instants
+
+    def _cut(self, start: float, end: float) -> Telemetry:
+        times: dict[int, Array] = {}  # channels that shared a time base go on sharing it
+        cut = []
+        for c in self.channels.values():
+            inside = (c.time >= start) & (c.time < end)
+            time = times.setdefault(id(c.time), read_only(c.time[inside]))
+            cut.append(Channel(c.name, c.unit, time, c.values[inside], c.valid[inside], c.noise))
+        truth = None if self.truth is None else self.truth._cut(start, end)
+        return Telemetry.of(cut, self.metadata, truth=truth)
+
+    def _made_of(self, channels: Iterable[Channel]) -> Telemetry:
+        return Telemetry.of(channels, self.metadata, truth=self.truth)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether names and their order, every bit of every sample, metadata and truth agree."""
+        if not isinstance(other, Telemetry):
+            return NotImplemented
+        return (
+            self.names == other.names
+            and all(channel == other.channels[name] for name, channel in self.channels.items())
+            and self.metadata == other.metadata
+            and self.truth == other.truth
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # A mapping proxy cannot be sent to another process; the mappings behind it can.
+        return Telemetry, (dict(self.channels), dict(self.metadata), self.truth)
+
+    def __repr__(self) -> str:
+        return f"Telemetry({len(self.channels)} channels, {len(self)} instants)"
+
+    def __str__(self) -> str:
+        if not self.channels:
+            return "Telemetry without channels"
+        span = f", {self.start:.6g} to {self.end:.6g} s" if len(self) else ""
+        beside = "" if self.truth is None else "; the truth is beside it"
+        head = f"Telemetry: {len(self.channels)} channels, {len(self)} instants{span}{beside}"
+        notes = [f"{key}: {value}" for key, value in self.metadata.items()]
+        return "\n".join([head, channel_table(tuple(self.channels.values())), *notes])
+
+
+def _si(name: str, unit: str | None) -> tuple[str, float]:
+    resolved = resolved_unit(name, unit)
+    if isinstance(resolved, Fault):
+        raise TelemetryError(f"the unit of channel {name!r} cannot be used", [resolved])
+    return resolved
+
+
+def _check_metadata(key: str, value: str) -> None:
+    place = f"metadata {key!r}"
+    if key in _RESERVED_METADATA:
+        raise misuse(place, "a reserved word", "another key", "rename it")
+    if not key or key != key.strip() or ":" in key or not key.isprintable():
+        raise misuse(place, "a key that cannot be written", "printable text without ':'")
+    if not isinstance(value, str):
+        raise misuse(place, repr(value), "text", "write str(...) of it")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise misuse(place, repr(value), "text that UTF-8 can write") from error

@@ -1,0 +1,136 @@
+"""Channel names: `<place>.<quantity>` or `<place>.<quantity>.<axis>`, and the unit of each.
+
+| channel                          | unit            | what it is                                 |
+|----------------------------------|-----------------|---------------------------------------------|
+| `base.attitude.x`, y, z, w       | 1               | unit quaternion, scalar last               |
+| `base.angle`                     | rad             | heading of a planar base                   |
+| `base.rate.x`, y, z              | rad/s           | angular rate in body axes                  |
+| `base.position.x`, y, z          | m               | position of the base frame                 |
+| `base.velocity.x`, y, z          | m/s             | its velocity                               |
+| `base.acceleration.x`, y, z      | m/s^2           | specific force, what an accelerometer reads|
+| `<joint>.position`               | rad or m        | joint encoder                              |
+| `<joint>.velocity`               | rad/s or m/s    | joint rate                                 |
+| `<joint>.torque`                 | N m or N        | joint torque, after the gear               |
+| `<joint>.motor_position`         | rad or m        | the motor side of a flexible drive         |
+| `<wheel>.speed`, `.torque`       | rad/s, N m      | relative to the body                       |
+| `<thruster>.force`               | N               |                                            |
+| `<frame>.position.x`, ...        | as for the base | any other tracked frame                    |
+
+A name this table does not know is welcome, provided its unit is given.
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+
+from freefloat.errors import Fault
+from freefloat.telemetry.units import accepted_units, si_unit
+
+_XYZ = r"\.[xyz]"
+
+# The first pattern that matches the end of a name wins; the first unit is the default.
+_QUANTITIES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"\.attitude\.[xyzw]", ("1",)),
+    (r"\.angle", ("rad",)),
+    (rf"\.rate(?:{_XYZ})?", ("rad/s",)),
+    (rf"\.position{_XYZ}", ("m",)),
+    (rf"\.velocity{_XYZ}", ("m/s",)),
+    (rf"\.acceleration{_XYZ}", ("m/s^2",)),
+    (rf"\.angular_acceleration(?:{_XYZ})?", ("rad/s^2",)),
+    (rf"\.angular_momentum(?:{_XYZ})?", ("N m s",)),
+    (rf"\.linear_momentum(?:{_XYZ})?", ("N s",)),
+    (rf"\.torque{_XYZ}", ("N m",)),
+    (rf"\.force(?:{_XYZ})?", ("N",)),
+    (r"\.(?:motor_)?position", ("rad", "m")),
+    (r"\.(?:motor_)?velocity", ("rad/s", "m/s")),
+    (r"\.(?:motor_)?acceleration", ("rad/s^2", "m/s^2")),
+    (r"\.(?:motor_)?torque", ("N m", "N")),
+    (r"\.speed", ("rad/s",)),
+    (r"\.on_time", ("s",)),
+    (r"\.current", ("A",)),
+    (r"\.voltage", ("V",)),
+    (r"\.temperature", ("K",)),
+)
+_PATTERNS = tuple((re.compile(rf".+{end}"), units) for end, units in _QUANTITIES)
+
+# Reserved by the file formats (delimiters, quotes, brackets of the unit) or by globs (* and ?).
+_FORBIDDEN = re.compile(r"[\[\],;\"*?]|[^\S ]")
+
+
+def unit_of(name: str) -> tuple[str, ...]:
+    """Return the SI units channel `name` may have, the default first; none for unknown names.
+
+    >>> unit_of("base.rate.x"), unit_of("elbow.position"), unit_of("mystery")
+    (('rad/s',), ('rad', 'm'), ())
+    """
+    return next((units for pattern, units in _PATTERNS if pattern.fullmatch(name)), ())
+
+
+def resolved_unit(name: str, unit: str | None) -> tuple[str, float] | Fault:
+    """Return the SI unit of channel `name` and the factor into it, or the fault of `unit`.
+
+    `unit` is as written by whoever made the data; None means the default of the name.
+
+    >>> resolved_unit("base.rate.x", "deg/s")
+    ('rad/s', 0.017453292519943295)
+    """
+    candidates, place = unit_of(name), f"channel {name!r}"
+    if unit is None:
+        if candidates:
+            return candidates[0], 1.0
+        return Fault(place, "no unit", "a unit, since the name is not a known quantity", _listed())
+    known = si_unit(unit)
+    if known is None:
+        return Fault(place, f"unit {unit!r}", "a unit freefloat knows", _listed(candidates))
+    if candidates and known[0] not in candidates:
+        expected = " or ".join(candidates) + ", or a unit that converts to it"
+        return Fault(place, f"unit {unit!r}", expected, "correct the unit or rename the channel")
+    return known
+
+
+def _listed(candidates: tuple[str, ...] = ()) -> str:
+    units = [unit for si in candidates for unit in accepted_units(si)] or accepted_units()
+    return "use one of: " + ", ".join(units)
+
+
+def name_fault(name: str) -> str | None:
+    """Return what forbids `name` as a channel name, or None when nothing does.
+
+    >>> name_fault("arm_1.position") is None, name_fault("a[0]")
+    (True, "it holds '['")
+    """
+    if not name or name != name.strip():
+        return "it is empty or begins or ends with a space"
+    if name.lower() == "time":
+        return "'time' is the name of the time column"
+    if name.startswith("#"):
+        return "it begins with '#', which marks a comment"
+    if not name.isprintable():
+        return "it holds a character that cannot be printed"
+    forbidden = _FORBIDDEN.search(name)
+    return f"it holds {forbidden.group()!r}" if forbidden else None
+
+
+def attitude_groups(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the prefixes whose four quaternion channels x, y, z, w are all among `names`.
+
+    >>> attitude_groups(tuple(f"base.attitude.{axis}" for axis in "xyzw"))
+    ('base.attitude',)
+    """
+    known = set(names)
+    prefixes = dict.fromkeys(name[:-2] for name in names if name.endswith(".attitude.w"))
+    return tuple(p for p in prefixes if all(f"{p}.{axis}" in known for axis in "xyzw"))
+
+
+def suggestion(name: str, known: tuple[str, ...]) -> str:
+    """Return "did you mean ..." with the known names close to `name`, or what there is instead.
+
+    >>> suggestion("base.rat.x", ("base.rate.x", "elbow.torque"))
+    "did you mean 'base.rate.x'?"
+    """
+    close = get_close_matches(name, known, n=3, cutoff=0.6)
+    if close:
+        return f"did you mean {' or '.join(map(repr, close))}?"
+    shown = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+    return f"there are {shown}" if known else "there are no channels"

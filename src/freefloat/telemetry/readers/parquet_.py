@@ -1,0 +1,204 @@
+"""Parquet: one float64 column per channel, unit and noise in the metadata of its field.
+
+A null means that the channel has no sample at that time, NaN that the sample is invalid. Tables
+from elsewhere are read too: integer and single-precision columns, and labels such as `name [unit]`
+where the field has no unit.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from freefloat.errors import FreefloatError, shortened
+from freefloat.telemetry.channels import Telemetry
+from freefloat.telemetry.readers.columns import (
+    FORMAT,
+    Column,
+    Content,
+    columns_of,
+    content_of,
+    scaled,
+    split_label,
+    telemetry_from,
+    wide,
+)
+from freefloat.telemetry.readers.source import Faults, contents, too_large, unreadable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_MEGABYTE = 2**20
+
+
+def read(path: Path, *, max_bytes: int) -> tuple[Telemetry, str | None]:
+    """Return the telemetry in a Parquet file, and the tag of the truth saved with it, if any."""
+    data = contents(path, max_bytes=max_bytes)
+    faults = Faults(path)
+    notes: list[str] = []
+    with _border(path):
+        table = _table(path, data, max_bytes=max_bytes)
+        metadata, truth = _about(table.schema, faults)
+        time_at, columns = columns_of(_labels(table.schema), faults, notes=notes)
+        fields = zip(columns, table.schema, strict=True)
+        columns = [_with_noise(column, field, faults) for column, field in fields]
+        cells = [_content(*pair, faults) for pair in zip(table.columns, columns, strict=True)]
+        if time_at >= 0 and not faults.count:
+            _check_time(cells[time_at], columns[time_at], faults, n_rows=table.num_rows)
+    faults.raise_if_any()
+    channels = [n for n in range(len(columns)) if n != time_at]
+    telemetry = telemetry_from(
+        scaled(cells[time_at].values, columns[time_at].factor),
+        [columns[n] for n in channels],
+        [cells[n] for n in channels],
+        metadata=metadata,
+        notes=notes,
+    )
+    return telemetry, truth
+
+
+def write(telemetry: Telemetry, path: Path, *, truth_tag: str) -> None:
+    """Write the telemetry, without its truth, as Parquet with a checksum on every page."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    time, columns = wide(telemetry)
+    fields = [pa.field("time", pa.float64(), nullable=False, metadata={"unit": "s"})]
+    arrays = [pa.array(time, from_pandas=False)]
+    for channel, column in zip(telemetry.channels.values(), columns, strict=True):
+        about = {"unit": channel.unit}
+        if channel.noise is not None:
+            about["noise"] = repr(channel.noise)
+        fields.append(pa.field(channel.name, pa.float64(), metadata=about))
+        mask = None if column.present is None else ~column.present
+        arrays.append(pa.array(column.values, mask=mask, from_pandas=False))
+    about = {"format": FORMAT, "truth": truth_tag, "metadata": dict(telemetry.metadata)}
+    schema = pa.schema(fields, metadata={"freefloat": json.dumps(about)})
+    pyarrow.parquet.write_table(
+        pa.table(arrays, schema=schema),
+        path,
+        compression="zstd",
+        use_dictionary=False,  # measured numbers hardly ever repeat
+        use_byte_stream_split=True,
+        write_statistics=False,
+        write_page_checksum=True,
+    )
+
+
+@contextmanager
+def _border(path: Path) -> Iterator[None]:
+    """Let no exception of pyarrow through: on a damaged file it raises a dozen different kinds."""
+    try:
+        yield
+    except FreefloatError:
+        raise
+    except Exception as error:
+        value = shortened(f"{type(error).__name__}: {error}", 200)
+        remedy = "fetch or export the file again"
+        raise unreadable(path, value, "an undamaged Parquet table", remedy) from error
+
+
+def _table(path: Path, data: bytes, *, max_bytes: int) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    file = pyarrow.parquet.ParquetFile(
+        pa.BufferReader(data),
+        page_checksum_verification=True,
+        thrift_string_size_limit=16 * _MEGABYTE,
+        thrift_container_size_limit=_MEGABYTE,
+    )
+    about = file.metadata
+    # Packed tables may be tiny on disk: what counts is what they unpack to.
+    size = 8 * about.num_rows * about.num_columns
+    unpacked = sum(about.row_group(n).total_byte_size for n in range(about.num_row_groups))
+    if max(size, unpacked) > max_bytes:
+        raise too_large(path, max(size, unpacked), max_bytes=max_bytes)
+    if about.num_rows <= 0:
+        expected = "at least one row"
+        raise unreadable(path, "a table without rows", expected, "record or export it again")
+    table = file.read()
+    table.validate(full=True)
+    return table
+
+
+def _about(schema: pa.Schema, faults: Faults) -> tuple[dict[str, str], str | None]:
+    """The metadata of the recording, and the tag of its truth."""
+    text = (schema.metadata or {}).get(b"freefloat")
+    if text is None:
+        return {}, None
+    remedy = "remove the entry, or write the file again with freefloat"
+    try:
+        about = json.loads(text)
+        form, truth, metadata = about["format"], about["truth"], about["metadata"]
+        is_text = all(isinstance(value, str) for value in (form, truth, *metadata.values()))
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        form, truth, metadata, is_text = "", "", {}, False
+    if not is_text:
+        shown = text[:60].decode("utf-8", errors="replace")
+        expected = "the JSON freefloat writes"
+        faults.add("metadata 'freefloat'", shown, expected=expected, remedy=remedy)
+    elif form != FORMAT:
+        place = "metadata 'freefloat', format"
+        faults.add(place, repr(form), expected=repr(FORMAT), remedy="use a newer freefloat")
+    return metadata, truth
+
+
+def _labels(schema: pa.Schema) -> list[tuple[str, str | None]]:
+    labels = []
+    for field in schema:
+        name, unit = split_label(field.name)
+        written = (field.metadata or {}).get(b"unit")
+        labels.append((name, written.decode("utf-8", errors="replace") if written else unit))
+    return labels
+
+
+def _with_noise(column: Column, field: pa.Field, faults: Faults) -> Column:
+    text = (field.metadata or {}).get(b"noise")
+    if text is None:
+        return column
+    try:
+        noise = float(text)
+    except ValueError:
+        noise = math.nan
+    if not (math.isfinite(noise) and noise >= 0.0):
+        place = f"column {column.label!r}, noise"
+        shown = text.decode("utf-8", errors="replace")
+        expected = "a standard deviation >= 0"
+        faults.add(place, shown, expected=expected, remedy="correct or remove the entry")
+        return column
+    return replace(column, noise=noise)
+
+
+def _content(cells: pa.ChunkedArray, column: Column, faults: Faults) -> Content:
+    import pyarrow as pa
+
+    kind = cells.type
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+    if not is_number:
+        if pa.types.is_timestamp(kind):
+            remedy = "write the time as seconds from the start, in float64"
+        else:
+            remedy = "convert the column to float64 or remove it"
+        place = f"column {column.label!r}"
+        faults.add(place, f"cells of type {kind}", expected="numbers", remedy=remedy)
+        return Content(np.empty(0))
+    return content_of(cells.cast(pa.float64(), safe=False).combine_chunks())
+
+
+def _check_time(time: Content, column: Column, faults: Faults, *, n_rows: int) -> None:
+    present = np.ones(n_rows, dtype=bool) if time.present is None else time.present
+    whole = np.full(n_rows, np.nan)
+    whole[present] = time.values
+    for row in np.flatnonzero(~np.isfinite(whole)):
+        shown = f"{whole[row]}" if present[row] else "null"
+        remedy = "restore the time or remove the row"
+        place = f"row {row + 1}, column {column.label!r}"
+        faults.add(place, shown, expected="a finite time on every row", remedy=remedy)

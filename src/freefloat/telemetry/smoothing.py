@@ -1,0 +1,264 @@
+"""Smooth signals from noisy samples: values, rates and accelerations, with their own error bars.
+
+Nothing has to be chosen: the samples themselves, or their noise if it is known, decide how much
+smoothing is right. See `penalised_spline` for the method.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freefloat.errors import TelemetryError
+from freefloat.telemetry.attitude import continuous, rate_and_acceleration, unit
+from freefloat.telemetry.channel import Array
+from freefloat.telemetry.lookup import misuse
+
+if TYPE_CHECKING:
+    from freefloat.telemetry.penalised_spline import Curve
+
+# Penalties tried for each degree of the splines: a low order for motion with kinks, a high one
+# for motion that is smooth throughout.
+_PENALTIES = {3: (2, 3), 5: (3, 5)}
+_BRIDGED_STEPS = 20.0  # a longer gap, in median steps, parts the signal in two
+
+
+@dataclass(frozen=True)
+class SmoothSignal:
+    """A smooth curve through the samples of one or several channels, ready to be differentiated.
+
+    It is NaN outside the samples and in gaps too long to bridge. What describes it has one entry
+    per channel. Derivatives are several times less certain at the very ends than the figures say,
+    which hold away from them.
+    """
+
+    curves: tuple[Curve, ...]  # one per channel
+    is_single: bool  # whether values come as a vector, as the samples did
+
+    def value(self, t: ArrayLike) -> Array:
+        """Return the values [unit] at instants `t` [s], one column per channel."""
+        return self._derivative(t, 0)
+
+    def rate(self, t: ArrayLike) -> Array:
+        """Return the first derivatives [unit/s] at instants `t` [s]."""
+        return self._derivative(t, 1)
+
+    def acceleration(self, t: ArrayLike) -> Array:
+        """Return the second derivatives [unit/s^2] at instants `t` [s]."""
+        return self._derivative(t, 2)
+
+    def all(self, t: ArrayLike) -> tuple[Array, Array, Array]:
+        """Return values, rates and accelerations at instants `t` [s]."""
+        return self.value(t), self.rate(t), self.acceleration(t)
+
+    @property
+    def noise(self) -> Array:
+        """The standard deviation of the samples about the curve [unit]."""
+        return np.array([curve.noise[0] for curve in self.curves])
+
+    @property
+    def value_noise(self) -> Array:
+        """The standard deviation of the curve [unit]."""
+        return np.array([curve.deviations[0, 0] for curve in self.curves])
+
+    @property
+    def rate_noise(self) -> Array:
+        """The standard deviation of its first derivative [unit/s]."""
+        return np.array([curve.deviations[1, 0] for curve in self.curves])
+
+    @property
+    def acceleration_noise(self) -> Array:
+        """The standard deviation of its second derivative [unit/s^2]."""
+        return np.array([curve.deviations[2, 0] for curve in self.curves])
+
+    @property
+    def cutoff(self) -> Array:
+        """The frequency [Hz] above which components were taken for noise."""
+        return np.array([curve.cutoff for curve in self.curves]) / (2.0 * np.pi)
+
+    def _derivative(self, t: ArrayLike, derivative: int) -> Array:
+        instants = np.asarray(t, dtype=np.float64)
+        flat = np.atleast_1d(instants).ravel()
+        columns = [_evaluated(curve, flat, derivative)[:, 0] for curve in self.curves]
+        shape = instants.shape if self.is_single else (*instants.shape, len(columns))
+        return np.column_stack(columns).reshape(shape)
+
+
+@dataclass(frozen=True)
+class SmoothAttitude:
+    """A smooth attitude history, with its body rate and angular acceleration.
+
+    It is NaN outside the samples and in gaps too long to bridge.
+    """
+
+    curve: Curve
+
+    def attitude(self, t: ArrayLike) -> Array:
+        """Return unit quaternions x, y, z, w at instants `t` [s]."""
+        return unit(self._derivative(t, 0))
+
+    def rate(self, t: ArrayLike) -> Array:
+        """Return angular rates in body axes [rad/s] at instants `t` [s]."""
+        return self.all(t)[1]
+
+    def acceleration(self, t: ArrayLike) -> Array:
+        """Return angular accelerations in body axes [rad/s^2] at instants `t` [s]."""
+        return self.all(t)[2]
+
+    def all(self, t: ArrayLike) -> tuple[Array, Array, Array]:
+        """Return quaternions, body rates and body angular accelerations at instants `t` [s]."""
+        s, ds, dds = (self._derivative(t, n) for n in range(3))
+        return unit(s), *rate_and_acceleration(s, ds, dds)
+
+    @property
+    def noise(self) -> float:
+        """The standard deviation of the samples about the history [rad], per axis."""
+        return _angle(self.curve.noise)
+
+    @property
+    def rate_noise(self) -> float:
+        """The standard deviation of the rate [rad/s], per axis, away from the ends."""
+        return _angle(self.curve.deviations[1])
+
+    @property
+    def acceleration_noise(self) -> float:
+        """The standard deviation of the acceleration [rad/s^2], per axis, away from the ends."""
+        return _angle(self.curve.deviations[2])
+
+    def _derivative(self, t: ArrayLike, derivative: int) -> Array:
+        instants = np.asarray(t, dtype=np.float64)
+        rows = _evaluated(self.curve, np.atleast_1d(instants).ravel(), derivative)
+        return rows.reshape(*instants.shape, 4)
+
+
+def smooth(
+    time: ArrayLike,
+    values: ArrayLike,
+    *,
+    noise: ArrayLike | None = None,
+    valid: ArrayLike | None = None,
+    order: int = 5,
+    max_gap: float | None = None,
+) -> SmoothSignal:
+    """Return the smooth curve that samples at instants `time` [s] support.
+
+    `values` has one column per channel, or is a vector. Samples that are NaN or not `valid` do not
+    count. `noise` is the standard deviation of the white noise on the values, one number or one
+    per channel; without it cross-validation finds it. `order` is the degree of the splines: 5,
+    for a second derivative that is itself smooth, or 3. Gaps longer than `max_gap` [s], twenty
+    steps unless given, are not bridged.
+
+    >>> t = np.linspace(0.0, 10.0, 501)
+    >>> noisy = np.sin(t) + 1e-3 * np.random.default_rng(0).normal(size=t.size)
+    >>> signal = smooth(t, noisy)
+    >>> bool(abs(signal.rate(5.0) - np.cos(5.0)) < 1e-3), round(float(signal.noise[0]), 4)
+    (True, 0.001)
+    """
+    instants, columns = _samples(time, values, valid=valid, order=order)
+    sigmas = np.broadcast_to(np.asarray(noise if noise is not None else 0.0), columns.shape[1])
+    curves = []
+    for column, sigma in zip(columns.T, sigmas, strict=True):
+        known = np.array([sigma]) if sigma > 0.0 else None
+        curves.append(_fit(instants, column[:, None], noise=known, order=order, max_gap=max_gap))
+    return SmoothSignal(tuple(curves), is_single=np.ndim(values) == 1)
+
+
+def smooth_attitude(
+    time: ArrayLike,
+    quaternions: ArrayLike,
+    *,
+    noise: float | None = None,
+    valid: ArrayLike | None = None,
+    order: int = 5,
+    max_gap: float | None = None,
+) -> SmoothAttitude:
+    """Return the smooth attitude history that quaternions x, y, z, w at `time` [s] support.
+
+    Signs may flip and norms may be off. `noise` is the standard deviation of the attitude about
+    each axis [rad]. The rest is as for `smooth`.
+
+    >>> t = np.linspace(0.0, 10.0, 501)
+    >>> spin = np.column_stack([0 * t, 0 * t, np.sin(0.2 * t), np.cos(0.2 * t)])
+    >>> smooth_attitude(t, spin).rate(5.0).round(9).tolist()
+    [0.0, 0.0, 0.4]
+    """
+    instants, rows = _samples(time, quaternions, valid=valid, order=order)
+    if rows.shape[1] != 4:
+        raise misuse("quaternions", f"{rows.shape[1]} columns", "four: x, y, z, w")
+    rows = unit(rows)
+    is_good = np.isfinite(rows).all(axis=1)
+    rows[is_good] = continuous(rows[is_good])
+    # A turn by a small angle moves q by half of it, in three of its four dimensions.
+    known = None if not noise else np.full(4, np.sqrt(0.75) * 0.5 * noise)
+    return SmoothAttitude(_fit(instants, rows, noise=known, order=order, max_gap=max_gap))
+
+
+def _samples(
+    time: ArrayLike, values: ArrayLike, *, valid: ArrayLike | None, order: int
+) -> tuple[Array, Array]:
+    """The samples in time order, one column per channel, those not valid as NaN."""
+    if order not in _PENALTIES:
+        raise misuse("order", repr(order), f"one of {', '.join(map(str, _PENALTIES))}")
+    instants, columns = np.asarray(time, dtype=np.float64), np.array(values, dtype=np.float64)
+    if instants.ndim != 1 or columns.ndim not in (1, 2) or len(columns) != len(instants):
+        shapes = f"times of shape {instants.shape} and values of shape {columns.shape}"
+        raise misuse("samples", shapes, "n times and n values, or n rows of values")
+    if not np.isfinite(instants).all():
+        raise misuse("samples", "times that are not finite", "finite times [s]")
+    if valid is not None:
+        columns[~np.broadcast_to(np.asarray(valid, dtype=bool).T, columns.T.shape).T] = np.nan
+    columns[~np.isfinite(columns)] = np.nan
+    sorting = np.argsort(instants, kind="stable")
+    return instants[sorting], columns.reshape(len(columns), -1)[sorting]
+
+
+def _fit(
+    time: Array, values: Array, *, noise: Array | None, order: int, max_gap: float | None
+) -> Curve:
+    from freefloat.telemetry.penalised_spline import Problem, fit_curve
+    from freefloat.telemetry.spline_basis import Basis
+
+    is_good = np.isfinite(values).all(axis=1)
+    time, values = time[is_good], values[is_good]
+    step, segments = _segments(time, max_gap=max_gap, least=order + 3)
+    used = np.concatenate([np.arange(first, last + 1) for first, last in segments])
+    starts, ends = time[segments[:, 0]], time[segments[:, 1]]
+    basis = Basis(order, step, starts, ends)
+    curves = [
+        fit_curve(Problem(basis, time[used], values[used], penalty, noise))
+        for penalty in _PENALTIES[order]
+    ]
+    return min(curves, key=lambda curve: curve.score)
+
+
+def _segments(time: Array, *, max_gap: float | None, least: int) -> tuple[float, np.ndarray]:
+    """The median step [s], and first and last sample of every run of samples without a long gap."""
+    steps = np.diff(time)
+    if not np.any(steps > 0.0):
+        raise _too_few(np.unique(time).size, least)
+    step = float(np.median(steps[steps > 0.0]))
+    breaks = np.flatnonzero(steps > (_BRIDGED_STEPS * step if max_gap is None else max_gap))
+    firsts, lasts = np.append(0, breaks + 1), np.append(breaks, time.size - 1)
+    # Instants, not samples: a repeated time tells nothing new about the course of the signal.
+    counts = np.append(0, np.cumsum(steps > 0.0))
+    n_instants = counts[lasts] - counts[firsts] + 1
+    if n_instants.max() < least:
+        raise _too_few(int(n_instants.max()), least)
+    return step, np.column_stack([firsts, lasts])[n_instants >= least]
+
+
+def _too_few(found: int, least: int) -> TelemetryError:
+    value = f"at most {found} usable samples without a gap between them"
+    return misuse("samples", value, f"at least {least}", "give more samples or a larger max_gap")
+
+
+def _evaluated(curve: Curve, time: Array, derivative: int) -> Array:
+    return curve.basis.rows(time).curve(curve.coefficients, derivative=derivative)
+
+
+def _angle(deviations: Array) -> float:
+    """The deviation of an angle [rad, ...] from those of the four components of a quaternion."""
+    return float(np.sqrt(4.0 / 3.0 * np.sum(deviations**2)))
