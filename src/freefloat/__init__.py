@@ -6,20 +6,45 @@ Public names are imported when first used, so that `import freefloat` costs almo
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from freefloat import errors as errors
 
 __version__ = "0.1.0"
 
+if TYPE_CHECKING:
+    from freefloat.dynamics.modes import modes as modes
+    from freefloat.dynamics.state import Start as Start
+    from freefloat.errors import FreefloatError as FreefloatError
+    from freefloat.excitation.default import default_plan as default_plan
+    from freefloat.excitation.plan import Plan as Plan
+    from freefloat.excitation.plan_files import load_plan as load_plan
+    from freefloat.model import Body as Body
+    from freefloat.model import Joint as Joint
+    from freefloat.model import Model as Model
+    from freefloat.model import builtin_models as builtin_models
+    from freefloat.model import load_model as load_model
+    from freefloat.telemetry import Telemetry as Telemetry
+    from freefloat.telemetry import quality as quality
+    from freefloat.telemetry import read_telemetry as read_telemetry
+    from freefloat.telemetry.simulate import simulate as simulate
+
 _HOME_OF = {
-    "FreefloatError": "freefloat.errors",
-    "load_model": "freefloat.model",
-    "Model": "freefloat.model",
     "Body": "freefloat.model",
+    "FreefloatError": "freefloat.errors",
     "Joint": "freefloat.model",
-    "simulate": "freefloat.telemetry",
-    "read_telemetry": "freefloat.telemetry",
+    "Model": "freefloat.model",
+    "Plan": "freefloat.excitation.plan",
+    "Start": "freefloat.dynamics.state",
     "Telemetry": "freefloat.telemetry",
+    "builtin_models": "freefloat.model",
+    "default_plan": "freefloat.excitation.default",
+    "load_model": "freefloat.model",
+    "load_plan": "freefloat.excitation.plan_files",
+    "modes": "freefloat.dynamics.modes",
+    "quality": "freefloat.telemetry",
+    "read_telemetry": "freefloat.telemetry",
+    "simulate": "freefloat.telemetry.simulate",
 }
 
 

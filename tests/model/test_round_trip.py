@@ -79,7 +79,7 @@ def test_extras_are_written_back_as_they_were():
         '<visual name="hull &amp; panels"><geometry><box size="1 1 1"/></geometry></visual>',
         '<safety_controller k_velocity="10"/>',
         "<transmission",
-        'version="1.0"',
+        '<robot name="sample" version="1.0">',
     ):
         assert text.count(kept) == 1
 

@@ -240,9 +240,10 @@ def _part_faults(model: Model) -> Iterator[Fault]:
                 "name an existing body",
             )
     for tank in model.tanks:
-        if tank.mass <= 0.0 or tank.length <= 0.0:
-            value = f"mass {tank.mass:g} kg, length {tank.length:g} m"
-            yield Fault(f"tank {tank.name!r}", value, "both > 0", "delete an empty tank")
+        for name in ("mass", "length"):
+            if getattr(tank, name) <= 0.0:
+                value = f"{getattr(tank, name):g}"
+                yield Fault(f"tank {tank.name!r}.{name}", value, "> 0", "delete an empty tank")
     for wheel in model.wheels:
         if wheel.inertia <= 0.0:
             yield Fault(f"wheel {wheel.name!r}.inertia", f"{wheel.inertia:g}", "> 0", "correct it")

@@ -37,22 +37,25 @@ def matrix_from_rpy(rpy: ArrayLike) -> Array:
 def rpy_from_matrix(R: ArrayLike) -> Array:
     """Roll, pitch, yaw [rad] of a rotation matrix; at pitch = +-90 deg the yaw is set to zero."""
     R = np.asarray(R, dtype=float)
-    pitch = np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))
-    if np.hypot(R[0, 0], R[1, 0]) < 1e-12:  # gimbal lock: roll and yaw turn about the same axis
-        return np.array([np.arctan2(-R[1, 2], R[1, 1]), pitch, 0.0])
-    return np.array([np.arctan2(R[2, 1], R[2, 2]), pitch, np.arctan2(R[1, 0], R[0, 0])])
+    level = np.hypot(R[0, 0], R[1, 0])
+    pitch = np.arctan2(-R[2, 0], level)
+    # In gimbal lock roll and yaw turn about the same axis. Near it yaw is vague, but a roll taken
+    # with that very yaw undone makes up for it, so that the three together are exact.
+    yaw = 0.0 if level < 1e-12 else np.arctan2(R[1, 0], R[0, 0])
+    across = np.cos(yaw) * R[1] - np.sin(yaw) * R[0]
+    return np.array([np.arctan2(-across[2], across[1]), pitch, yaw])
 
 
 def matrix_from_quaternion(quaternion: ArrayLike) -> Array:
-    """The rotation matrix of a quaternion x, y, z, w (any norm but zero)."""
-    x, y, z, w = np.asarray(quaternion, dtype=float) / np.linalg.norm(quaternion)
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
+    """The rotation matrix of a quaternion x, y, z, w (any norm but zero; rows allowed)."""
+    q = np.asarray(quaternion, dtype=float)
+    x, y, z, w = np.moveaxis(q / np.linalg.norm(q, axis=-1, keepdims=True), -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
 def quaternion_from_matrix(R: ArrayLike) -> Array:
@@ -69,6 +72,24 @@ def quaternion_from_matrix(R: ArrayLike) -> Array:
     )
     q = np.linalg.eigh(K)[1][:, 3]
     return q if q[3] >= 0 else -q
+
+
+def quaternions_from_matrices(R: Array) -> Array:
+    """Unit quaternions (N, 4) of rotation matrices (N, 3, 3), continuous from row to row."""
+    trace = np.trace(R, axis1=1, axis2=2)
+    # 4 q q^T from the matrix entries; its row with the largest diagonal is the safest one.
+    diagonal = np.column_stack([1.0 - trace[:, None] + 2.0 * np.einsum("nii->ni", R), 1.0 + trace])
+    x, y, z = R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]
+    xy, xz, yz = R[:, 0, 1] + R[:, 1, 0], R[:, 0, 2] + R[:, 2, 0], R[:, 1, 2] + R[:, 2, 1]
+    dx, dy, dz, dw = diagonal.T
+    products = np.stack([[dx, xy, xz, x], [xy, dy, yz, y], [xz, yz, dz, z], [x, y, z, dw]])
+    best = products[np.argmax(diagonal, axis=1), :, np.arange(len(R))]
+    q = best / np.linalg.norm(best, axis=1, keepdims=True)
+    if len(q) and q[0, 3] < 0.0:
+        q[0] = -q[0]
+    signs = np.where(np.sum(q[1:] * q[:-1], axis=1) < 0.0, -1.0, 1.0)
+    q[1:] *= np.cumprod(signs)[:, None]
+    return q
 
 
 def quaternion_product(a: ArrayLike, b: ArrayLike) -> Array:
@@ -106,7 +127,7 @@ def conjugate(q: ArrayLike) -> Array:
 def frame_with_z(axis: ArrayLike) -> Array:
     """A rotation whose third column is the unit vector along `axis`; the identity for +z."""
     z = np.asarray(axis, dtype=float) / np.linalg.norm(axis)
-    if z[2] > 1.0 - 1e-15:
+    if z[2] > 0.0 and z[0] == z[1] == 0.0:
         return np.eye(3)
     helper = np.eye(3)[np.argmin(np.abs(z))]
     x = np.cross(helper, z)

@@ -31,16 +31,21 @@ class Findings:
             for i, entry in enumerate(entries(raw, section))
             if isinstance(entry, dict) and isinstance(entry.get("name"), str)
         }
-        self.ways: dict[str, Way] = {f"{way[0]} {name!r}": way for way, name in self.names.items()}
+        self.ways: dict[str, Way] = {}
+        for way, name in self.names.items():
+            self.register(way, name)
 
     def fault(self, way: Way, *, value: str, expected: str, remedy: str) -> None:
         """Write down a fault at a way into the file such as ("joint", 3, "damping")."""
         self.told.add(way)
         self.faults.append(Fault(self.place(way), value, expected, remedy))
 
-    def stand_in(self, way: Way, name: str) -> None:
-        """Remember the name given to a part that has none."""
+    def register(self, way: Way, name: str) -> None:
+        """Remember where the part called `name` is, by all that `checks` may call it."""
         self.ways[f"{way[0]} {name!r}"] = way
+        self.ways[f"name {name!r}"] = (*way, "name")
+        for kind in ("body", "joint"):  # a target is also a body, a tank also a joint
+            self.ways.setdefault(f"{kind} {name!r}", way)
 
     def place(self, way: Way) -> str:
         """A way as people read it: servicer.toml: joint[3] "arm_4".damping (line 81)."""
@@ -62,11 +67,7 @@ class Findings:
             return (*self.ways[part], *steps)
         if indexed := re.match(r"(sensor|capsule)\[(\d+)\]", part):
             return (indexed.group(1), int(indexed.group(2)), *steps)
-        name = part.partition(" ")[2]
-        for section in NAMED:  # "name 'x'" may be any part; a "body" may be a target or a tank
-            if name and f"{section} {name}" in self.ways:
-                return (*self.ways[f"{section} {name}"], *steps)
-        return None if name else (part, *steps)
+        return None if " " in part else (part, *steps)
 
     def add_structure(self, faults: Iterable[Fault], reading: Reading | None) -> None:
         """Add the faults of a model at their places in the files, without those told already."""

@@ -36,6 +36,7 @@ def lines_of(text: str) -> dict[Way, int]:
             if header:
                 here = _table(header, counts)
                 lines.setdefault(here, number)
+                lines.setdefault(here[:1], number)
             elif key := _KEY.match(line):
                 lines.setdefault((*here, key.group(1)), number)
         for mark in _TRIPLE.findall(line):  # inside a long text nothing is a key

@@ -85,14 +85,18 @@ def _repair(raw: dict[str, Any], error: Any, findings: Findings) -> None:
     *steps, key = error["loc"]
     holder: Any = raw
     for step in steps:
+        if isinstance(holder, dict) and step not in holder:
+            return  # taken out already, with the section it was in
         holder = holder[step]
     if error["type"] == "missing":
         stand_in = _STAND_INS.get(key)
         if stand_in is None:
             stand_in = "_".join(["unnamed", *map(str, steps)])
             if steps:
-                findings.stand_in(tuple(steps), stand_in)
+                findings.register(tuple(steps), stand_in)
         holder[key] = stand_in
+    elif key == "mass":  # without one, what else the body says would seem wrong
+        holder[key] = _STAND_INS[key]
     elif isinstance(holder, dict):
         holder.pop(key, None)
     else:  # an entry that is no table at all

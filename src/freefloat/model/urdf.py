@@ -135,15 +135,16 @@ def _read_link(reading: Reading, link: Element, name: str) -> Body:
     element = reading.single(link, owner, "inertial")
     if element is None:
         return Body(name, extras=extras)
-    found = len(reading.faults)
-    mass, com, inertia = _read_inertial(reading, element, name)
-    if len(reading.faults) > found:  # nothing more can be said about this body
+    read = _read_inertial(reading, element, name)
+    if read is None:  # nothing more can be said about this body
         return replace(_STAND_IN, name=name, extras=extras)
-    return Body(name, mass, com, inertia, extras)
+    return Body(name, *read, extras)
 
 
-def _read_inertial(reading: Reading, element: Element, name: str) -> tuple[float, Vector, Six]:
-    """Mass [kg], centre of mass [m], inertia about it in body axes [kg m^2]."""
+def _read_inertial(
+    reading: Reading, element: Element, name: str
+) -> tuple[float, Vector, Six] | None:
+    """Mass [kg], centre of mass [m], inertia about it in body axes [kg m^2]; None if unreadable."""
     owner = f"link {name!r}"
     parts = ("origin", "mass", "inertia")
     reading.only(element, owner, parts)
@@ -160,7 +161,7 @@ def _read_inertial(reading: Reading, element: Element, name: str) -> tuple[float
         reading.lines[f"body {name!r}.{kind}"] = child.line
     inertia = _read_inertia(reading, element, owner)
     if mass is None or inertia is None:
-        return 1.0, place.xyz, _STAND_IN.inertia
+        return None
     if any(place.rpy):  # turned only when it must be: an untouched inertia keeps its bits
         R = place.rotation
         xx, xy, xz, yy, yz, zz = inertial.six(R @ inertial.tensor(inertia) @ R.T).tolist()

@@ -67,7 +67,7 @@ class Reading:
                 where,
                 value=f"the attribute {name!r}",
                 expected=" or ".join(allowed),
-                remedy=_did_you_mean(name, allowed) or "delete it",
+                remedy=_did_you_mean(name, allowed, likeness=0.6) or "delete it",
             )
 
     def required(self, element: Element, owner: str, name: str) -> str | None:
@@ -227,9 +227,9 @@ class Reading:
             )
 
 
-def _did_you_mean(name: str, known: Iterable[str]) -> str:
+def _did_you_mean(name: str, known: Iterable[str], *, likeness: float = 0.75) -> str:
     # One or two letters apart: "jiont", "Origin". <sensor> or <visual> are like none of ours.
-    close = get_close_matches(name.lower()[:100], list(known), n=1, cutoff=0.75)
+    close = get_close_matches(name.lower()[:100], list(known), n=1, cutoff=likeness)
     return f"did you mean {close[0]!r}?" if close else ""
 
 

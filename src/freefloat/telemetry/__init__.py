@@ -3,8 +3,18 @@
 All of it starts quickly: pyarrow and scipy are loaded by the functions that need them.
 """
 
+from freefloat.telemetry.align import align as align
+from freefloat.telemetry.align import resample as resample
 from freefloat.telemetry.channel import Channel as Channel
 from freefloat.telemetry.channels import Telemetry as Telemetry
+from freefloat.telemetry.clocks import TimeOffset as TimeOffset
+from freefloat.telemetry.clocks import estimate_offset as estimate_offset
+from freefloat.telemetry.quality import Quality as Quality
+from freefloat.telemetry.quality import quality as quality
 from freefloat.telemetry.readers import read_telemetry as read_telemetry
 from freefloat.telemetry.readers import write_telemetry as write_telemetry
+from freefloat.telemetry.smoothing import SmoothAttitude as SmoothAttitude
+from freefloat.telemetry.smoothing import SmoothSignal as SmoothSignal
+from freefloat.telemetry.smoothing import smooth as smooth
+from freefloat.telemetry.smoothing import smooth_attitude as smooth_attitude
 from freefloat.telemetry.stream import Sample as Sample

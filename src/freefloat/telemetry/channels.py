@@ -301,8 +301,8 @@ def _check_metadata(key: str, value: str) -> None:
     place = f"metadata {key!r}"
     if key in _RESERVED_METADATA:
         raise misuse(place, "a reserved word", "another key", "rename it")
-    if not key or key != key.strip() or ":" in key or not key.isprintable():
-        raise misuse(place, "a key that cannot be written", "printable text without ':'")
+    if not key or key != key.strip() or set(":,;") & set(key) or not key.isprintable():
+        raise misuse(place, "a key that cannot be written", "printable text without : , ;")
     if not isinstance(value, str):
         raise misuse(place, repr(value), "text", "write str(...) of it")
     try:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from freefloat.errors import TelemetryError
 from freefloat.telemetry.attitude import continuous, rate_and_acceleration, unit
-from freefloat.telemetry.channel import Array
+from freefloat.telemetry.channel import Array, Mask
 from freefloat.telemetry.lookup import misuse
 
 if TYPE_CHECKING:
@@ -158,12 +158,15 @@ def smooth(
     (True, 0.001)
     """
     instants, columns = _samples(time, values, valid=valid, order=order)
-    sigmas = np.broadcast_to(np.asarray(noise if noise is not None else 0.0), columns.shape[1])
-    curves = []
-    for column, sigma in zip(columns.T, sigmas, strict=True):
-        known = np.array([sigma]) if sigma > 0.0 else None
-        curves.append(_fit(instants, column[:, None], noise=known, order=order, max_gap=max_gap))
-    return SmoothSignal(tuple(curves), is_single=np.ndim(values) == 1)
+    n_channels = columns.shape[1]
+    sigmas = np.broadcast_to(np.asarray(0.0 if noise is None else noise, float), n_channels)
+    curves: dict[int, Curve] = {}
+    for channels in _alike(np.isfinite(columns)):
+        fitted = _fit(
+            instants, columns[:, channels], noise=sigmas[channels], order=order, max_gap=max_gap
+        )
+        curves |= dict(zip(channels, fitted, strict=True))
+    return SmoothSignal(tuple(curves[n] for n in range(n_channels)), np.ndim(values) == 1)
 
 
 def smooth_attitude(
@@ -192,8 +195,9 @@ def smooth_attitude(
     is_good = np.isfinite(rows).all(axis=1)
     rows[is_good] = continuous(rows[is_good])
     # A turn by a small angle moves q by half of it, in three of its four dimensions.
-    known = None if not noise else np.full(4, np.sqrt(0.75) * 0.5 * noise)
-    return SmoothAttitude(_fit(instants, rows, noise=known, order=order, max_gap=max_gap))
+    known = np.full(4, np.sqrt(0.75) * 0.5 * (noise or 0.0))
+    curves = _fit(instants, rows, noise=known, order=order, max_gap=max_gap, is_joint=True)
+    return SmoothAttitude(curves[0])
 
 
 def _samples(
@@ -215,23 +219,37 @@ def _samples(
     return instants[sorting], columns.reshape(len(columns), -1)[sorting]
 
 
+def _alike(is_good: Mask) -> list[list[int]]:
+    """The channels, those with the same good samples together: they share the heavy work."""
+    groups: dict[bytes, list[int]] = {}
+    for n, column in enumerate(is_good.T):
+        groups.setdefault(column.tobytes(), []).append(n)
+    return list(groups.values())
+
+
 def _fit(
-    time: Array, values: Array, *, noise: Array | None, order: int, max_gap: float | None
-) -> Curve:
-    from freefloat.telemetry.penalised_spline import Problem, fit_curve
+    time: Array,
+    values: Array,
+    *,
+    noise: Array,
+    order: int,
+    max_gap: float | None,
+    is_joint: bool = False,
+) -> list[Curve]:
+    from freefloat.telemetry.penalised_spline import Problem
     from freefloat.telemetry.spline_basis import Basis
+    from freefloat.telemetry.spline_choice import fit_curves
 
     is_good = np.isfinite(values).all(axis=1)
     time, values = time[is_good], values[is_good]
     step, segments = _segments(time, max_gap=max_gap, least=order + 3)
     used = np.concatenate([np.arange(first, last + 1) for first, last in segments])
-    starts, ends = time[segments[:, 0]], time[segments[:, 1]]
-    basis = Basis(order, step, starts, ends)
-    curves = [
-        fit_curve(Problem(basis, time[used], values[used], penalty, noise))
+    basis = Basis(order, step, time[segments[:, 0]], time[segments[:, 1]])
+    fits = [
+        fit_curves(Problem(basis, time[used], values[used], penalty, noise, is_joint))
         for penalty in _PENALTIES[order]
     ]
-    return min(curves, key=lambda curve: curve.score)
+    return [min(curves, key=lambda curve: curve.score) for curves in zip(*fits, strict=True)]
 
 
 def _segments(time: Array, *, max_gap: float | None, least: int) -> tuple[float, np.ndarray]:

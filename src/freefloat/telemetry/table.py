@@ -23,13 +23,13 @@ def channel_table(channels: Sequence[Channel]) -> str:
     return "\n".join(aligned([_HEAD, *rows]))
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the rows as lines: the first two columns to the left, the others to the right."""
+def aligned(rows: Sequence[Sequence[str]], *, n_left: int = 2) -> list[str]:
+    """Return the rows as lines: the first columns aligned to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
         cells = [
-            cell.ljust(width) if n < 2 else cell.rjust(width)
+            cell.ljust(width) if n < n_left else cell.rjust(width)
             for n, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         lines.append("  ".join(cells).rstrip())

@@ -101,6 +101,12 @@ def state_rate(tree, par, w, inputs, step, stage, time, x, dx):
     """dx = time derivative of the state; prescribed coordinates get their prescribed rates."""
     load_state(tree, par, w, inputs, step, stage, time, x)
     forward_dynamics(tree, par, w)
+    put_rate(w, x, dx)
+
+
+@inlined
+def put_rate(w, x, dx):
+    """The state's rate from the accelerations in w."""
     n = w.U.shape[0]
     a, b, c, d, e, f, g, h, i = root_axes(w.root)
     ax, ay, az = w.root[ACCELERATION + 3], w.root[ACCELERATION + 4], w.root[ACCELERATION + 5]
@@ -165,3 +171,9 @@ def rk4(tree, par, w, inputs, time, h, n_steps, every, x, stages, out):
             row = (step + 1) // every - 1
             for i in range(x.shape[0]):
                 out[row, i] = x[i]
+
+
+@kernel
+def state_rate_at(tree, par, w, inputs, time, x, dx):
+    """The state's rate at one instant, from row 0 and stage 0 of the inputs."""
+    state_rate(tree, par, w, inputs, 0, 0, time, x, dx)

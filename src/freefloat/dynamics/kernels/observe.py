@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freefloat.compilation import inlined, kernel
-from freefloat.dynamics.kernels.forward import factorise, forward_dynamics, mass_matrix
+from freefloat.dynamics.kernels.forward import forward_dynamics, mass_matrix
 from freefloat.dynamics.kernels.integrate import load_state
 from freefloat.dynamics.kernels.newton_euler import (
     ACCELERATION,
@@ -20,7 +20,6 @@ from freefloat.dynamics.kernels.spatial import (
     LINK_COLUMNS,
     C,
     F,
-    P,
     V,
     cross,
     momentum_of,
@@ -155,6 +154,22 @@ def spring_energy(tree, par, U):
 
 
 @kernel
+def survey(tree, w, states, links):
+    """Placement and motion of every link at given states: links[i] = the link table."""
+    n = w.U.shape[0]
+    for s in range(states.shape[0]):
+        for c in range(n):
+            w.U[c, Q], w.U[c, DQ] = states[s, 13 + c], states[s, 13 + n + c]
+        for k in range(3):
+            w.root[k] = states[s, 10 + k]
+        place_links(tree, w)
+        move_links(tree, w)
+        for i in range(w.L.shape[0]):
+            for k in range(LINK_COLUMNS):
+                links[s, i, k] = w.L[i, k]
+
+
+@kernel
 def free_mass_matrix(tree, par, w, q, H):
     """The mass matrix of the free accelerations at coordinates q, full and symmetric."""
     for c in range(q.shape[0]):
@@ -170,5 +185,3 @@ def free_mass_matrix(tree, par, w, q, H):
         for k in range(m + 1):
             H[m, k] = H[k, m] = w.H[m, k]
 
-
-__all__ = ["balance", "factorise", "free_mass_matrix", "inverse_dynamics", "observe", "P"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 FORMAT = "freefloat telemetry 1"
 MAX_COLUMNS = 10_000
 
-_LABEL = re.compile(r"(?P<name>[^\[\]]*?)\s*\[(?P<unit>[^\[\]]*)\]")
 _TIME_REMEDY = "name the column with the time 'time [s]'"
 
 
@@ -60,10 +58,11 @@ def split_label(label: str) -> tuple[str, str | None]:
     >>> split_label("base.rate.x [deg/s]"), split_label("elbow.torque")
     (('base.rate.x', 'deg/s'), ('elbow.torque', None))
     """
-    matched = _LABEL.fullmatch(label.strip())
-    if not matched:
-        return label.strip(), None
-    return matched["name"], matched["unit"].strip() or None
+    text = label.strip()
+    name, bracket, unit = text.partition("[")
+    if not bracket or not unit.endswith("]") or set("[]") & set(unit[:-1]):
+        return text, None
+    return name.strip(), unit[:-1].strip() or None
 
 
 def columns_of(

@@ -16,8 +16,6 @@ from freefloat.telemetry.readers.source import Faults
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _ENTRY = re.compile(r"([^:]*):(?:\s(.*))?")
-# numpy.savetxt and others put the labels in a comment.
-_LABELS_IN_COMMENT = re.compile(r"\"?time\s*(?:\[[^\]]*\])?\"?\s*[,;\t]", re.IGNORECASE)
 _DELIMITERS = ",;\t"
 
 
@@ -41,7 +39,7 @@ def read_head(data: bytes, faults: Faults) -> Head:
     truth = None
     for row, text, end in _lines(data, faults):
         comment = text.removeprefix("#").strip() if text.startswith("#") else None
-        if comment is None or _LABELS_IN_COMMENT.match(comment):
+        if comment is None or _are_labels(comment):
             labels = text if comment is None else comment
             return _head(labels, faults, row=row, size=end, found=(metadata, noise, truth))
         entry = _ENTRY.fullmatch(comment)
@@ -76,6 +74,12 @@ def _head(
         raise faults.error()
     labels = [split_label(cell) for cell in cells]
     return Head(labels, delimiter, size, row, *found)
+
+
+def _are_labels(comment: str) -> bool:
+    """Whether a comment is the row of labels: numpy.savetxt, among others, puts it there."""
+    cell, delimiter, _ = comment.partition(max(_DELIMITERS, key=comment.count))
+    return bool(delimiter) and split_label(cell.strip(' "'))[0].lower() == "time"
 
 
 def cells_of(text: str, delimiter: str) -> list[str]:

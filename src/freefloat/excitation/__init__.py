@@ -1,0 +1,34 @@
+"""Excitation: the Plan, and the ways a robot can be moved and pushed."""
+
+from freefloat.excitation.commands import Pulses, Steps, Wave
+from freefloat.excitation.control import CaptureControl
+from freefloat.excitation.default import default_plan
+from freefloat.excitation.motions import (
+    Accelerate,
+    Fourier,
+    Hold,
+    Moves,
+    Sinusoid,
+    Speeds,
+    Spline,
+    Table,
+)
+from freefloat.excitation.plan import Feedback, Plan
+
+__all__ = [
+    "Accelerate",
+    "CaptureControl",
+    "Feedback",
+    "Fourier",
+    "Hold",
+    "Moves",
+    "Plan",
+    "Pulses",
+    "Sinusoid",
+    "Speeds",
+    "Spline",
+    "Steps",
+    "Table",
+    "Wave",
+    "default_plan",
+]

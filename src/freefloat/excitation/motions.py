@@ -1,0 +1,243 @@
+"""Ways for a coordinate to move: each gives position, rate and acceleration at any time.
+
+All are twice continuously differentiable inside the plan, as RK4 needs to keep its order. Outside
+their own span they stay where they ended. Radians and seconds (metres for prismatic joints).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Three = tuple[Array, Array, Array]
+
+
+class Motion(Protocol):
+    """Anything that moves a coordinate."""
+
+    def at(self, t: Array) -> Three:
+        """Position, rate and acceleration at times t [s]."""
+        ...
+
+
+def smooth_step(s: Array) -> Three:
+    """The quintic from 0 to 1 for s from 0 to 1, with its two derivatives; flat outside."""
+    s = np.clip(s, 0.0, 1.0)
+    value = s**3 * (10.0 + s * (-15.0 + 6.0 * s))
+    slope = 30.0 * s**2 * (1.0 - s) ** 2
+    curve = 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s)
+    return value, slope, curve
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Stay at `value` [rad]."""
+
+    value: float
+    kind: Literal["hold"] = "hold"
+
+    def at(self, t: Array) -> Three:
+        """Position, rate and acceleration at times t [s]."""
+        zero = np.zeros_like(t)
+        return zero + self.value, zero, zero.copy()
+
+
+@dataclass(frozen=True)
+class Fourier:
+    """A truncated Fourier series plus the quintic that fixes both ends (paper 003, eq. 12).
+
+    q = sum_l a_l / (w l) sin(w l t) - b_l / (w l) cos(w l t) + quintic, w = 2 pi / duration; the
+    quintic makes q = first and last, at rest, at the ends. a and b are in rad/s.
+    """
+
+    duration: float
+    a: tuple[float, ...]
+    b: tuple[float, ...]
+    first: float = 0.0
+    last: float = 0.0
+    kind: Literal["fourier"] = "fourier"
+
+    def at(self, t: Array) -> Three:
+        """Position, rate and acceleration at times t [s]."""
+        t = np.clip(t, 0.0, self.duration)
+        q, dq, ddq = self._series(t)
+        for power, c in enumerate(self._quintic):
+            q = q + c * t**power
+            if power >= 1:
+                dq = dq + power * c * t ** (power - 1)
+            if power >= 2:
+                ddq = ddq + power * (power - 1) * c * t ** (power - 2)
+        return q, dq, ddq
+
+    def _series(self, t: Array) -> Three:
+        w = 2.0 * np.pi / self.duration * np.arange(1, 1 + len(self.a))
+        angle = np.multiply.outer(t, w)
+        s, c, a, b = np.sin(angle), np.cos(angle), np.array(self.a), np.array(self.b)
+        return (s * a - c * b) @ (1.0 / w), c @ a + s @ b, (c * b - s * a) @ w
+
+    @cached_property
+    def _quintic(self) -> Array:
+        ends = np.array([0.0, self.duration])
+        rows, wanted = [], []
+        for order, (series, goal) in enumerate(
+            zip(self._series(ends), ((self.first, self.last), (0, 0), (0, 0)), strict=True)
+        ):
+            for k in range(2):
+                powers = np.arange(6)
+                factor = [np.prod(p - np.arange(order)) if p >= order else 0.0 for p in powers]
+                rows.append(factor * ends[k] ** np.maximum(powers - order, 0))
+                wanted.append(goal[k] - series[k])
+        return np.linalg.solve(np.array(rows), np.array(wanted))
+
+
+@dataclass(frozen=True)
+class Sinusoid:
+    """A cosine about `center` with a smooth entry from `first` and exit to it (paper 002, eq. 27).
+
+    q = first + s(t) (center - first + amplitude cos(2 pi t / period + phase)), s rising over
+    `ramp` [s] and falling over the last `ramp` of `duration`.
+    """
+
+    duration: float
+    center: float
+    amplitude: float
+    period: float
+    ramp: float
+    first: float = 0.0
+    phase: float = 0.0
+    kind: Literal["sinusoid"] = "sinusoid"
+
+    def at(self, t: Array) -> Three:
+        """Position, rate and acceleration at times t [s]."""
+        w = 2.0 * np.pi / self.period
+        c, s = np.cos(w * t + self.phase), np.sin(w * t + self.phase)
+        wave = self.center - self.first + self.amplitude * c
+        slope, curve = -self.amplitude * w * s, -self.amplitude * w * w * c
+        up, dup, ddup = smooth_step(t / self.ramp)
+        down, ddown, dddown = smooth_step((self.duration - t) / self.ramp)
+        g = up * down
+        dg = (dup * down - up * ddown) / self.ramp
+        ddg = (ddup * down - 2.0 * dup * ddown + up * dddown) / self.ramp**2
+        return (
+            self.first + g * wave,
+            dg * wave + g * slope,
+            ddg * wave + 2.0 * dg * slope + g * curve,
+        )
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Quintic moves from value to value, at rest at each of the times [s]."""
+
+    times: tuple[float, ...]
+    values: tuple[float, ...]
+    kind: Literal["moves"] = "moves"
+
+    def at(self, t: Array) -> Three:
+        """Position, rate and acceleration at times t [s]."""
+        q, dq, ddq = Hold(self.values[0]).at(t)
+        for k in range(len(self.times) - 1):
+            span = self.times[k + 1] - self.times[k]
+            value, slope, curve = smooth_step((t - self.times[k]) / span)
+            rise = self.values[k + 1] - self.values[k]
+            q, dq, ddq = q + rise * value, dq + rise * slope / span, ddq + rise * curve / span**2
+        return q, dq, ddq
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """Smooth changes from speed to speed [rad/s] at the given times [s]; for wheels."""
+
+    times: tuple[float, ...]
+    speeds: tuple[float, ...]
+    first: float = 0.0
+    kind: Literal["speeds"] = "speeds"
+
+    def at(self, t: Array) -> Three:
+        """Angle, speed and acceleration at times t [s]."""
+        dq, ddq, _ = Moves(self.times, self.speeds).at(t)
+        q = self.first + self.speeds[0] * t
+        for k in range(len(self.times) - 1):
+            span = self.times[k + 1] - self.times[k]
+            s = np.clip((t - self.times[k]) / span, 0.0, 1.0)
+            after = np.maximum(t - self.times[k + 1], 0.0)
+            ramp = span * s**4 * (2.5 + s * (-3.0 + s))  # integral of the quintic step
+            q = q + (self.speeds[k + 1] - self.speeds[k]) * (ramp + after)
+        return q, dq, ddq
+
+
+@dataclass(frozen=True)
+class Accelerate:
+    """Constant acceleration [rad/s^2] from `first` with rate `rate` (paper 004)."""
+
+    acceleration: float
+    first: float = 0.0
+    rate: float = 0.0
+    kind: Literal["accelerate"] = "accelerate"
+
+    def at(self, t: Array) -> Three:
+        """Position, rate and acceleration at times t [s]."""
+        a = self.acceleration
+        return self.first + t * (self.rate + 0.5 * a * t), self.rate + a * t, np.full_like(t, a)
+
+
+@dataclass(frozen=True)
+class Spline:
+    """A quintic B-spline with equally spaced knots; at rest at both ends (paper 000).
+
+    `control` are its control points [rad]; the first and last three are repeated so that rate and
+    acceleration vanish at the ends.
+    """
+
+    duration: float
+    control: tuple[float, ...]
+    kind: Literal["spline"] = "spline"
+
+    @cached_property
+    def _derivatives(self) -> tuple:
+        from scipy.interpolate import BSpline
+
+        c = np.array([self.control[0]] * 2 + list(self.control) + [self.control[-1]] * 2)
+        inner = np.linspace(0.0, self.duration, len(c) - 4)
+        knots = np.concatenate([[0.0] * 5, inner, [self.duration] * 5])
+        spline = BSpline(knots, c, 5)
+        return spline, spline.derivative(1), spline.derivative(2)
+
+    def at(self, t: Array) -> Three:
+        """Position, rate and acceleration at times t [s]."""
+        inside = np.clip(t, 0.0, self.duration)
+        return tuple(part(inside) for part in self._derivatives)  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Given positions at given times, joined by a quintic spline; for recorded motions."""
+
+    times: tuple[float, ...]
+    values: tuple[float, ...]
+    kind: Literal["table"] = "table"
+
+    @cached_property
+    def _derivatives(self) -> tuple:
+        from scipy.interpolate import make_interp_spline
+
+        degree = 5 if len(self.times) >= 6 else 1
+        spline = make_interp_spline(self.times, self.values, k=degree)
+        return spline, spline.derivative(1), spline.derivative(2) if degree > 1 else None
+
+    def at(self, t: Array) -> Three:
+        """Position, rate and acceleration at times t [s]."""
+        inside = np.clip(t, self.times[0], self.times[-1])
+        q, dq, ddq = self._derivatives
+        outside = (t < self.times[0]) | (t > self.times[-1])
+        zero = np.zeros_like(t)
+        rate = np.where(outside, 0.0, dq(inside))
+        return q(inside), rate, zero if ddq is None else np.where(outside, 0.0, ddq(inside))
+
+
+AnyMotion = Hold | Fourier | Sinusoid | Moves | Speeds | Accelerate | Spline | Table

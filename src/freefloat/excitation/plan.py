@@ -1,0 +1,192 @@
+"""The Plan: how we shake the robot. One frozen noun, saved as TOML.
+
+A plan says how long, from where, how the driven coordinates move, what torques, thrusters and
+wrenches push, and which coordinates are held on their motion by feedback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freefloat.dynamics.integrate import InputFunction
+from freefloat.dynamics.kernels.integrate import Inputs
+from freefloat.dynamics.state import Start
+from freefloat.dynamics.tree import System
+from freefloat.errors import ExcitationError, Fault
+from freefloat.excitation.commands import AnyCommand, Wave
+from freefloat.excitation.control import CaptureControl
+from freefloat.excitation.motions import AnyMotion, Hold, Speeds
+from freefloat.model.model import Model
+
+Array = NDArray[np.float64]
+WRENCH = ("torque.x", "torque.y", "torque.z", "force.x", "force.y", "force.z")
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """Joint PD: torque = kp (q_ref - q) + kd (dq_ref - dq), clipped to the effort limit."""
+
+    kp: float
+    kd: float
+    limit: float | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A motion to fly: duration [s], start, and what moves and pushes.
+
+    motions: coordinate -> motion (prescribed ones follow it exactly; torque-driven ones need a
+    feedback and use it as reference). torques: coordinate -> command [N m]. thrusts: thruster ->
+    command [N]. wrench: "force.x" [N] ... "torque.z" [N m] on the root's origin, world axes.
+    """
+
+    duration: float
+    start: Start = Start()
+    motions: Mapping[str, AnyMotion] = field(default_factory=dict)
+    torques: Mapping[str, AnyCommand] = field(default_factory=dict)
+    thrusts: Mapping[str, AnyCommand] = field(default_factory=dict)
+    wrench: Mapping[str, AnyCommand] = field(default_factory=dict)
+    feedback: Mapping[str, Feedback] = field(default_factory=dict)
+    control: CaptureControl | None = None
+    name: str = "plan"
+
+    def save(self, path: str | Path) -> None:
+        """Write the plan as TOML."""
+        from freefloat.excitation.plan_files import save_plan
+
+        save_plan(self, path)
+
+    def check(self, model: Model) -> None:
+        """Raise ExcitationError listing everything in the plan that the model does not have."""
+        faults = _faults(self, model)
+        if faults:
+            raise ExcitationError(f"the plan {self.name!r} does not fit {model.name!r}", faults)
+
+    def motion_of(self, name: str, model: Model) -> AnyMotion:
+        """The motion of a coordinate; those not mentioned stay at home, wheels keep their speed."""
+        if name in self.motions:
+            return self.motions[name]
+        coordinate = model.assembly.coordinates[model.assembly.index(name)]
+        home = self.start.coordinates.get(name, coordinate.home)
+        speed = self.start.speeds.get(name, coordinate.speed)
+        return Speeds((0.0,), (speed,), home) if speed else Hold(home)
+
+    def start_state(self, system: System) -> Array:
+        """The state vector at t = 0; prescribed coordinates start on their motion."""
+        x = self.start.vector(system)
+        c, zero = system.n_coordinates, np.zeros(1)
+        for i in system.tree.given:
+            q, dq, _ = self.motion_of(system.coordinates[i], system.model).at(zero)
+            x[13 + i], x[13 + c + i] = q[0], dq[0]
+        return x
+
+    def inputs(self, system: System) -> InputFunction:
+        """The function that tabulates this plan for the integrator."""
+        model = system.model
+        given = [self.motion_of(system.coordinates[i], model) for i in system.tree.given]
+        gains = self._gains(system)
+        thrusters = [thruster.name for thruster in model.thrusters]
+
+        def tabulate(times: Array) -> Inputs:
+            rows = len(times)
+            motion = np.empty((rows, 3, len(given), 3))
+            for k, part in enumerate(given):
+                motion[:, :, k] = np.stack(part.at(times), axis=-1)
+            effort = np.zeros((1, 3, system.n_coordinates, 3))
+            if self.torques or self.feedback:
+                effort = self._efforts(system, times)
+            push = np.zeros((1, 3, len(thrusters) + 6))
+            if self.thrusts or self.wrench:
+                push = self._pushes(thrusters, times)
+            return Inputs(motion, effort, push, gains)
+
+        return tabulate
+
+    def edges(self) -> tuple[float, ...]:
+        """The times [s] at which commands jump."""
+        commands = (*self.torques.values(), *self.thrusts.values(), *self.wrench.values())
+        return tuple(sorted({t for command in commands for t in command.edges()}))
+
+    def _gains(self, system: System) -> Array:
+        gains = np.zeros((system.n_coordinates, 3))
+        gains[:, 2] = np.inf
+        for name, part in self.feedback.items():
+            limit = np.inf if part.limit is None else part.limit
+            gains[system.coordinates.index(name)] = part.kp, part.kd, limit
+        return gains
+
+    def _efforts(self, system: System, times: Array) -> Array:
+        effort = np.zeros((len(times), 3, system.n_coordinates, 3))
+        for name, command in self.torques.items():
+            effort[:, :, system.coordinates.index(name), 0] = _levels(command, times)
+        for name in self.feedback:
+            q, dq, _ = self.motion_of(name, system.model).at(times)
+            effort[:, :, system.coordinates.index(name), 1:] = np.stack([q, dq], axis=-1)
+        return effort
+
+    def _pushes(self, thrusters: list[str], times: Array) -> Array:
+        push = np.zeros((len(times), 3, len(thrusters) + 6))
+        for name, command in self.thrusts.items():
+            push[:, :, thrusters.index(name)] = _levels(command, times)
+        for name, command in self.wrench.items():
+            push[:, :, len(thrusters) + WRENCH.index(name)] = _levels(command, times)
+        return push
+
+
+def _levels(command: AnyCommand, times: Array) -> Array:
+    """Levels at the three stages of each step: smooth ones as they are, jumping ones averaged."""
+    if isinstance(command, Wave):
+        return command.over(times, times)
+    return command.over(times[:, :1], times[:, 2:]) + np.zeros(3)
+
+
+def _faults(plan: Plan, model: Model) -> list[Fault]:
+    roles = {c.name: c.role for c in model.assembly.coordinates}
+    known = ", ".join(roles)
+    faults = []
+    if not (np.isfinite(plan.duration) and plan.duration > 0.0):
+        faults.append(Fault("duration", f"{plan.duration:g}", "> 0 s", "give a duration"))
+    groups = (("motion", plan.motions), ("torque", plan.torques), ("feedback", plan.feedback))
+    for kind, parts in groups:
+        for name in parts:
+            if name not in roles:
+                faults.append(Fault(f"{kind} {name!r}", name, f"one of {known}", "rename"))
+    for name in plan.motions:
+        if roles.get(name) in ("torque", "passive") and name not in plan.feedback:
+            if plan.control is None:
+                faults.append(
+                    Fault(
+                        f"motion {name!r}",
+                        f"role {roles[name]!r}",
+                        "role 'motion', or a [[feedback]] that makes it follow",
+                        "set the joint's role in the model or add feedback",
+                    )
+                )
+    for kind, names, what in (
+        ("torque", plan.torques, "torque"),
+        ("feedback", plan.feedback, "torque"),
+    ):
+        for name in names:
+            if roles.get(name) in ("motion", "locked"):
+                faults.append(
+                    Fault(
+                        f"{kind} {name!r}",
+                        f"role {roles[name]!r}",
+                        f"role {what!r}",
+                        "a prescribed coordinate takes no torque: change its role in the model",
+                    )
+                )
+    thrusters = [thruster.name for thruster in model.thrusters]
+    for name in plan.thrusts:
+        if name not in thrusters:
+            listed = ", ".join(thrusters) or "none"
+            faults.append(Fault(f"thrust {name!r}", name, f"a thruster ({listed})", "rename"))
+    for name in plan.wrench:
+        if name not in WRENCH:
+            faults.append(Fault(f"wrench {name!r}", name, f"one of {', '.join(WRENCH)}", "rename"))
+    return faults

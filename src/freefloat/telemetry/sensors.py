@@ -1,0 +1,112 @@
+"""From truth to what a sensor reports: delay, noise, bias, quantisation, saturation, dropout.
+
+Every channel draws from its own random stream (seed and channel name), so that adding a sensor
+never changes what another one reads.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freefloat.model.parts import Sensor
+from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
+from freefloat.telemetry.channel import Channel
+from freefloat.telemetry.names import unit_of
+
+Array = NDArray[np.float64]
+SUFFIXES = {1: ("",), 3: (".x", ".y", ".z"), 4: (".x", ".y", ".z", ".w")}
+
+
+def stream(seed: int, name: str) -> np.random.Generator:
+    """The random stream of one channel group."""
+    return np.random.default_rng([seed, zlib.crc32(name.encode())])
+
+
+def sample_times(sensor: Sensor, duration: float) -> Array:
+    """When the sensor reports [s], the start included."""
+    n = int(np.floor(duration * sensor.rate * (1.0 + 1e-12))) + 1
+    return np.arange(n) / sensor.rate
+
+
+def report(
+    sensor: Sensor, name: str, times: Array, truth: Array, *, seed: int, is_prismatic: bool = False
+) -> list[Channel]:
+    """The channels a sensor writes for noise-free readings `truth` (N,), (N, 3) or (N, 4).
+
+    `truth` is already taken at the times minus the sensor's delay.
+    """
+    rng = stream(seed, f"{name}:{sensor.kind}")
+    table = truth[:, None] if truth.ndim == 1 else truth
+    if table.shape[1] == 4:
+        values = _attitude(sensor, times, table, rng)
+    else:
+        values = table + _disturbance(sensor, times, table.shape[1], rng)
+        values = _digital(sensor, values)
+    keep = rng.random(len(times)) >= sensor.dropout
+    unit = None if table.shape[1] > 1 else _unit(name, is_prismatic)
+    channels = []
+    for k, suffix in enumerate(SUFFIXES[table.shape[1]]):
+        channels.append(
+            Channel(
+                name + suffix,
+                unit or unit_of(name + suffix)[0],
+                times[keep],
+                values[keep, k],
+                np.ones(int(keep.sum()), dtype=bool),
+                noise=_white_level(sensor) or None,
+            )
+        )
+    return channels
+
+
+def _unit(name: str, is_prismatic: bool) -> str:
+    candidates = unit_of(name)
+    wanted = {"rad": "m", "rad/s": "m/s", "N m": "N"}
+    return wanted.get(candidates[0], candidates[0]) if is_prismatic else candidates[0]
+
+
+def _white_level(sensor: Sensor) -> float:
+    """The standard deviation identification should weigh with: noise and rounding together."""
+    return float(np.hypot(sensor.noise, sensor.quantisation / np.sqrt(12.0)))
+
+
+def _disturbance(sensor: Sensor, times: Array, width: int, rng: np.random.Generator) -> Array:
+    noise = sensor.noise * rng.standard_normal((len(times), width))
+    if sensor.coloured is not None:
+        noise += _gauss_markov(sensor, times, width, rng)
+    bias = np.zeros(width)
+    if sensor.bias:
+        bias = np.broadcast_to(np.array(sensor.bias, dtype=float), (width,))
+    return noise + bias
+
+
+def _gauss_markov(sensor: Sensor, times: Array, width: int, rng: np.random.Generator) -> Array:
+    """First-order coloured noise, stationary from the first sample."""
+    from scipy.signal import lfilter
+
+    assert sensor.coloured is not None
+    keep = np.exp(-1.0 / (sensor.rate * sensor.coloured.time))
+    white = rng.standard_normal((len(times), width))
+    drive = np.sqrt(1.0 - keep**2) * white
+    drive[0] = white[0]
+    return sensor.coloured.sigma * lfilter([1.0], [1.0, -keep], drive, axis=0)
+
+
+def _digital(sensor: Sensor, values: Array) -> Array:
+    if sensor.saturation is not None:
+        values = np.clip(values, -sensor.saturation, sensor.saturation)
+    if sensor.quantisation > 0.0:
+        values = np.round(values / sensor.quantisation) * sensor.quantisation
+    return values
+
+
+def _attitude(sensor: Sensor, times: Array, truth: Array, rng: np.random.Generator) -> Array:
+    """Attitude errors are small rotations in sensor axes; the sign never flips along the way."""
+    error = _digital(sensor, _disturbance(sensor, times, 3, rng))
+    values = quaternion_product(truth, quaternion_from_rotation_vector(error))
+    flips = np.cumprod(np.where(np.sum(values[1:] * values[:-1], axis=1) < 0.0, -1.0, 1.0))
+    values[1:] *= flips[:, None]
+    return values

@@ -1,0 +1,140 @@
+"""What perfect sensors would read: the truth behind every channel of a flight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freefloat.dynamics.equations import Motion
+from freefloat.dynamics.frames import FrameMotion, frame_motion, rotations
+from freefloat.dynamics.kernels.integrate import Inputs
+from freefloat.dynamics.state import positions, rates
+from freefloat.dynamics.tree import System
+from freefloat.model.checks import sensor_targets
+from freefloat.model.parts import Sensor
+from freefloat.model.rotations import quaternions_from_matrices
+
+Array = NDArray[np.float64]
+AXES = ("x", "y", "z")
+
+
+@dataclass(frozen=True)
+class Instant:
+    """A stretch of a flight: states, motion and inputs at the same times [s]."""
+
+    times: Array
+    states: Array
+    motion: Motion
+    inputs: Inputs
+
+
+def prefix_of(system: System, sensor: Sensor, target: str) -> str:
+    """The first word of a sensor's channel names: `base` for the root body."""
+    if sensor.channel:
+        return sensor.channel
+    return "base" if target == system.model.root.body else target
+
+
+def readings(system: System, sensor: Sensor, at: Instant) -> dict[str, Array]:
+    """Noise-free channels of a sensor: vectors (N, 3), attitudes (N, 4), scalars (N,).
+
+    Keys end where the axis letter would come: `base.rate`, `arm_1.position`.
+    """
+    found = {}
+    for target in sensor_targets(system.model, sensor):
+        prefix = prefix_of(system, sensor, target)
+        field, read = READERS[sensor.kind]
+        is_planar_angle = sensor.kind == "attitude" and _is_planar_root(system, target)
+        if is_planar_angle:
+            field, read = "angle", _angle
+        found[f"{prefix}.{field}"] = read(system, target, at)
+    return found
+
+
+def _is_planar_root(system: System, target: str) -> bool:
+    return system.model.root.type == "planar" and system.body_link.get(target) == 0
+
+
+def _frame(system: System, target: str, at: Instant) -> FrameMotion:
+    return frame_motion(system, target, at.states, motion=at.motion)
+
+
+def _attitude(system: System, target: str, at: Instant) -> Array:
+    return quaternions_from_matrices(_frame(system, target, at).rotation)
+
+
+def _angle(system: System, target: str, at: Instant) -> Array:
+    R = _frame(system, target, at).rotation
+    return np.unwrap(np.arctan2(R[:, 1, 0], R[:, 0, 0]))
+
+
+def _specific_force(system: System, target: str, at: Instant) -> Array:
+    """Acceleration minus gravity at the sensor, in its axes: what an accelerometer feels."""
+    frame = _frame(system, target, at)
+    assert frame.acceleration is not None
+    field = gravity(system, frame.position, at.times)
+    return frame.acceleration - np.einsum("nji,nj->ni", frame.rotation, field)
+
+
+def gravity(system: System, position: Array, times: Array) -> Array:
+    """Gravity and its gradient (N, 3) [m/s^2] at world positions and times, in world axes."""
+    T = system.tree.field
+    angle = T[10] * times
+    r = np.cos(angle)[:, None] * T[4:7] + np.sin(angle)[:, None] * T[7:10]
+    along = 3.0 * np.sum(r * position, axis=1, keepdims=True)
+    return T[:3] + T[3] * (along * r - position)
+
+
+def _coordinate(pick: Callable[[Array], Array]) -> Callable[[System, str, Instant], Array]:
+    return lambda system, name, at: pick(at.states)[:, system.coordinates.index(name)]
+
+
+def _motor(pick: Callable[[Array], Array]) -> Callable[[System, str, Instant], Array]:
+    return lambda system, name, at: pick(at.states)[:, system.coordinates.index(f"{name}.motor")]
+
+
+def _joint_force(system: System, name: str, at: Instant) -> Array:
+    return at.motion.forces[:, system.coordinates.index(name)]
+
+
+def _motor_torque(system: System, name: str, at: Instant) -> Array:
+    """What the motor applies: the rotor's own inertia plus the spring it winds up."""
+    a, b = system.coordinates.index(name), system.coordinates.index(f"{name}.motor")
+    owners = [spring.owner for spring in system.model.assembly.springs]
+    spring = system.model.assembly.springs[owners.index(f"{name}.drive")]
+    q, dq = positions(at.states), rates(at.states)
+    slip = dq[:, a] - dq[:, b]
+    link = -spring.stiffness * (q[:, a] - q[:, b] - spring.rest) - spring.damping * slip
+    link -= spring.friction * np.tanh(slip / spring.friction_speed)
+    return at.motion.forces[:, b] + link
+
+
+def _thrust(system: System, name: str, at: Instant) -> Array:
+    index = [thruster.name for thruster in system.model.thrusters].index(name)
+    return np.broadcast_to(at.inputs.push[:, 0, index], at.times.shape).copy()
+
+
+def base_axes(at: Instant) -> Array:
+    """Root to world rotation matrices (N, 3, 3)."""
+    return rotations(at.states)
+
+
+READERS: dict[str, tuple[str, Callable[[System, str, Instant], Array]]] = {
+    "encoder": ("position", _coordinate(positions)),
+    "joint_rate": ("velocity", _coordinate(rates)),
+    "joint_torque": ("torque", _joint_force),
+    "motor_encoder": ("motor_position", _motor(positions)),
+    "motor_rate": ("motor_velocity", _motor(rates)),
+    "motor_torque": ("motor_torque", _motor_torque),
+    "wheel_speed": ("speed", _coordinate(rates)),
+    "wheel_torque": ("torque", _joint_force),
+    "thruster": ("force", _thrust),
+    "gyro": ("rate", lambda system, name, at: _frame(system, name, at).rate),
+    "attitude": ("attitude", _attitude),
+    "position": ("position", lambda system, name, at: _frame(system, name, at).position),
+    "velocity": ("velocity", lambda system, name, at: _frame(system, name, at).velocity),
+    "accelerometer": ("acceleration", _specific_force),
+}

@@ -1,0 +1,115 @@
+"""Models by name and by path, and copies of the built-in ones."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+
+import pytest
+from model_samples import URDF
+
+from freefloat.errors import ModelError
+from freefloat.model import builtin_models, copy_model, load_model
+from freefloat.model import library as library_module
+
+
+def test_built_in_models_have_names_descriptions_and_files():
+    models = builtin_models()
+    assert len(models) >= 5
+    for model in models:
+        assert model.path.is_file()
+        assert model.description
+        assert "\n" not in model.description
+        assert model.path.stem == model.name
+
+
+def test_a_name_gives_the_built_in_model():
+    assert load_model("cepheus") == load_model(
+        dict((m[0], m[2]) for m in builtin_models())["cepheus"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "help_given"),
+    [
+        ("cepheuz", "did you mean 'cepheus'"),
+        ("servicer.tml", "did you mean 'servicer'"),
+        ("nowhere/to/be/found.toml", "builtin_models() lists"),
+        ("qqqq", "cepheus"),
+        ("", "builtin_models"),
+        ("a\0b", "builtin_models"),
+        ("x" * 5000, "builtin_models"),
+    ],
+)
+def test_a_missing_model_is_told_with_help(name, help_given):
+    with pytest.raises(ModelError) as caught:
+        load_model(name)
+    assert help_given in caught.value.faults[0].remedy or help_given == "builtin_models"
+
+
+def test_other_files_and_folders_are_refused(tmp_path):
+    (tmp_path / "a.xml").write_text(URDF)
+    with pytest.raises(ModelError, match=r"\.toml or \.urdf"):
+        load_model(tmp_path / "a.xml")
+    (tmp_path / "folder.toml").mkdir()
+    with pytest.raises(ModelError, match="not an ordinary file"):
+        load_model(tmp_path / "folder.toml")
+
+
+def test_suffixes_may_be_in_capitals(tmp_path):
+    (tmp_path / "A.URDF").write_text(URDF)
+    assert load_model(tmp_path / "A.URDF").name == "sample"
+
+
+def test_a_copy_reads_the_same(tmp_path):
+    (made,) = copy_model("cepheus", tmp_path / "new" / "folder")
+    assert made == tmp_path / "new" / "folder" / "cepheus.toml"
+    assert load_model(made) == load_model("cepheus")
+    (made,) = copy_model("cepheus", tmp_path / "mine.toml")
+    assert made.name == "mine.toml"
+
+
+def test_a_copy_replaces_nothing_unasked(tmp_path):
+    copy_model("cepheus", tmp_path)
+    (tmp_path / "cepheus.toml").write_text("mine")
+    with pytest.raises(ModelError, match="overwrite=True"):
+        copy_model("cepheus", tmp_path)
+    assert (tmp_path / "cepheus.toml").read_text() == "mine"
+    copy_model("cepheus", tmp_path, overwrite=True)
+    assert load_model(tmp_path / "cepheus.toml") == load_model("cepheus")
+
+
+def test_a_copy_brings_its_urdf(tmp_path, monkeypatch):
+    source = tmp_path / "library"
+    source.mkdir()
+    (source / "arm.urdf").write_text(URDF)
+    (source / "arm.toml").write_text('format = 1\nname = "arm"\nurdf = "arm.urdf"\n')
+    (source / "broken.toml").write_text("=")
+    monkeypatch.setattr(library_module, "files", lambda package: tmp_path)
+    assert [(m.name, m.description) for m in builtin_models()] == [
+        ("arm", ""),
+        ("broken", "(cannot be read)"),
+    ]
+    made = copy_model("arm", tmp_path / "copy")
+    assert sorted(path.name for path in made) == ["arm.toml", "arm.urdf"]
+    assert load_model(made[0]).name == "arm"
+
+
+def test_copying_what_does_not_exist_is_told(tmp_path):
+    with pytest.raises(ModelError, match="did you mean 'cepheus'"):
+        copy_model("cepheuss", tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ModelError, match="not copied"):
+        copy_model("cepheus", tmp_path / "file" / "inside")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["checks", "inertia", "library", "loading", "model", "rotations", "toml", "toml_write", "urdf",
+     "urdf_write"],
+)  # fmt: skip
+def test_examples_in_the_docstrings_run(name):
+    module = importlib.import_module(f"freefloat.model.{name}")
+    result = doctest.testmod(module)
+    assert result.attempted > 0
+    assert result.failed == 0

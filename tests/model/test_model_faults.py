@@ -1,0 +1,348 @@
+"""Every fault says where it is, what was found, what was expected and what to do (F2, F3)."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import pytest
+from model_samples import TOML, URDF
+
+from freefloat.errors import Fault, ModelError
+from freefloat.model import load_model
+
+
+class Case(NamedTuple):
+    """A sample with `old` replaced by `new`, and what the one fault must then say."""
+
+    old: str
+    new: str
+    place: str
+    value: str
+    expected: str
+    remedy: str
+
+
+MASS = '<mass value="120.5"/>'
+INERTIA = '<inertia ixx="22.0" ixy="0.8" ixz="-0.5" iyy="25.0" iyz="0.6" izz="19.0"/>'
+AXIS = '<axis xyz="0 0 1"/>'
+
+URDF_CASES = {
+    "word for a number": Case(
+        MASS, '<mass value="heavy"/>', ":7: link 'bus' <mass> value", "'heavy'", "a number",
+        "correct the number"),
+    "decimal comma": Case(
+        MASS, '<mass value="1,5"/>', ":7: link 'bus' <mass>", "'1,5'", "a number", "write '1.5'"),
+    "nan": Case(MASS, '<mass value="nan"/>', ":7: link 'bus'", "'nan'", "a number", "leave"),
+    "infinity": Case(MASS, '<mass value="-inf"/>', ":7: link 'bus'", "'-inf'", "number", "leave"),
+    "overflow": Case(
+        MASS, '<mass value="1e400"/>', ":7: link 'bus'", "'1e400'", "up to 1e+50", "exponent"),
+    "empty number": Case(
+        MASS, '<mass value=""/>', ":7: link 'bus' <mass>", 'value=""', 'value="..."', "add"),
+    "hexadecimal": Case(MASS, '<mass value="0x10"/>', ":7: ", "'0x10'", "a number", "correct"),
+    "underscore": Case(MASS, '<mass value="1_000"/>', ":7: ", "'1_000'", "a number", "correct"),
+    "foreign digits": Case(MASS, '<mass value="١٢"/>', ":7: ", "'١٢'", "a number", "correct"),
+    "misspelt attribute": Case(
+        '<origin xyz="0 0 0.2"/>', '<origin xyx="0 0 0.2"/>', ":15: link 'link_1' <origin>",
+        "'xyx'", "xyz or rpy", "did you mean 'xyz'"),
+    "no mass": Case(
+        MASS, "", ":5: link 'bus' <inertial>", "no <mass>", '<mass value="..."/>', "add"),
+    "no inertia": Case(INERTIA, "", ":5: link 'bus'", "no <inertia>", "<inertia ixx", "add"),
+    "half an inertia": Case(
+        ' iyy="25.0"', "", ":8: link 'bus' <inertia>", "no iyy", 'iyy="..."', "add"),
+    "misspelt element": Case(
+        "<inertia ixx=\"22.0\"", "<inertia ixx=\"22.0\" ixX=\"1\"", ":8: link 'bus' <inertia>",
+        "'ixX'", "ixx or", "did you mean"),
+    "two masses": Case(
+        MASS, MASS + MASS, ":7: link 'bus' <mass>", "a second <mass>", "at most one", "delete"),
+    "negative mass": Case(
+        MASS, '<mass value="-3"/>', ":7: body 'bus'.mass", "the mass -3 kg is negative",
+        "a real body", "correct"),
+    "negative inertia": Case(
+        'ixx="22.0"', 'ixx="-22.0"', ":8: body 'bus'.inertia", "is negative", "a real body",
+        "correct mass or inertia"),
+    "triangle": Case(
+        'izz="0.1"', 'izz="9.0"', ":17: body 'link_1'.inertia", "triangle inequality",
+        "a real body", "about the centre of mass"),
+    "two numbers": Case(
+        'xyz="0.6 0.1 0.5"', 'xyz="0.6 0.1"', ":28: joint 'arm_1' <origin> xyz", "'0.6 0.1'",
+        "3 numbers", 'write them like "0 0 1.5"'),
+    "commas between": Case(
+        'xyz="0.6 0.1 0.5"', 'xyz="0.6,0.1,0.5"', ":28: ", "'0.6,0.1,0.5'", "3 numbers", "write"),
+    "axis too long": Case(
+        AXIS, '<axis xyz="0 0 2"/>', ":31: joint 'arm_1'.axis", "[0.0, 0.0, 2.0]",
+        "a unit vector", "[0.0, 0.0, 1.0]"),
+    "no axis at all": Case(
+        AXIS, '<axis xyz="0 0 0"/>', ":31: joint 'arm_1'.axis", "[0.0, 0.0, 0.0]",
+        "a unit vector", "give a direction"),
+    "unknown parent": Case(
+        '<parent link="bus"/>', '<parent link="bux"/>', ":29: joint 'arm_1'.parent", "'bux'",
+        "one of bus, link_1", "existing body"),
+    "no parent": Case(
+        '<parent link="bus"/>', "", ":27: joint 'arm_1' <joint>", "no <parent>",
+        '<parent link="..."/>', "add"),
+    "wrong type": Case(
+        'type="continuous"', 'type="planar"', ":36: joint 'arm_2' type", "'planar'",
+        "revolute or continuous", "[root]"),
+    "floating arm": Case(
+        'type="continuous"', 'type="floating"', ":36: joint 'arm_2' type", "'floating'",
+        "massless world", "make it"),
+    "no type": Case(
+        ' type="fixed"', "", ":43: joint 'mount' <joint>", "no type", 'type="..."', "add"),
+    "mimic": Case(
+        AXIS, AXIS + '<mimic joint="arm_2"/>', ":31: joint 'arm_1' <mimic>", "arm_2",
+        "move by themselves", "delete the <mimic>"),
+    "limits swapped": Case(
+        'lower="-2.6"', 'lower="3"', ":32: joint 'arm_1'.limits", "3 .. 2.6", "lower <= upper",
+        "swap"),
+    "negative damping": Case(
+        'damping="0.1"', 'damping="-0.1"', ":33: joint 'arm_1'.damping", "-0.1", ">= 0", "sign"),
+    "same link twice": Case(
+        '<link name="tool"/>', '<link name="tool"/><link name="tool"/>', ":26: link 'tool'",
+        "a second link of that name (the first is on line 26)", "no other", "rename"),
+    "two carriers": Case(
+        "<transmission", '<joint name="x" type="fixed"><parent link="bus"/><child link="tool"/>'
+        "</joint><transmission", ":47: joint 'x'.child", "tool",
+        "a body no other joint carries", "closed loops"),
+    "bad name": Case(
+        '<robot name="sample"', '<robot name=""', ":2: <robot>", 'name=""', 'name="..."', "add"),
+    "stray text": Case(
+        "<link name=\"tool\"/>", "<link name=\"tool\">5 kg</link>", ":26: link 'tool' <link>",
+        "'5 kg'", "no text", "attributes"),
+    "xacro": Case(
+        '<link name="tool"/>', '<link name="tool"/><xacro:arm/>', ":26: robot 'sample'",
+        "a xacro macro", "plain URDF", "expand it first"),
+    "misspelt link": Case(
+        '<link name="tool"/>', '<link name="tool"/><lnk/>', ":26: robot 'sample' <lnk>", "<lnk>",
+        "<link> or <joint>", "did you mean 'link'"),
+    "not closed": Case(
+        "</robot>", "", ":49, column 1", "no element found", "every tag closed", "correct"),
+    "doctype": Case(
+        "<robot", "<!DOCTYPE robot>\n<robot", ":2", "<!DOCTYPE robot>", "no DOCTYPE", "delete"),
+    "not a urdf": Case(
+        URDF, "<mujoco/>", ":1", "<mujoco>", "<robot>", "give a URDF"),
+}  # fmt: skip
+
+TOML_CASES = {
+    "syntax": Case(
+        "mass = 600.0", "mass = 600,0", ":@, column 11", "'mass = 600,0'", "TOML", "correct"),
+    "key twice": Case(
+        "mass = 600.0", "mass = 1\nmass = 2", ":@+1", "'mass = 2'", "overwrite", "correct"),
+    "format": Case("format = 1", "format = 2", ": format (line @)", "2", "1", "write format = 1"),
+    "no format": Case("format = 1\n", "", ": format", "nothing", "format = ...", "add the key"),
+    "quoted number": Case(
+        "mass = 600.0", 'mass = "600"', ': body[0] "bus".mass (line @)', "'600'", "a number",
+        "remove the quotes"),
+    "truth for a number": Case(
+        "mass = 600.0", "mass = true", ': body[0] "bus".mass (line @)', "True", "a number",
+        "write it like"),
+    "nan": Case("mass = 600.0", "mass = nan", ".mass (line @)", "nan", "finite", "leave"),
+    "infinity": Case("mass = 600.0", "mass = -inf", ".mass (line @)", "-inf", "finite", "leave"),
+    "overflow": Case("mass = 600.0", "mass = 1e400", ".mass (line @)", "inf", "finite", "leave"),
+    "unknown key": Case(
+        "damping = 0.5", "dampping = 0.5", ': joint[0] "arm_1".dampping (line @)', "'dampping'",
+        "one of name, type", "did you mean 'damping'"),
+    "unknown section": Case(
+        "[[wheel]]", "[[wheels]]", ": wheels (line @)", "'wheels'", "one of format",
+        "did you mean 'wheel'"),
+    "single brackets": Case(
+        "[[tank]]", "[tank]", ": tank (line @)", "{'name': 'tank'", "a list of tables",
+        "[[tank]]"),
+    "no name": Case(
+        'name = "jet"\n', "", ": thruster[0].name (line @-1)", "nothing", "name = ...", "add"),
+    "two numbers": Case(
+        "xyz = [1.0, 0.0, 0.5]", "xyz = [1.0, 0.0]", '"arm_1".xyz (line @)', "[1.0, 0.0]",
+        "3 numbers", "write it like [0.0, 0.0, 0.0]"),
+    "text in a vector": Case(
+        "xyz = [1.0, 0.0, 0.5]", 'xyz = [1.0, "a", 0]', '"arm_1".xyz (line @)', "'a'",
+        "a number", "remove"),
+    "wrong role": Case(
+        'role = "locked"', 'role = "lock"', ': joint[1] "slide".role (line @)', "'lock'",
+        "'motion' or", "did you mean 'locked'"),
+    "wrong drive": Case(
+        'form = "geared"', 'form = "harmonic"', ".drive.form (line @)", "'harmonic'",
+        "'disc' or 'geared'", "choose"),
+    "drive without inertia": Case(
+        "inertia = 1e-4, ", "", ".drive.inertia (line @)", "nothing", "inertia = ...", "add"),
+    "role beside a drive": Case(
+        "home = 0.3", 'role = "motion"', '"arm_1".role (line @)', "motion", "'passive'",
+        "drive.role"),
+    "unknown parent": Case(
+        'parent = "link_1"', 'parent = "link1"', ': joint[1] "slide".parent (line @)', "'link1'",
+        "one of bus, link_1", "existing body"),
+    "no parent": Case(
+        'parent = "link_1"\n', "", ': joint[1] "slide".parent (line @-3)', "nothing",
+        "parent = ...", "add the key"),
+    "axis too long": Case(
+        "axis = [0, 1, 0]", "axis = [0, 1, 1]", '"arm_1".axis (line @)', "[0.0, 1.0, 1.0]",
+        "a unit vector", "0.707106781186547"),
+    "negative mass": Case(
+        "mass = 8.5", "mass = -8.5", ': body[1] "link_1".mass (line @)', "-8.5 kg is negative",
+        "a real body", "correct"),
+    "triangle": Case(
+        "[0.4, 0.4, 0.04]", "[0.4, 0.4, 4]", '"link_1".inertia (line @)', "triangle",
+        "a real body", "correct"),
+    "target triangle": Case(
+        "inertia = [10, 12, 8]", "inertia = [10, 12, 80]", ': target[0] "debris".inertia (line @)',
+        "triangle", "a real body", "correct"),
+    "one inertia": Case(
+        "[0.4, 0.4, 0.04]", "0.4", '"link_1".inertia (line @)', "0.4", "3 or 6 numbers",
+        "[xx, yy, zz]"),
+    "massless centre": Case(
+        'name = "link_2"\n', 'name = "link_2"\ncom = [1, 0, 0]\n', '"link_2".com (line @+1)',
+        "[1.0, 0.0, 0.0]", "no centre of mass", "add the mass"),
+    "same name": Case(
+        'name = "slide"', 'name = "arm_1"', ': joint[1] "arm_1" (line @-1)',
+        "2 parts of that name", "no other", "rename"),
+    "dotted name": Case(
+        'name = "jet"', 'name = "jet.1"', ': thruster[0] "jet.1".name (line @)', "'.'",
+        "without spaces, dots", "rename"),
+    "placed twice": Case(
+        'on = "gripper"', 'on = "gripper"\nxyz = [0, 0, 1]', '"debris".xyz (line @+1)', "xyz on",
+        "the frame supplies it", "delete the key"),
+    "unknown seat": Case(
+        'on = "bus"', 'on = "buss"', ": sensor[0].on (line @)", "'buss'", "a body, frame",
+        "a part the model has"),
+    "wrong sensor": Case(
+        'kind = "gyro"', 'kind = "gyros"', ": sensor[0].kind (line @)", "'gyros'", "'encoder' or",
+        "did you mean 'gyro'"),
+    "rate zero": Case(
+        "rate = 100.0", "rate = 0", ": sensor[0].rate (line @)", "0 Hz", "> 0", "per second"),
+    "coloured": Case(
+        "time = 100.0", "time = 0", ": sensor[0].coloured (line @)", "time 0 s", "time > 0",
+        "white noise"),
+    "empty tank": Case(
+        "mass = 100.0", "mass = 0", ': tank[0] "tank".mass (line @)', "0", "> 0",
+        "delete an empty tank"),
+    "tank axes": Case(
+        "length = 0.4", "length = 0.4\naxes = [[1, 0, 0], [1, 0, 0]]",
+        ': tank[0] "tank".axes (line @+1)', "[1.0, 0.0, 0.0]", "two directions", "take two axes"),
+    "heavy wheel": Case(
+        "inertia = 0.05", "inertia = 500", ': wheel[0] "wheel_x".inertia (line @)', "500",
+        "less than the inertia of body 'bus'", "add the wheels"),
+    "wheel axis": Case(
+        "axis = [1, 0, 0]", "axis = [2, 0, 0]", ': wheel[0] "wheel_x".axis (line @)',
+        "[2.0, 0.0, 0.0]", "a unit vector", "[1.0, 0.0, 0.0]"),
+    "negative drag": Case(
+        "linear_drag = 0.1", "linear_drag = -1", ": root.linear_drag (line @)", "-1", ">= 0",
+        "magnitude"),
+    "no such root": Case(
+        'body = "bus"\nlinear', 'body = "buss"\nlinear', ": root.body (line @)", "'buss'",
+        "one of bus", "existing body"),
+    "flat orbit": Case(
+        'type = "floating"', 'type = "planar"', ": orbit (line @+100)", "a planar root",
+        "a floating root", "remove [orbit]"),
+    "orbit radius": Case(
+        "radius = 6.9e6", "radius = -1", ": orbit.radius (line @)", "-1", "> 0", "correct"),
+    "capsule": Case(
+        "radius = 0.1", "radius = 0", ": capsule[0].radius (line @)", "0", "> 0", "correct"),
+    "no such urdf": Case(
+        "gravity", 'urdf = "arm.urdf"\ngravity', "arm.urdf", "No such file", "can be read",
+        "check the path"),
+    "climbing urdf": Case(
+        "gravity", 'urdf = "../arm.urdf"\ngravity', ": urdf (line @)", "climbs with ..",
+        "inside the folder", "copy the file"),
+    "bad extra": Case(
+        'name = "link_2"\n', 'name = "link_2"\nextras = ["<visual>"]\n',
+        '"link_2".extras (line @+1)', "<visual>", "one XML element", "delete"),
+}  # fmt: skip
+
+CASES = {("urdf", name): case for name, case in URDF_CASES.items()}
+CASES |= {("toml", name): case for name, case in TOML_CASES.items()}
+
+
+def faults_of(text: str, path) -> tuple[tuple[Fault, ...], str]:
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ModelError) as caught:
+        load_model(path)
+    return caught.value.faults, str(caught.value)
+
+
+def with_line(place: str, line: int) -> str:
+    """`place` with "@" replaced by the line of the change, "@-1" by the line before, and so on."""
+    return re.sub(r"@([+-]\d+)?", lambda found: str(line + int(found.group(1) or 0)), place)
+
+
+@pytest.mark.promise("F2")
+@pytest.mark.parametrize(("suffix", "name"), CASES)
+def test_a_fault_says_place_value_expectation_and_remedy(suffix, name, tmp_path):
+    case = CASES[suffix, name]
+    text = URDF if suffix == "urdf" else TOML
+    assert text.count(case.old) >= 1
+    faults, message = faults_of(text.replace(case.old, case.new, 1), tmp_path / f"probe.{suffix}")
+    assert len(faults) == 1, message
+    assert message.startswith(f"probe.{suffix}: ")
+    (fault,) = faults
+    place = with_line(case.place, text[: text.index(case.old)].count("\n") + 1)
+    assert place in fault.place
+    assert case.value in fault.value
+    assert case.expected in fault.expected
+    assert case.remedy in fault.remedy
+    file = "arm.urdf" if name == "no such urdf" else f"probe.{suffix}"
+    assert fault.place.startswith(file)
+    # What a person reads holds it all as well, on one line.
+    line = message.splitlines()[1]
+    assert all(part in line for part in (place, case.remedy)), line
+
+
+@pytest.mark.promise("F2")
+def test_there_are_enough_hand_written_faults(figure):
+    figure("F2", f"{len(URDF_CASES)} faults in URDF, {len(TOML_CASES)} in model files")
+    assert len(CASES) >= 60
+
+
+def spoilt(text: str, cases: dict[str, Case], names: list[str]) -> str:
+    for name in names:
+        assert text.count(cases[name].old) >= 1, name
+        text = text.replace(cases[name].old, cases[name].new.replace("\n", ""), 1)
+    return text
+
+
+@pytest.mark.promise("F3")
+def test_all_faults_of_a_urdf_come_at_once(tmp_path, figure):
+    names = ["word for a number", "misspelt attribute", "triangle", "two numbers", "unknown parent"]
+    names += ["axis too long", "limits swapped", "negative damping", "wrong type"]
+    names += ["same link twice"]
+    faults, message = faults_of(spoilt(URDF, URDF_CASES, names), tmp_path / "many.urdf")
+    for name in names:
+        case = URDF_CASES[name]
+        assert any(case.value in f.value and case.remedy in f.remedy for f in faults), name
+    assert len(faults) == len(names), message
+    figure("F3", f"{len(names)} faults put into a URDF, {len(names)} told in one run")
+
+
+@pytest.mark.promise("F3")
+def test_all_faults_of_a_model_file_come_at_once(tmp_path, figure):
+    names = ["format", "quoted number", "unknown key", "two numbers", "wrong role", "axis too long"]
+    names += ["unknown parent", "triangle", "target triangle", "dotted name", "rate zero"]
+    names += ["unknown seat", "empty tank", "wheel axis", "negative drag", "orbit radius"]
+    faults, message = faults_of(spoilt(TOML, TOML_CASES, names), tmp_path / "many.toml")
+    for name in names:
+        case = TOML_CASES[name]
+        assert any(case.value in f.value and case.remedy in f.remedy for f in faults), name
+    assert len(faults) == len(names), message
+    figure("F3", f"{len(names)} faults put into a model file, {len(faults)} told in one run")
+
+
+@pytest.mark.promise("F3")
+def test_faults_of_both_files_come_at_once(tmp_path):
+    (tmp_path / "arm.urdf").write_text(URDF.replace('value="6"', 'value="six"'), encoding="utf-8")
+    text = 'format = 1\nname = "m"\nurdf = "arm.urdf"\n[[joint]]\nname = "arm_1"\nhome = "up"\n'
+    text += '[[sensor]]\nkind = "encoder"\non = "leg_*"\nrate = 1\n'
+    faults, message = faults_of(text, tmp_path / "m.toml")
+    places = [fault.place for fault in faults]
+    assert places == [
+        "arm.urdf:16: link 'link_1' <mass> value",
+        'm.toml: joint[0] "arm_1".home (line 6)',
+        "m.toml: sensor[0].on (line 9)",
+    ], message
+
+
+def test_a_long_list_is_shortened_for_the_eye(tmp_path):
+    text = '<robot name="r">' + "<link/>" * 1500 + "</robot>"
+    faults, message = faults_of(text.replace("1500", ""), tmp_path / "r.urdf")
+    assert len(faults) == 1  # more than a thousand links: refused before they are read
+    text = '<robot name="r">' + "<link/>" * 900 + "</robot>"
+    faults, message = faults_of(text, tmp_path / "r.urdf")
+    assert len(faults) > 800
+    assert len(message.splitlines()) == 22
