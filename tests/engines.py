@@ -42,6 +42,14 @@ def tensor(six: tuple[float, ...]) -> Array:
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
+def branches(model: Model) -> dict[str, list[tuple[Joint, Body]]]:
+    """The joints that start at each body, with the bodies they carry."""
+    carried: dict[str, list[tuple[Joint, Body]]] = {}
+    for joint, body in zip(model.assembly.joints, model.assembly.bodies[1:], strict=True):
+        carried.setdefault(joint.parent, []).append((joint, body))
+    return carried
+
+
 class Pinocchio:
     """A Model in Pinocchio; a rotor is a joint of its own that turns N times faster."""
 
@@ -50,15 +58,12 @@ class Pinocchio:
         self.model, self.robot = model, pin.Model()
         self.robot.gravity.linear[:] = gravity
         self.where = {model.root.body: (self._add_root(), pin.SE3.Identity())}
-        self.joints: list[int] = []
-        self._append(assembly.bodies[0])
-        for joint, body in zip(assembly.joints, assembly.bodies[1:], strict=True):
-            self._add_joint(joint)
-            self._append(body)
-        for rotor in assembly.rotors:
-            self._add_rotor(rotor)
-        ratios = [rotor.ratio for rotor in assembly.rotors]
-        self.ratio = np.array([1.0] * (len(self.joints) - len(ratios)) + ratios)
+        self.index: dict[str, int] = {}  # coordinate -> joint of Pinocchio
+        self.branches = branches(model)
+        self._grow(assembly.bodies[0])
+        self.joints = [self.index[c.name] for c in assembly.coordinates]
+        ratios = {rotor.coordinate: rotor.ratio for rotor in assembly.rotors}
+        self.ratio = np.array([ratios.get(c.name, 1.0) for c in assembly.coordinates])
         self.data = self.robot.createData()
         self.iq = np.array([self.robot.joints[k].idx_q for k in self.joints], dtype=int)
         self.iv = np.array([self.robot.joints[k].idx_v for k in self.joints], dtype=int)
@@ -73,6 +78,16 @@ class Pinocchio:
             return 0
         return self.robot.addJoint(0, kinds[self.model.root.type](), pin.SE3.Identity(), "root")
 
+    def _grow(self, body: Body) -> None:
+        # Depth first: Pinocchio's crba takes a subtree's joints to be numbered without a gap.
+        self._append(body)
+        for rotor in self.model.assembly.rotors:
+            if rotor.body == body.name:
+                self._add_rotor(rotor)
+        for joint, child in self.branches.get(body.name, ()):
+            self._add_joint(joint)
+            self._grow(child)
+
     def _add_joint(self, joint: Joint) -> None:
         index, place = self.where[joint.parent]
         here = place * pin.SE3(joint.placement.rotation, joint.placement.position)
@@ -84,8 +99,9 @@ class Pinocchio:
             "prismatic": pin.JointModelPrismaticUnaligned,
         }
         axis = np.array(joint.axis) / np.linalg.norm(joint.axis)
-        self.joints.append(self.robot.addJoint(index, kinds[joint.type](axis), here, joint.name))
-        self.where[joint.child] = (self.joints[-1], pin.SE3.Identity())
+        new = self.robot.addJoint(index, kinds[joint.type](axis), here, joint.name)
+        self.index[joint.name] = new
+        self.where[joint.child] = (new, pin.SE3.Identity())
 
     def _append(self, body: Body) -> None:
         index, place = self.where[body.name]
@@ -101,9 +117,10 @@ class Pinocchio:
         index, place = self.where[rotor.body]
         axis = np.array(rotor.axis)
         kind = pin.JointModelRevoluteUnaligned(axis)
-        self.joints.append(self.robot.addJoint(index, kind, place, f"rotor {rotor.coordinate}"))
+        new = self.robot.addJoint(index, kind, place, f"rotor {rotor.coordinate}")
+        self.index[rotor.coordinate] = new
         inertia = pin.Inertia(0.0, np.zeros(3), rotor.inertia * np.outer(axis, axis))
-        self.robot.appendBodyToJoint(self.joints[-1], inertia, pin.SE3.Identity())
+        self.robot.appendBodyToJoint(new, inertia, pin.SE3.Identity())
 
     def configuration(self, x: Array) -> tuple[Array, Array]:
         """Pinocchio's q and v of a freefloat state vector."""
@@ -249,9 +266,7 @@ def _numbers(values: object) -> str:
 
 def mjcf(model: Model, *, step: float = 1e-3) -> str:
     """The model as MJCF text, integrated by RK4."""
-    children: dict[str, list[tuple[Joint, Body]]] = {}
-    for joint, body in zip(model.assembly.joints, model.assembly.bodies[1:], strict=True):
-        children.setdefault(joint.parent, []).append((joint, body))
+    children = branches(model)
     roots = {
         "floating": "<freejoint/>",
         "planar": '<joint type="slide" axis="1 0 0"/><joint type="slide" axis="0 1 0"/>'

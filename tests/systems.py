@@ -9,7 +9,7 @@ from scipy.linalg import eigh
 
 from freefloat.dynamics import Start, System, flatten, mass_matrix
 from freefloat.model.model import Model
-from freefloat.model.parts import Body, Joint, Placement, Root, Tank, Vector
+from freefloat.model.parts import Body, Joint, Placement, Root, Tank, Vector, Wheel
 
 
 def direction(rng: np.random.Generator) -> Vector:
@@ -200,6 +200,28 @@ def _sloshing(seed: int) -> Model:
         for k in range(int(rng.integers(1, 3)))
     )
     return Model(f"slosh_{seed}", Root("bus"), (_bus(rng), *panel), tuple(hinge), tanks=tanks)
+
+
+def servicer(seed: int) -> Model:
+    """Everything at once: an arm driven by motion and torque, a wing, a tank and two wheels."""
+    rng = np.random.default_rng([seed, 6])
+    arm, joints = _chain(rng, "arm", n_links=4, mass=(5.0, 20.0), width=0.3)
+    joints = [replace(j, axis=direction(rng)) for j in joints]
+    joints = [replace(j, role=role) for j, role in zip(joints, ("motion", "torque") * 2, strict=True)]
+    fuel = _sloshing(seed)
+    wheels = (
+        Wheel("rw_x", "bus", (1.0, 0.0, 0.0), 0.05, role="torque", speed=20.0),
+        Wheel("rw_y", "bus", (0.0, 1.0, 0.0), 0.05, role="motion"),
+    )
+    model = Model(
+        f"servicer_{seed}",
+        Root("bus"),
+        (*fuel.bodies, *arm),
+        (*fuel.joints, *joints),
+        tanks=fuel.tanks[:1],
+        wheels=wheels,
+    )
+    return tuned(model, highest=1.0)
 
 
 def frequencies(system: System) -> np.ndarray:

@@ -29,21 +29,21 @@ def bits(model: Model) -> str:
 
 
 @pytest.mark.promise("F5")
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(models())
 def test_any_model_survives_toml(model):
     assert bits(read_toml_text(write_toml(model))) == bits(model)
 
 
 @pytest.mark.promise("F5")
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(plain_models())
 def test_any_bodies_and_joints_survive_urdf(model):
     assert bits(read_urdf(write_urdf(model))) == bits(model)
 
 
 @pytest.mark.promise("F5")
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(models())
 def test_any_model_can_be_written_as_urdf(model):
     again = read_urdf(write_urdf(model))

@@ -12,7 +12,7 @@ from freefloat.dynamics.directions import directions as directions_of
 from freefloat.dynamics.kernels.integrate import Inputs, Stages
 from freefloat.dynamics.kernels.linearise import Slopes
 from freefloat.dynamics.kernels.newton_euler import new_work
-from freefloat.dynamics.tree import System
+from freefloat.dynamics.tree import System, with_friction
 
 Array = NDArray[np.float64]
 
@@ -51,6 +51,8 @@ def integrate_with_sensitivity(
     """
     from freefloat.dynamics.kernels.tangent import Tangent, rk4_tangent
 
+    if any(name.endswith(".friction") for name in names):
+        system = with_friction(system)
     tree, c, n_parameters = system.tree, system.n_coordinates, len(names)
     entries, T = directions_of(system, names)
     rows = np.concatenate([tree.free, 6 + np.arange(c)])

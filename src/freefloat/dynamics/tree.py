@@ -163,7 +163,8 @@ def _spring_arrays(assembly: Assembly) -> dict:
     ]
     return {
         "spring_ends": np.reshape(np.array(ends, dtype=np.int64), (-1, 2)),
-        "friction_speed": _floats([s.friction_speed for s in assembly.springs]),
+        # zero spares the kernels a tanh where there is no friction
+        "friction_speed": _floats([s.friction_speed if s.friction else 0.0 for s in assembly.springs]),
     }
 
 
@@ -224,6 +225,12 @@ def _with_parameters(system: System, assembly: Assembly) -> System:
         _floats(np.reshape(springs, (-1, 4))),
     )
     return System(**{**vars(system), "parameters": parameters})
+
+
+def with_friction(system: System) -> System:
+    """The system with friction looked at everywhere, also where it is zero now."""
+    speeds = _floats([spring.friction_speed for spring in system.model.assembly.springs])
+    return System(**{**vars(system), "tree": system.tree._replace(friction_speed=speeds)})
 
 
 def rotor_phi(axis: Sequence[float]) -> Array:

@@ -107,7 +107,7 @@ class Model:
                     )
                 on, placement = frame.body, frame.placement
                 break
-        _named((*self.bodies,), on, "body or frame")
+        _named((*self.bodies, *self.frames), on, "body or frame")
         return replace(self, targets=(*self.targets, Target(body, on, placement)))
 
     def release(self, name: str) -> Model:

@@ -219,7 +219,7 @@ class ModelFile(Table):
     format: Format
     name: Name
     description: Prose = ""
-    urdf: Name | None = None
+    urdf: Prose | None = None  # its path is looked at before anything else
     gravity: Vector3 | None = None
     extras: Extras | None = None
     root: RootTable = RootTable()

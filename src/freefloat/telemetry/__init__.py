@@ -18,3 +18,13 @@ from freefloat.telemetry.smoothing import SmoothSignal as SmoothSignal
 from freefloat.telemetry.smoothing import smooth as smooth
 from freefloat.telemetry.smoothing import smooth_attitude as smooth_attitude
 from freefloat.telemetry.stream import Sample as Sample
+
+
+def __getattr__(name: str) -> object:
+    if name != "simulate":
+        raise AttributeError(f"module 'freefloat.telemetry' has no attribute {name!r}")
+    # The only part that needs the compiled dynamics, hence imported when first used.
+    from freefloat.telemetry.simulate import simulate
+
+    globals()["simulate"] = simulate  # in place of the module, which the import has put there
+    return simulate

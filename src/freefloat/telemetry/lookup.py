@@ -11,6 +11,8 @@ from freefloat.errors import Fault, TelemetryError
 from freefloat.telemetry.channel import Array, Channel
 from freefloat.telemetry.names import suggestion
 
+_SAME_INSTANT = 1e-9  # [s]: 3 * 0.1 and 0.3 are the same instant
+
 
 def misuse(place: str, value: str, expected: str, remedy: str = "") -> TelemetryError:
     """Return the error for one thing asked of telemetry that it cannot do."""
@@ -45,11 +47,12 @@ def matching(patterns: str | Sequence[str], known: tuple[str, ...]) -> list[str]
 
 
 def values_at(channel: Channel, instants: Array) -> Array:
-    """Return the values of the samples taken exactly at `instants` [s]; NaN where invalid."""
+    """Return the values of the samples taken at `instants` [s]; NaN where invalid."""
     order = np.argsort(channel.time, kind="stable")
-    times = channel.time[order]
-    place = np.minimum(np.searchsorted(times, instants), max(times.size - 1, 0))
-    has_sample = times[place] == instants if times.size else np.zeros(instants.shape, dtype=bool)
+    times = np.concatenate([[-np.inf], channel.time[order], [np.inf]])
+    after = np.searchsorted(times[1:-1], instants) + 1
+    nearest = np.where(times[after] - instants <= instants - times[after - 1], after, after - 1)
+    has_sample = np.abs(times[nearest] - instants) <= _SAME_INSTANT
     if not has_sample.all():
         missing = instants[~has_sample]
         raise misuse(
@@ -58,7 +61,7 @@ def values_at(channel: Channel, instants: Array) -> Array:
             "a sample at each instant asked for",
             "use resample(telemetry, times=...) to interpolate",
         )
-    return channel.values[order][place]
+    return channel.values[order][nearest - 1]
 
 
 def different_times(a: Channel, b: Channel) -> TelemetryError:

@@ -107,7 +107,7 @@ def name_fault(name: str) -> str | None:
     if name.startswith("#"):
         return "it begins with '#', which marks a comment"
     if not name.isprintable():
-        return "it holds a character that cannot be printed"
+        return "it holds an unprintable character"
     forbidden = _FORBIDDEN.search(name)
     return f"it holds {forbidden.group()!r}" if forbidden else None
 

@@ -7,6 +7,7 @@ from the unnormalised one in a way that does not depend on its norm, which keeps
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -130,7 +131,7 @@ def put_rate(w, x, dx):
 @inlined
 def settle(tree, inputs, step, x):
     """Normalise the quaternion and put prescribed coordinates exactly on their motion."""
-    norm = 1.0 / np.sqrt(x[3] * x[3] + x[4] * x[4] + x[5] * x[5] + x[6] * x[6])
+    norm = 1.0 / sqrt(x[3] * x[3] + x[4] * x[4] + x[5] * x[5] + x[6] * x[6])
     for k in range(3, 7):
         x[k] *= norm
     n = (x.shape[0] - 13) // 2
@@ -162,15 +163,21 @@ def rk4_step(tree, par, w, inputs, step, time, h, x, stages):
     settle(tree, inputs, step, x)
 
 
-@kernel
-def rk4(tree, par, w, inputs, time, h, n_steps, every, x, stages, out):
-    """Integrate x over n_steps, writing it to out[1 + i] after every `every` steps."""
+@inlined
+def rk4_loop(tree, par, w, inputs, time, h, n_steps, every, x, stages, out):
+    """Integrate x over n_steps, writing it to out after every `every` steps."""
     for step in range(n_steps):
         rk4_step(tree, par, w, inputs, step, time + step * h, h, x, stages)
         if (step + 1) % every == 0:
             row = (step + 1) // every - 1
             for i in range(x.shape[0]):
                 out[row, i] = x[i]
+
+
+@kernel
+def rk4(tree, par, w, inputs, time, h, n_steps, every, x, stages, out):
+    """Integrate one simulation; see `rk4_loop`."""
+    rk4_loop(tree, par, w, inputs, time, h, n_steps, every, x, stages, out)
 
 
 @kernel

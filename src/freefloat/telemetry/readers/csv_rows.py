@@ -14,6 +14,7 @@ from freefloat.telemetry.readers.csv_head import Head, cells_of
 from freefloat.telemetry.readers.source import Faults
 
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
+_SHOWN = 30  # characters of a cell in a message
 _USE_POINT = "write decimal points, 1.5 for 1,5"
 
 
@@ -80,10 +81,10 @@ def _value(cell: str) -> float | None:
 def _note_cell(row: int, cell: str, *, column: Column, faults: Faults) -> None:
     place = f"row {row}, column {column.label!r}"
     if _DECIMAL_COMMA.fullmatch(cell.strip()):
-        value = f"{shortened(cell)!r} with a decimal comma"
+        value = f"{shortened(cell, _SHOWN)!r} with a decimal comma"
         faults.add(place, value, expected="a number", remedy=_USE_POINT)
         return
-    value = f"{shortened(cell)!r}, which is not a number"
+    value = f"{shortened(cell, _SHOWN)!r}, which is not a number"
     expected = "a number, 'nan' for an invalid sample or an empty cell for none"
     faults.add(place, value, expected=expected, remedy="correct or empty the cell")
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freefloat.errors import FreefloatError, shortened
+from freefloat.errors import Fault, FreefloatError, TelemetryError, shortened
 from freefloat.telemetry.channels import Telemetry
 from freefloat.telemetry.readers.columns import (
     FORMAT,
@@ -100,9 +100,14 @@ def _border(path: Path) -> Iterator[None]:
     except FreefloatError:
         raise
     except Exception as error:
-        value = shortened(f"{type(error).__name__}: {error}", 200)
-        remedy = "fetch or export the file again"
-        raise unreadable(path, value, "an undamaged Parquet table", remedy) from error
+        reason = shortened(str(error), 200) or type(error).__name__
+        fault = Fault(
+            place=str(path),
+            value="a damaged file, or none in the Parquet format",
+            expected="an undamaged Parquet table",
+            remedy="fetch or export the file again",
+        )
+        raise TelemetryError(f"{path}: cannot be read as Parquet: {reason}", [fault]) from error
 
 
 def _table(path: Path, data: bytes, *, max_bytes: int) -> pa.Table:
