@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
-
 import pytest
 from model_samples import URDF
 
@@ -36,15 +33,14 @@ def test_a_name_gives_the_built_in_model():
         ("servicer.tml", "did you mean 'servicer'"),
         ("nowhere/to/be/found.toml", "builtin_models() lists"),
         ("qqqq", "cepheus"),
-        ("", "builtin_models"),
-        ("a\0b", "builtin_models"),
-        ("x" * 5000, "builtin_models"),
+        ("a\0b", "builtin_models() lists"),
+        ("x" * 5000, "builtin_models() lists"),
     ],
 )
 def test_a_missing_model_is_told_with_help(name, help_given):
     with pytest.raises(ModelError) as caught:
         load_model(name)
-    assert help_given in caught.value.faults[0].remedy or help_given == "builtin_models"
+    assert help_given in caught.value.faults[0].remedy
 
 
 def test_other_files_and_folders_are_refused(tmp_path):
@@ -101,15 +97,3 @@ def test_copying_what_does_not_exist_is_told(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ModelError, match="not copied"):
         copy_model("cepheus", tmp_path / "file" / "inside")
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["checks", "inertia", "library", "loading", "model", "rotations", "toml", "toml_write", "urdf",
-     "urdf_write"],
-)  # fmt: skip
-def test_examples_in_the_docstrings_run(name):
-    module = importlib.import_module(f"freefloat.model.{name}")
-    result = doctest.testmod(module)
-    assert result.attempted > 0
-    assert result.failed == 0

@@ -339,9 +339,6 @@ def test_faults_of_both_files_come_at_once(tmp_path):
 
 
 def test_a_long_list_is_shortened_for_the_eye(tmp_path):
-    text = '<robot name="r">' + "<link/>" * 1500 + "</robot>"
-    faults, message = faults_of(text.replace("1500", ""), tmp_path / "r.urdf")
-    assert len(faults) == 1  # more than a thousand links: refused before they are read
     text = '<robot name="r">' + "<link/>" * 900 + "</robot>"
     faults, message = faults_of(text, tmp_path / "r.urdf")
     assert len(faults) > 800

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-
-sys.path.insert(0, str(Path(__file__).parent))
 from model_samples import TOML, URDF
 from model_strategies import models, plain_models
 

@@ -17,19 +17,24 @@ from freefloat.dynamics.integrate import InputFunction
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import System
-from freefloat.errors import ExcitationError, Fault
+from freefloat.errors import ExcitationError
 from freefloat.excitation.commands import AnyCommand, Wave
 from freefloat.excitation.control import CaptureControl
 from freefloat.excitation.motions import AnyMotion, Hold, Speeds
+from freefloat.excitation.plan_checks import WRENCH as WRENCH
+from freefloat.excitation.plan_checks import model_faults, own_faults
 from freefloat.model.model import Model
 
 Array = NDArray[np.float64]
-WRENCH = ("torque.x", "torque.y", "torque.z", "force.x", "force.y", "force.z")
 
 
 @dataclass(frozen=True)
 class Feedback:
-    """Joint PD: torque = kp (q_ref - q) + kd (dq_ref - dq), clipped to the effort limit."""
+    """Joint PD: torque = kp (q_ref - q) + kd (dq_ref - dq) + feedforward, clipped to +-limit.
+
+    kp [N m/rad], kd [N m s/rad], limit [N m] (None: no clipping). The reference is the plan's
+    motion of the coordinate, the feedforward its torque, where there is one.
+    """
 
     kp: float
     kd: float
@@ -62,8 +67,8 @@ class Plan:
         save_plan(self, path)
 
     def check(self, model: Model) -> None:
-        """Raise ExcitationError listing everything in the plan that the model does not have."""
-        faults = _faults(self, model)
+        """Raise ExcitationError listing all that is wrong with the plan, or beyond the model."""
+        faults = [*own_faults(self), *model_faults(self, model)]
         if faults:
             raise ExcitationError(f"the plan {self.name!r} does not fit {model.name!r}", faults)
 
@@ -144,49 +149,3 @@ def _levels(command: AnyCommand, times: Array) -> Array:
         return command.over(times, times)
     return command.over(times[:, :1], times[:, 2:]) + np.zeros(3)
 
-
-def _faults(plan: Plan, model: Model) -> list[Fault]:
-    roles = {c.name: c.role for c in model.assembly.coordinates}
-    known = ", ".join(roles)
-    faults = []
-    if not (np.isfinite(plan.duration) and plan.duration > 0.0):
-        faults.append(Fault("duration", f"{plan.duration:g}", "> 0 s", "give a duration"))
-    groups = (("motion", plan.motions), ("torque", plan.torques), ("feedback", plan.feedback))
-    for kind, parts in groups:
-        for name in parts:
-            if name not in roles:
-                faults.append(Fault(f"{kind} {name!r}", name, f"one of {known}", "rename"))
-    for name in plan.motions:
-        if roles.get(name) in ("torque", "passive") and name not in plan.feedback:
-            if plan.control is None:
-                faults.append(
-                    Fault(
-                        f"motion {name!r}",
-                        f"role {roles[name]!r}",
-                        "role 'motion', or a [[feedback]] that makes it follow",
-                        "set the joint's role in the model or add feedback",
-                    )
-                )
-    for kind, names, what in (
-        ("torque", plan.torques, "torque"),
-        ("feedback", plan.feedback, "torque"),
-    ):
-        for name in names:
-            if roles.get(name) in ("motion", "locked"):
-                faults.append(
-                    Fault(
-                        f"{kind} {name!r}",
-                        f"role {roles[name]!r}",
-                        f"role {what!r}",
-                        "a prescribed coordinate takes no torque: change its role in the model",
-                    )
-                )
-    thrusters = [thruster.name for thruster in model.thrusters]
-    for name in plan.thrusts:
-        if name not in thrusters:
-            listed = ", ".join(thrusters) or "none"
-            faults.append(Fault(f"thrust {name!r}", name, f"a thruster ({listed})", "rename"))
-    for name in plan.wrench:
-        if name not in WRENCH:
-            faults.append(Fault(f"wrench {name!r}", name, f"one of {', '.join(WRENCH)}", "rename"))
-    return faults

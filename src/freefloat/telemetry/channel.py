@@ -14,6 +14,8 @@ from freefloat.telemetry.units import accepted_units, si_unit
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+LATEST = 1e12  # [s] from zero, 30 000 years: a time beyond was not in seconds
+TIME_EXPECTED = f"a finite time, at most {LATEST:g} s from zero"
 AnyArray = TypeVar("AnyArray", bound=np.ndarray)
 
 
@@ -147,11 +149,11 @@ def checked_name(name: str) -> str:
 
 def _instants(name: str, time: ArrayLike) -> Array:
     instants = _column(name, "time", time)
-    is_bad = ~np.isfinite(instants)
+    is_bad = ~(np.abs(instants) <= LATEST)  # true for NaN as well
     if is_bad.any():
         n = int(np.argmax(is_bad))
         raise _channel_error(
-            name, f"time {instants[n]} at sample {n}", "finite instants [s]", "drop such samples"
+            name, f"time {instants[n]} s at sample {n}", TIME_EXPECTED, "drop or convert it"
         )
     if np.any(np.signbit(instants) & (instants == 0.0)):
         instants = read_only(instants + 0.0)  # one zero only, or equal instants would differ

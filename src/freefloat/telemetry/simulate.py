@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import lcm
 from typing import Literal
 
 import numpy as np
@@ -16,16 +14,17 @@ from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import TelemetryError
 from freefloat.excitation.plan import WRENCH, Plan
+from freefloat.model.checks import JOINT_SENSORS, MOTOR_SENSORS, WHEEL_SENSORS
 from freefloat.model.model import Model
 from freefloat.model.parts import Sensor
 from freefloat.provenance import provenance
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.channels import Telemetry
+from freefloat.telemetry.grid import common_grid
 from freefloat.telemetry.sensors import SUFFIXES, report, sample_times
 from freefloat.telemetry.truths import Instant, readings
 
 Array = NDArray[np.float64]
-MAX_GRID_RATE = 20_000  # [Hz]
 
 
 def simulate(
@@ -56,7 +55,7 @@ def simulate(
             " entries to its model file or pass sensors="
         )
     system = flatten(model)
-    grid_rate, step, every = _grid(suite, step)
+    grid_rate, step, every = common_grid(suite, step)
     duration = np.floor(plan.duration * grid_rate * (1 + 1e-12)) / grid_rate
     at = _fly(system, plan, duration, step, every, method, progress)
     channels = [c for sensor in suite for c in _reported(system, sensor, at, grid_rate, seed)]
@@ -71,22 +70,6 @@ def simulate(
     }
     truth = Telemetry.of(_truths(system, suite, at), metadata=metadata)
     return Telemetry.of(channels, metadata=metadata).with_truth(truth)
-
-
-def _grid(suite: tuple[Sensor, ...], step: float) -> tuple[float, float, int]:
-    """Rate of the common sampling grid [Hz], step [s] and steps per grid interval."""
-    rates = [Fraction(sensor.rate).limit_denominator(1000) for sensor in suite]
-    top = lcm(*(rate.numerator for rate in rates))
-    grid = Fraction(top, int(np.gcd.reduce([rate.denominator for rate in rates])))
-    if grid > MAX_GRID_RATE:
-        listed = ", ".join(f"{sensor.kind} {sensor.rate:g} Hz" for sensor in suite)
-        raise TelemetryError(
-            f"the sensors' rates have no common grid below {MAX_GRID_RATE} Hz ({listed}); choose"
-            " rates that divide each other better"
-        )
-    interval = float(1 / grid)
-    every = max(1, int(np.ceil(interval / step * (1 - 1e-9))))
-    return float(grid), interval / every, every
 
 
 def _fly(
@@ -178,16 +161,15 @@ def _commanded(plan: Plan, at: Instant) -> list[Channel]:
 
 
 def _truths(system: System, suite: tuple[Sensor, ...], at: Instant) -> list[Channel]:
-    """Noise-free channels on the grid: what the sensors look at, and every free coordinate."""
+    """Noise-free channels on the grid: what the sensors look at, and every coordinate."""
     whole: dict[str, Array] = {}
     root = system.model.root.body
     for kind in ("attitude", "gyro", "position", "velocity", "accelerometer"):
         whole.update(readings(system, Sensor(kind, root, 1.0), at))
     for sensor in suite:
         whole.update(readings(system, sensor, at))
-    if any(coordinate.type != "rotor" for coordinate in system.model.assembly.coordinates):
-        for kind in ("encoder", "joint_rate", "joint_torque"):
-            whole.update(readings(system, Sensor(kind, "*", 1.0), at))
+    for kind in (*JOINT_SENSORS, *MOTOR_SENSORS, *WHEEL_SENSORS):
+        whole.update(readings(system, Sensor(kind, "*", 1.0), at))
     units = {name: unit for name, unit in _units(system).items()}
     valid = np.ones(len(at.times), dtype=bool)
     channels = []

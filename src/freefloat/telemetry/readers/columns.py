@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FORMAT = "freefloat telemetry 1"
 MAX_COLUMNS = 10_000
 
-_TIME_REMEDY = "name the column with the time 'time [s]'"
+TIME_REMEDY = "restore the time, correct its unit in the header, or remove the row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,8 @@ def columns_of(
         first.setdefault(name, n)
     if "time" not in first:
         found = ", ".join(map(repr, names[:4])) + (", ..." if len(names) > 4 else "")
-        faults.add("header", f"columns {found}", expected="a time column", remedy=_TIME_REMEDY)
+        remedy = "name the column with the time 'time [s]'"
+        faults.add("header", f"columns {found}", expected="a time column", remedy=remedy)
     elif len(columns) == 1:
         expected = "at least one channel beside the time"
         faults.add("header", "only a time column", expected=expected, remedy="add columns")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from freefloat.telemetry.channel import read_only
+from freefloat.telemetry.channel import LATEST, read_only
 from freefloat.telemetry.readers.columns import Column, Content, content_of
 from freefloat.telemetry.readers.csv_head import Head
 from freefloat.telemetry.readers.csv_rows import read_rows
@@ -22,13 +22,16 @@ def read_body(
 
     When there are faults, in the head or here, what is returned is of no use.
     """
-    whole = None if faults.count else _quickly(data, head, time_at=time_at, start=head.size)
+    latest = LATEST / columns[time_at].factor
+    whole = None
+    if not faults.count:
+        whole = _quickly(data, head, time_at=time_at, latest=latest, start=head.size)
     if whole is not None:
         return whole
     pieces = []
     row = head.row + 1
     for piece in _pieces(data, start=head.size):
-        read = _quickly(piece, head, time_at=time_at)
+        read = _quickly(piece, head, time_at=time_at, latest=latest)
         if read is None:
             read = read_rows(piece, head, columns, time_at=time_at, first_row=row, faults=faults)
         if faults.is_full:
@@ -44,7 +47,9 @@ def read_body(
     return [_joined(parts) for parts in zip(*filter(None, pieces), strict=True)]
 
 
-def _quickly(data: bytes, head: Head, *, time_at: int, start: int = 0) -> list[Content] | None:
+def _quickly(
+    data: bytes, head: Head, *, time_at: int, latest: float, start: int = 0
+) -> list[Content] | None:
     """The columns, or None when a row is not as it should be: then there is something to report."""
     import pyarrow as pa
     import pyarrow.csv
@@ -63,7 +68,7 @@ def _quickly(data: bytes, head: Head, *, time_at: int, start: int = 0) -> list[C
     except Exception:  # whatever stopped it, the careful reader finds out where and says so
         return None
     time = table.column(time_at)
-    if not table.num_rows or time.null_count or not np.isfinite(time.to_numpy()).all():
+    if not table.num_rows or time.null_count or not (np.abs(time.to_numpy()) <= latest).all():
         return None
     return [content_of(column.combine_chunks()) for column in table.columns]
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from freefloat.errors import shortened
-from freefloat.telemetry.readers.columns import Column, Content
+from freefloat.telemetry.channel import LATEST, TIME_EXPECTED
+from freefloat.telemetry.readers.columns import TIME_REMEDY, Column, Content
 from freefloat.telemetry.readers.csv_head import Head, cells_of
 from freefloat.telemetry.readers.source import Faults
 
@@ -59,11 +59,10 @@ def _values(
             _note_cell(row, cell, column=columns[n], faults=faults)
             continue
         value = values[-1]
-        if n == time_at and (value is None or not math.isfinite(value)):
+        if n == time_at and (value is None or not abs(value) * columns[n].factor <= LATEST):
             place = f"row {row}, column {columns[n].label!r}"
             shown = shortened(cell.strip()) or "an empty cell"
-            remedy = "restore the time or remove the row"
-            faults.add(place, shown, expected="a finite time on every row", remedy=remedy)
+            faults.add(place, shown, expected=TIME_EXPECTED, remedy=TIME_REMEDY)
     return values
 
 

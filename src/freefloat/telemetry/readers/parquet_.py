@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freefloat.errors import Fault, FreefloatError, TelemetryError, shortened
+from freefloat.telemetry.channel import LATEST, TIME_EXPECTED
 from freefloat.telemetry.channels import Telemetry
 from freefloat.telemetry.readers.columns import (
     FORMAT,
+    TIME_REMEDY,
     Column,
     Content,
     columns_of,
@@ -202,8 +204,9 @@ def _check_time(time: Content, column: Column, faults: Faults, *, n_rows: int) -
     present = np.ones(n_rows, dtype=bool) if time.present is None else time.present
     whole = np.full(n_rows, np.nan)
     whole[present] = time.values
-    for row in np.flatnonzero(~np.isfinite(whole)):
+    for row in np.flatnonzero(~(np.abs(whole) * column.factor <= LATEST)):
         shown = f"{whole[row]}" if present[row] else "null"
-        remedy = "restore the time or remove the row"
         place = f"row {row + 1}, column {column.label!r}"
-        faults.add(place, shown, expected="a finite time on every row", remedy=remedy)
+        faults.add(place, shown, expected=TIME_EXPECTED, remedy=TIME_REMEDY)
+        if faults.is_full:
+            break

@@ -1,0 +1,75 @@
+"""Mass properties of the whole robot: what a scale and a turntable would find, joints held."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freefloat.arrays import frozen
+from freefloat.model import inertia as inertial
+from freefloat.model.model import Model
+from freefloat.model.parts import Joint
+from freefloat.model.rotations import matrix_from_quaternion, quaternion_from_rotation_vector
+
+Array = NDArray[np.float64]
+Pose = tuple[Array, Array]
+
+
+@dataclass(frozen=True)
+class MassProperties:
+    """Mass [kg], centre of mass (3) [m] and inertia about it (3, 3) [kg m^2], in root axes.
+
+    Positions count from the root's origin. Wheels and motors are held like the joints.
+    """
+
+    mass: float
+    com: Array
+    inertia: Array
+
+    @property
+    def principal(self) -> Array:
+        """The principal moments of inertia about the centre of mass [kg m^2], smallest first."""
+        return frozen(np.linalg.eigvalsh(self.inertia))
+
+
+def mass_properties(model: Model, *, posture: Mapping[str, float] | None = None) -> MassProperties:
+    """The mass properties of everything at a posture (home unless said), fuel and targets included.
+
+    `posture` maps coordinate names to [rad] or [m].
+
+    >>> from freefloat.model import load_model
+    >>> mass_properties(load_model("servicer")).mass
+    1237.0
+    """
+    assembly = model.assembly
+    q = {c.name: c.home for c in assembly.coordinates}
+    for name, value in (posture or {}).items():
+        assembly.index(name)  # an unknown name is an error that lists the known ones
+        q[name] = value
+    poses: dict[str, Pose] = {assembly.bodies[0].name: (np.eye(3), np.zeros(3))}
+    for joint in assembly.joints:
+        poses[joint.child] = _placed(poses[joint.parent], joint, q.get(joint.name, 0.0))
+    phi = sum(inertial.moved(*poses[body.name]) @ body.phi for body in assembly.bodies)
+    mass, com, six = inertial.com_from_phi(np.asarray(phi))
+    inertia = inertial.tensor(six)
+    for rotor in assembly.rotors:
+        if not rotor.is_included:  # a motor's rotor is not part of the body that carries it
+            axis = poses[rotor.body][0] @ np.array(rotor.axis)
+            inertia = inertia + rotor.inertia * np.outer(axis, axis)
+    return MassProperties(mass, frozen(com), frozen(inertia))
+
+
+def _placed(parent: Pose, joint: Joint, q: float) -> Pose:
+    """The pose in the root's frame of the body a joint carries, at coordinate q."""
+    R, p = parent
+    R_joint, p_joint = R @ joint.placement.rotation, R @ joint.placement.position + p
+    motion = q * np.array(joint.axis)
+    if joint.type == "prismatic":
+        return R_joint, p_joint + R_joint @ motion
+    if joint.type == "revolute":
+        turn = matrix_from_quaternion(quaternion_from_rotation_vector(motion))
+        return R_joint @ turn, p_joint
+    return R_joint, p_joint

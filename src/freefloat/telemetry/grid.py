@@ -1,0 +1,34 @@
+"""The common sampling grid of a sensor suite."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import gcd, lcm
+
+import numpy as np
+
+from freefloat.errors import TelemetryError
+from freefloat.model.parts import Sensor
+
+MAX_GRID_RATE = 20_000  # [Hz]
+
+
+def common_grid(suite: tuple[Sensor, ...], step: float) -> tuple[float, float, int]:
+    """Rate of the grid that holds every sensor's samples [Hz], step [s], steps per grid interval.
+
+    >>> from freefloat.model.parts import Sensor
+    >>> common_grid((Sensor("gyro", "bus", 30.0), Sensor("attitude", "bus", 100.0)), 1e-3)[0]
+    300.0
+    """
+    rates = [Fraction(sensor.rate).limit_denominator(1000) for sensor in suite]
+    top = lcm(*(rate.numerator for rate in rates))
+    grid = Fraction(top, gcd(*(rate.denominator for rate in rates)))
+    if grid > MAX_GRID_RATE:
+        listed = ", ".join(f"{sensor.kind} {sensor.rate:g} Hz" for sensor in suite)
+        raise TelemetryError(
+            f"the sensors' rates have no common grid below {MAX_GRID_RATE} Hz ({listed}); choose"
+            " rates that divide each other better"
+        )
+    interval = float(1 / grid)
+    every = max(1, int(np.ceil(interval / step * (1 - 1e-9))))
+    return float(grid), interval / every, every
