@@ -7,6 +7,8 @@ root axes, then every coordinate.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import mujoco
 import numpy as np
 import pinocchio as pin
@@ -20,21 +22,47 @@ from freefloat.model.parts import Body, Joint
 Array = NDArray[np.float64]
 
 
-def spring_forces(model: Model, q: Array, dq: Array) -> Array:
-    """Generalised force of stiffness, damping and friction on every coordinate."""
+def spring_forces(model: Model) -> Callable[[Array, Array], Array]:
+    """The generalised force of stiffness, damping and friction as a function of q and dq.
+
+    A spring acts between two coordinates; one that acts on a joint alone is held by the last
+    entry of a longer vector, which never moves.
+    """
     order = [c.name for c in model.assembly.coordinates]
-    force = np.zeros(len(order))
+    ends, numbers = [], []
     for joint in (j for j in model.assembly.joints if j.type != "fixed"):
-        i = order.index(joint.name)
-        force[i] -= joint.stiffness * (q[i] - joint.rest) + joint.damping * dq[i]
-        force[i] -= joint.friction * np.tanh(dq[i] / joint.friction_speed)
+        i, speed = order.index(joint.name), joint.friction_speed
+        ends.append((i, len(order)))
+        numbers.append((joint.stiffness, joint.damping, joint.rest, joint.friction, speed))
         if joint.drive is not None:
-            m, drive = order.index(f"{joint.name}.motor"), joint.drive
-            x, u = q[i] - q[m], dq[i] - dq[m]
-            pull = drive.stiffness * x + drive.damping * u
-            pull += drive.friction * np.tanh(u / joint.friction_speed)
-            force[i], force[m] = force[i] - pull, force[m] + pull
+            d = joint.drive
+            ends.append((i, order.index(f"{joint.name}.motor")))
+            numbers.append((d.stiffness, d.damping, 0.0, d.friction, speed))
+    a, b = np.array(ends, dtype=int).reshape(-1, 2).T
+    stiffness, damping, rest, friction, speed = np.array(numbers).reshape(-1, 5).T
+
+    def force(q: Array, dq: Array) -> Array:
+        q, dq, total = np.append(q, 0.0), np.append(dq, 0.0), np.zeros(len(order) + 1)
+        x, u = q[a] - q[b], dq[a] - dq[b]
+        pull = stiffness * (x - rest) + damping * u + friction * np.tanh(u / speed)
+        np.add.at(total, a, -pull)
+        np.add.at(total, b, pull)
+        return total[:-1]
+
     return force
+
+
+def matrix_of(q: Array) -> Array:
+    """The rotation matrix of a quaternion x, y, z, w of any norm."""
+    x, y, z, w = q
+    s = 2.0 / (x * x + y * y + z * z + w * w)
+    return np.array(
+        [
+            [1.0 - s * (y * y + z * z), s * (x * y - w * z), s * (x * z + w * y)],
+            [s * (x * y + w * z), 1.0 - s * (x * x + z * z), s * (y * z - w * x)],
+            [s * (x * z - w * y), s * (y * z + w * x), 1.0 - s * (x * x + y * y)],
+        ]
+    )
 
 
 def tensor(six: tuple[float, ...]) -> Array:
@@ -59,7 +87,7 @@ class Pinocchio:
         self.robot.gravity.linear[:] = gravity
         self.where = {model.root.body: (self._add_root(), pin.SE3.Identity())}
         self.index: dict[str, int] = {}  # coordinate -> joint of Pinocchio
-        self.branches = branches(model)
+        self.branches, self.springs = branches(model), spring_forces(model)
         self._grow(assembly.bodies[0])
         self.joints = [self.index[c.name] for c in assembly.coordinates]
         ratios = {rotor.coordinate: rotor.ratio for rotor in assembly.rotors}
@@ -125,7 +153,7 @@ class Pinocchio:
     def configuration(self, x: Array) -> tuple[Array, Array]:
         """Pinocchio's q and v of a freefloat state vector."""
         q, v, n = np.zeros(self.robot.nq), np.zeros(self.robot.nv), len(self.joints)
-        R = Rotation.from_quat(x[3:7]).as_matrix()
+        R = matrix_of(x[3:7])
         if self.model.root.type == "floating":
             q[:7] = x[:7]
             v[:3], v[3:6] = R.T @ x[7:10], x[10:13]
@@ -144,7 +172,7 @@ class Pinocchio:
         n = len(self.joints)
         q, v = self.configuration(x)
         tau = np.zeros(self.robot.nv)
-        force = effort + spring_forces(self.model, x[13 : 13 + n], x[13 + n :])
+        force = effort + self.springs(x[13 : 13 + n], x[13 + n :])
         tau[self.iv] = force / self.ratio
         if len(self.given) == 0:
             a = pin.aba(self.robot, self.data, q, v, tau).copy()
@@ -199,13 +227,11 @@ class Pinocchio:
     def state_rate(self, x: Array, effort: Array, ddq_given: Array | None = None) -> Array:
         """Time derivative of a freefloat state vector, for any integrator."""
         a, n = self.accelerations(x, effort, ddq_given), len(self.joints)
-        q = x[3:7] / np.linalg.norm(x[3:7])
-        spin = Rotation.from_quat(q).as_matrix()
         wx, wy, wz = 0.5 * x[10:13]
         X, Y, Z, W = x[3:7]
         dq = [W * wx + Y * wz - Z * wy, W * wy + Z * wx - X * wz, W * wz + X * wy - Y * wx]
         dq.append(-X * wx - Y * wy - Z * wz)
-        return np.concatenate([x[7:10], dq, spin @ a[3:6], a[:3], x[13 + n :], a[6:]])
+        return np.concatenate([x[7:10], dq, matrix_of(x[3:7]) @ a[3:6], a[:3], x[13 + n :], a[6:]])
 
 
 class MuJoCo:
@@ -251,7 +277,7 @@ class MuJoCo:
         d.qfrc_applied[self.iv] = effort
         mujoco.mj_forward(self.robot, d)
         a, out = d.qacc, np.zeros(6 + len(self.iv))
-        R = Rotation.from_quat(x[3:7]).as_matrix()
+        R = matrix_of(x[3:7])
         if self.model.root.type == "floating":
             out[:3], out[3:6] = a[3:6], R.T @ a[:3]
         elif self.model.root.type == "planar":

@@ -1,9 +1,14 @@
-"""Read-only arrays: what every frozen freefloat object hands out."""
+"""The array type of signatures, and read-only arrays, which frozen objects hand out."""
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+# Always float64 in fact; NumPy's own stubs often promise no more than "floating".
+Array: TypeAlias = NDArray[np.floating[Any]]
 
 
 def frozen(array: ArrayLike) -> NDArray[np.float64]:

@@ -46,7 +46,7 @@ def inlined(function: Function) -> Function:
     """
     import numba
 
-    return numba.njit(forceinline=True, **OPTIONS)(function)
+    return numba.njit(forceinline=True, **OPTIONS)(function)  # type: ignore[return-value]
 
 
 def kernel(function: Function) -> Function:
@@ -58,9 +58,23 @@ def kernel(function: Function) -> Function:
     before = numba.config.CACHE_DIR  # type: ignore[attr-defined]
     numba.config.CACHE_DIR = str(cache_folder() / _fingerprint())  # type: ignore[attr-defined]
     try:
-        return numba.njit(cache=True, **OPTIONS)(function)
+        return numba.njit(cache=True, **OPTIONS)(function)  # type: ignore[return-value]
     finally:
         numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
+
+
+def is_compiled(*kernels: str) -> bool:
+    """Whether the cache holds machine code of all these kernels, such as "integrate.rk4".
+
+    Numba's index files are looked at, without importing Numba. After a change of processor or of
+    Numba itself a kernel may yet be compiled again.
+
+    >>> is_compiled("integrate.no_such_kernel")
+    False
+    """
+    folder = cache_folder() / _fingerprint()
+    python = f"py{sys.version_info.major}{sys.version_info.minor}"
+    return all(any(folder.glob(f"*/{kernel}-*.{python}*.nbi")) for kernel in kernels)
 
 
 @lru_cache(maxsize=1)

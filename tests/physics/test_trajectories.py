@@ -75,9 +75,9 @@ def difference(kind: str, seconds: float) -> float:
 
 @pytest.mark.promise("P6")
 @pytest.mark.parametrize("kind", ["servicer", "slosh", "rigid"])
-def test_trajectory_is_pinocchios_for_20_s(kind, figure):
-    worst = difference(kind, 20.0)
-    figure("P6", f"{kind} against Pinocchio with DOP853: {worst:.1e} (m, rad, m/s, rad/s), 20 s")
+def test_trajectory_is_pinocchios_for_10_s(kind, figure):
+    worst = difference(kind, 10.0)
+    figure("P6", f"{kind} against Pinocchio with DOP853: {worst:.1e} (m, rad, m/s, rad/s), 10 s")
     assert worst <= 1e-8
 
 

@@ -12,12 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from freefloat.arrays import Array
 from freefloat.dynamics.kernels.integrate import Inputs, Stages
 from freefloat.dynamics.kernels.newton_euler import Work, new_work
 from freefloat.dynamics.tree import Parameters, System
 from freefloat.errors import FreefloatError
-
-Array = NDArray[np.float64]
 
 
 def stack_parameters(sets: list[Parameters]) -> Parameters:
@@ -44,7 +43,8 @@ def integrate_batch(
     from freefloat.dynamics.kernels.lanes import LANES
 
     n = len(parameters.phi)
-    x = np.array(np.broadcast_to(np.asarray(starts, dtype=float), (n, 13 + 2 * system.n_coordinates)))
+    width = 13 + 2 * system.n_coordinates
+    x = np.array(np.broadcast_to(np.asarray(starts, dtype=float), (n, width)))
     states = np.empty((n, 1 + n_steps // every, x.shape[1]))
     states[:, 0] = x
     groups = [np.arange(first, min(first + LANES, n)) for first in range(0, n, LANES)]

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from freefloat.arrays import Array
+from freefloat.dynamics.integrate import whole_steps
 from freefloat.dynamics.kernels.integrate import Stages
 from freefloat.dynamics.kernels.newton_euler import new_work
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,12 @@ def integrate_closed_loop(
             f" joints and no rotors; {system.model.name!r} has a {root} root, {c} coordinates and"
             f" {len(system.tree.rotor_link)} rotors"
         )
-    n_steps = round(duration / step)
+    if system.tree.field[11] != 0.0:
+        raise FreefloatError(
+            f"the closed loop of paper 001 knows no gravity; remove it and the orbit from"
+            f" {system.model.name!r}"
+        )
+    n_steps = whole_steps(duration, step, every)
     x = np.array(start, dtype=float)
     rows = 1 + n_steps // every
     states, extras = np.empty((rows, len(x))), np.empty((rows, c + 6))

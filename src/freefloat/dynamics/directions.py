@@ -14,12 +14,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from freefloat.arrays import Array
 from freefloat.dynamics.kernels.tangent import Directions
 from freefloat.dynamics.tree import System, rotor_phi
 from freefloat.errors import IdentificationError
 from freefloat.model import inertia as inertial
 
-Array = NDArray[np.float64]
 SPRING_FIELDS = ("stiffness", "damping", "rest", "friction")
 START_ROWS = {"position": 0, "attitude": 3, "velocity": 6, "rate": 9}
 

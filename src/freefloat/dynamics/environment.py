@@ -9,14 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from freefloat.arrays import Array
 from freefloat.dynamics.equations import Balance, balance, mass_matrix
 from freefloat.dynamics.state import positions
 from freefloat.dynamics.tree import ROOT_FREE, System
 from freefloat.model.rotations import matrix_from_quaternion
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from freefloat.arrays import Array
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.kernels.newton_euler import new_work
 from freefloat.dynamics.state import as_states, positions, rates
 from freefloat.dynamics.tree import System
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from freefloat.arrays import Array
 from freefloat.dynamics.equations import Motion
 from freefloat.dynamics.kernels.newton_euler import new_work
 from freefloat.dynamics.kernels.spatial import A, P, S, V
 from freefloat.dynamics.state import as_states
 from freefloat.dynamics.tree import System
 from freefloat.model.rotations import matrix_from_quaternion
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ def link_table(system: System, states: ArrayLike) -> Array:
 def frame_motion(
     system: System, name: str, states: ArrayLike, *, motion: Motion | None = None
 ) -> FrameMotion:
-    """How the frame or body `name` moves; accelerations only when `motion` (from observe) is given."""
+    """How the frame or body `name` moves; accelerations only with `motion` (from observe)."""
     table = as_states(states, system)
     links = link_table(system, table) if motion is None else motion.links
     link, R_LF, p_LF = system.frame_pose(name)

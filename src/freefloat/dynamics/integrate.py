@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from freefloat.arrays import Array
 from freefloat.dynamics.kernels.integrate import Inputs, Stages
 from freefloat.dynamics.kernels.newton_euler import new_work
+from freefloat.dynamics.state import as_states
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError
 
-Array = NDArray[np.float64]
 InputFunction = Callable[[Array], Inputs]
 Progress = Callable[[float], None]
 
@@ -52,12 +53,10 @@ def integrate(
     step. `breaks` are the times [s] at which inputs jump; DOP853 starts afresh there (RK4 needs
     them on steps). `progress` is told the fraction done.
     """
-    n_steps = round(duration / step)
-    if n_steps < 1 or n_steps % every:
-        raise FreefloatError(
-            f"the duration {duration:g} s is not a whole number of records of {every * step:g} s;"
-            " change the duration or the recording rate"
-        )
+    n_steps = whole_steps(duration, step, every)
+    if method not in ("rk4", "dop853"):
+        raise FreefloatError(f"there is no method {method!r}; choose 'rk4' or 'dop853'")
+    start = as_states(start, system)[0]
     times = np.arange(0, n_steps + 1, every) * step
     if method == "dop853":
         states = _adaptive(system, start, inputs, times, breaks, progress)
@@ -71,6 +70,18 @@ def integrate(
             f" stiffest spring (step {step:g} s)"
         )
     return Trajectory(times, states)
+
+
+def whole_steps(duration: float, step: float, every: int) -> int:
+    """The number of steps in a duration; FreefloatError unless it is a whole number of records."""
+    is_sound = step > 0.0 and every >= 1 and np.isfinite(duration)
+    n_steps = round(duration / step) if is_sound else 0
+    if n_steps < 1 or n_steps % every or abs(n_steps * step - duration) > 1e-3 * step:
+        raise FreefloatError(
+            f"the duration {duration:g} s is not a whole number of records of {every * step:g} s;"
+            " change the duration or the recording rate"
+        )
+    return n_steps
 
 
 def _fixed(
@@ -94,7 +105,9 @@ def _fixed(
         at = (first + np.arange(n)[:, None] + np.array([0.0, 0.5, 1.0])) * step
         out = states[1 + first // every : 1 + (first + n) // every]
         table = inputs(at)
-        rk4(system.tree, system.parameters, work, table, first * step, step, n, every, x, stages, out)
+        rk4(
+            system.tree, system.parameters, work, table, first * step, step, n, every, x, stages, out
+        )  # fmt: skip
         if progress is not None:
             progress((first + n) / n_steps)
     return states
@@ -115,19 +128,24 @@ def _adaptive(
     work = new_work(system.tree)
     dx = np.empty_like(start)
 
-    def rate(t: float, x: Array) -> Array:
-        table = inputs(np.array([[t, t, t]]))
+    def rate(t: float, x: Array, before: float) -> Array:
+        # At the end of a stretch the inputs are those of this stretch, not of the next one.
+        now = min(t, before)
+        table = inputs(np.array([[now, now, now]]))
         state_rate_at(system.tree, system.parameters, work, table, t, x, dx)
         return dx.copy()
 
     x = np.array(start, dtype=float)
     states = np.empty((len(times), len(x)))
     states[0] = x
-    edges = [times[0], *sorted(b for b in breaks if times[0] < b < times[-1]), times[-1]]
-    for a, b in zip(edges[:-1], edges[1:], strict=True):
+    edges = [times[0], *sorted({b for b in breaks if times[0] < b < times[-1]}), times[-1]]
+    for a, b in pairwise(edges):
         inside = (times > a) & (times <= b)
         wanted = np.unique(np.append(times[inside], b))
-        result = solve_ivp(rate, (a, b), x, "DOP853", wanted, rtol=1e-11, atol=1e-13)
+        before = np.nextafter(b, a)
+        result = solve_ivp(
+            rate, (a, b), x, "DOP853", wanted, args=(before,), rtol=1e-11, atol=1e-13
+        )
         if not result.success:
             raise FreefloatError(f"the adaptive integrator stopped: {result.message}")
         rows = result.y.T

@@ -11,15 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
+from freefloat.arrays import Array
 from freefloat.dynamics.equations import mass_matrix
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import ModelError
 from freefloat.model.model import Model
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,8 @@ def modes(
         to_root = -np.linalg.solve(H[np.ix_(is_root, is_root)], H[np.ix_(is_root, ~is_root)])
         M = M + H[np.ix_(~is_root, is_root)] @ to_root
     names = [system.coordinates[int(g) - 6] for g in free[~is_root]]
-    if np.linalg.eigvalsh(M)[0] <= 0.0:
+    size = np.sqrt(np.abs(np.diag(M)))  # coordinates may differ in unit and size
+    if np.any(size == 0.0) or np.linalg.eigvalsh(M / np.outer(size, size))[0] <= 1e-12:
         raise ModelError(
             f"{model.name!r}: a combination of the free coordinates {', '.join(names)} moves no"
             " mass; give the bodies beyond those joints mass or lock a joint"
@@ -77,6 +76,12 @@ def modes(
 
 def _with_torque_held(model: Model) -> Model:
     joints = tuple(replace(j, role="locked") if j.role == "torque" else j for j in model.joints)
+    joints = tuple(
+        replace(j, drive=replace(j.drive, role="locked"))
+        if j.drive is not None and j.drive.role == "torque"
+        else j
+        for j in joints
+    )
     wheels = tuple(replace(wheel, role="motion") for wheel in model.wheels)
     return replace(model, joints=joints, wheels=wheels)
 
@@ -102,9 +107,11 @@ def _oscillations(
 ) -> list[Mode]:
     n = len(M)
     companion = np.block([[np.zeros((n, n)), np.eye(n)], [-np.linalg.solve(M, np.hstack([K, D]))]])
-    values, vectors = scipy.linalg.eig(companion)
+    values, vectors = np.linalg.eig(companion)
+    values = np.asarray(values, dtype=complex)
     # Rigid and overdamped motions have real eigenvalues; a mode has a pair, take the upper one.
-    swings = values.imag > 1e-9 * max(1.0, float(np.max(np.abs(values))))
+    # Rigid motions are double zeros, which rounding splits by 1e-8 of the largest eigenvalue.
+    swings = np.imag(values) > 1e-6 * float(np.max(np.abs(values)))
     found = []
     for value, vector in zip(values[swings], vectors[:n, swings].T, strict=True):
         shape = (vector / vector[np.argmax(np.abs(vector))]).real

@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from freefloat.arrays import Array
 from freefloat.dynamics.directions import directions as directions_of
 from freefloat.dynamics.kernels.integrate import Inputs, Stages
 from freefloat.dynamics.kernels.linearise import Slopes
 from freefloat.dynamics.kernels.newton_euler import new_work
 from freefloat.dynamics.tree import System, with_friction
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

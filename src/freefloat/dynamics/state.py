@@ -9,12 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from freefloat.arrays import Array
 from freefloat.dynamics.tree import System
 from freefloat.errors import ModelError
-
-Array = NDArray[np.float64]
 
 POSITION, ATTITUDE, VELOCITY, RATE = slice(0, 3), slice(3, 7), slice(7, 10), slice(10, 13)
 

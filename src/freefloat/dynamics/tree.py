@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from freefloat.arrays import Array
 from freefloat.errors import ModelError
 from freefloat.model import inertia as inertial
 from freefloat.model.assembly import Assembly, joint_frame
 from freefloat.model.model import Model
 from freefloat.model.rotations import frame_with_z
 
-Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 ROOT_FREE = {"floating": (0, 1, 2, 3, 4, 5), "planar": (2, 3, 4), "fixed": ()}
@@ -101,7 +101,7 @@ def flatten(model: Model) -> System:
 
     >>> from freefloat.model import load_model
     >>> flatten(load_model("cepheus")).coordinates
-    ('arm_1', 'arm_2', 'rw')
+    ('arm_1', 'arm_2', 'rw_z')
     """
     assembly = model.assembly
     links, poses, geometry = _links(assembly)
@@ -123,7 +123,7 @@ def _links(assembly: Assembly) -> tuple[dict[str, int], dict[str, tuple[Array, A
     """Which link each body belongs to and where its frame sits in it; the joint placements."""
     root = assembly.bodies[0].name
     links = {root: 0}
-    poses = {root: (np.eye(3), np.zeros(3))}
+    poses: dict[str, tuple[Array, Array]] = {root: (np.eye(3), np.zeros(3))}
     parent, kind, R0, p0 = [-1], [0], [np.eye(3)], [np.zeros(3)]
     for joint, body in zip(assembly.joints, assembly.bodies[1:], strict=True):
         R, p = poses[joint.parent]
@@ -164,7 +164,7 @@ def _spring_arrays(assembly: Assembly) -> dict:
     return {
         "spring_ends": np.reshape(np.array(ends, dtype=np.int64), (-1, 2)),
         # zero spares the kernels a tanh where there is no friction
-        "friction_speed": _floats([s.friction_speed if s.friction else 0.0 for s in assembly.springs]),
+        "friction_speed": _floats([s.friction_speed * (s.friction > 0.0) for s in assembly.springs]),
     }
 
 

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from freefloat.arrays import Array
+
+# The components of a wrench on the root, in the order of the input tables.
+WRENCH = ("torque.x", "torque.y", "torque.z", "force.x", "force.y", "force.z")
 
 
 class Command(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from freefloat.errors import ExcitationError, Fault
 from freefloat.excitation.motions import Fourier
 from freefloat.excitation.plan import Plan
 from freefloat.model.loading import load_model
@@ -12,6 +13,7 @@ from freefloat.model.parts import Joint
 
 N_HARMONICS = 5
 SHARE = 0.5  # of every limit: gentle
+ROUNDING = 1e-3  # peaks may lie between the samples they are looked for at
 
 
 def default_plan(model: Model | str, *, duration: float = 60.0, seed: int = 0) -> Plan:
@@ -24,6 +26,9 @@ def default_plan(model: Model | str, *, duration: float = 60.0, seed: int = 0) -
     """
     if isinstance(model, str):
         model = load_model(model)
+    if not 0.0 < duration < np.inf:
+        fault = Fault("duration", f"{duration:g}", "> 0 s", "give a duration")
+        raise ExcitationError("a plan needs a duration", [fault])
     rng = np.random.default_rng(seed)
     motions = {}
     for joint in model.joints:
@@ -38,15 +43,16 @@ def default_plan(model: Model | str, *, duration: float = 60.0, seed: int = 0) -
 def _multisine(joint: Joint, duration: float, rng: np.random.Generator) -> Fourier:
     weights = rng.normal(size=(2, N_HARMONICS)) / np.arange(1, N_HARMONICS + 1)
     raw = Fourier(duration, tuple(weights[0]), tuple(weights[1]))
-    q, dq, ddq = (np.max(np.abs(part)) for part in raw.at(np.linspace(0.0, duration, 2001)))
+    times = np.linspace(0.0, duration, 2001)
+    q, dq, ddq = raw.at(times)
     limits = joint.limits
-    reach = _reach(joint)
     allowed = [
-        (reach, q),
+        (_reach(joint), q),
         (SHARE * (limits.velocity if limits.velocity is not None else 0.4), dq),
         (SHARE * (limits.acceleration if limits.acceleration is not None else np.inf), ddq),
+        (SHARE * (limits.jerk if limits.jerk is not None else np.inf), np.gradient(ddq, times)),
     ]
-    scale = min(limit / size for limit, size in allowed)
+    scale = (1.0 - ROUNDING) * min(limit / np.max(np.abs(part)) for limit, part in allowed)
     a, b = (scale * weights).tolist()
     return Fourier(duration, tuple(a), tuple(b), joint.home, joint.home)
 

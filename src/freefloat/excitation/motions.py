@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from freefloat.arrays import Array
+
+if TYPE_CHECKING:
+    from scipy.interpolate import BSpline
+
 Three = tuple[Array, Array, Array]
 
 
@@ -199,45 +202,43 @@ class Spline:
     kind: Literal["spline"] = "spline"
 
     @cached_property
-    def _derivatives(self) -> tuple:
+    def _spline(self) -> BSpline:
         from scipy.interpolate import BSpline
 
         c = np.array([self.control[0]] * 2 + list(self.control) + [self.control[-1]] * 2)
         inner = np.linspace(0.0, self.duration, len(c) - 4)
         knots = np.concatenate([[0.0] * 5, inner, [self.duration] * 5])
-        spline = BSpline(knots, c, 5)
-        return spline, spline.derivative(1), spline.derivative(2)
+        return BSpline(knots, c, 5)
 
     def at(self, t: Array) -> Three:
         """Position, rate and acceleration at times t [s]."""
         inside = np.clip(t, 0.0, self.duration)
-        return tuple(part(inside) for part in self._derivatives)  # type: ignore[return-value]
+        return self._spline(inside), self._spline(inside, 1), self._spline(inside, 2)
 
 
 @dataclass(frozen=True)
 class Table:
-    """Given positions at given times, joined by a quintic spline; for recorded motions."""
+    """Given positions at given times, joined by a quintic spline; for recorded motions.
+
+    Fewer than six points are joined by the one polynomial through them.
+    """
 
     times: tuple[float, ...]
     values: tuple[float, ...]
     kind: Literal["table"] = "table"
 
     @cached_property
-    def _derivatives(self) -> tuple:
+    def _spline(self) -> BSpline:
         from scipy.interpolate import make_interp_spline
 
-        degree = 5 if len(self.times) >= 6 else 1
-        spline = make_interp_spline(self.times, self.values, k=degree)
-        return spline, spline.derivative(1), spline.derivative(2) if degree > 1 else None
+        return make_interp_spline(self.times, self.values, k=min(5, len(self.times) - 1))
 
     def at(self, t: Array) -> Three:
         """Position, rate and acceleration at times t [s]."""
         inside = np.clip(t, self.times[0], self.times[-1])
-        q, dq, ddq = self._derivatives
         outside = (t < self.times[0]) | (t > self.times[-1])
-        zero = np.zeros_like(t)
-        rate = np.where(outside, 0.0, dq(inside))
-        return q(inside), rate, zero if ddq is None else np.where(outside, 0.0, ddq(inside))
+        rate, acceleration = (np.where(outside, 0.0, self._spline(inside, n)) for n in (1, 2))
+        return self._spline(inside), rate, acceleration
 
 
 AnyMotion = Hold | Fourier | Sinusoid | Moves | Speeds | Accelerate | Spline | Table

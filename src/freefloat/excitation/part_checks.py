@@ -97,7 +97,7 @@ def _not_numbers(kind: str, value: Any, way: Way) -> Iterator[Wrong]:
 def _not_number(value: Any, way: Way) -> Iterator[Wrong]:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         yield Wrong(way, repr(value)[:200], "a number", "write it like 1.5 or -2e-3")
-    elif not abs(value) <= LARGEST:  # written so that nan is wrong too
+    elif not abs(float(value)) <= LARGEST:  # written so that nan is wrong too
         yield Wrong(way, repr(float(value)), f"a finite number up to {LARGEST:g}", "correct it")
 
 

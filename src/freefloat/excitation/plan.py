@@ -11,21 +11,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from freefloat.arrays import Array
 from freefloat.dynamics.integrate import InputFunction
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import System
 from freefloat.errors import ExcitationError
-from freefloat.excitation.commands import AnyCommand, Wave
+from freefloat.excitation.commands import WRENCH, AnyCommand, Wave
 from freefloat.excitation.control import CaptureControl
 from freefloat.excitation.motions import AnyMotion, Hold, Speeds
-from freefloat.excitation.plan_checks import WRENCH as WRENCH
 from freefloat.excitation.plan_checks import model_faults, own_faults
 from freefloat.model.model import Model
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -148,4 +145,3 @@ def _levels(command: AnyCommand, times: Array) -> Array:
     if isinstance(command, Wave):
         return command.over(times, times)
     return command.over(times[:, :1], times[:, 2:]) + np.zeros(3)
-

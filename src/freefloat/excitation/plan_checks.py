@@ -1,15 +1,17 @@
-"""Whether a Plan can be flown: its own numbers, and what it asks of a model, every fault at once."""
+"""Whether a Plan can be flown: its own numbers and what it asks of a model; all faults at once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import is_dataclass
 from difflib import get_close_matches
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from freefloat.errors import Fault
+from freefloat.excitation.commands import WRENCH
 from freefloat.excitation.motions import Table
 from freefloat.excitation.part_checks import Way, Wrong, part_wrongs
 
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
     from freefloat.model.model import Model
 
 LONGEST_NAME = 200
-WRENCH = ("torque.x", "torque.y", "torque.z", "force.x", "force.y", "force.z")
 # What the sections of a plan are called (in messages and files), and the attribute of each.
 SECTIONS = {
     "motion": "motions",
@@ -61,10 +62,11 @@ def head_wrongs(name: Any, duration: Any) -> Iterator[Wrong]:
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
         expected = f"1 to {LONGEST_NAME} printable characters"
         yield Wrong(("name",), repr(name)[:200], expected, "name the plan")
-    is_number = isinstance(duration, int | float) and not isinstance(duration, bool)
-    if not (is_number and 0.0 < duration < np.inf):
-        shown = f"{duration:g}" if is_number else repr(duration)[:200]
-        yield Wrong(("duration",), shown, "> 0 s", "give the length of the plan in seconds")
+    is_number = isinstance(duration, Real) and not isinstance(duration, bool)
+    seconds = float(duration) if is_number else np.nan
+    if not 0.0 < seconds < np.inf:
+        told = f"{seconds:g}" if is_number else repr(duration)[:200]
+        yield Wrong(("duration",), told, "> 0 s", "give the length of the plan in seconds")
 
 
 def shown(way: Way) -> str:

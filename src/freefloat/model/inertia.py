@@ -10,11 +10,11 @@ log-Cholesky factor makes every point of R^10 a physical body (Rucker & Wensing 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from freefloat.arrays import Array
 from freefloat.model.rotations import skew
 
-Array = NDArray[np.float64]
 NAMES = ("mass", "mx", "my", "mz", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 

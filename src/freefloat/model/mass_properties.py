@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from freefloat.arrays import frozen
+from freefloat.arrays import Array, frozen
 from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
 from freefloat.model.parts import Joint
 from freefloat.model.rotations import matrix_from_quaternion, quaternion_from_rotation_vector
 
-Array = NDArray[np.float64]
 Pose = tuple[Array, Array]
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from freefloat.arrays import Array
 from freefloat.model import inertia as inertial
 from freefloat.model.rotations import matrix_from_rpy
 
@@ -32,12 +32,12 @@ class Placement:
     rpy: Vector = ZERO
 
     @property
-    def rotation(self) -> NDArray[np.float64]:
+    def rotation(self) -> Array:
         """R_PF: components in the frame -> components in the parent."""
         return matrix_from_rpy(self.rpy)
 
     @property
-    def position(self) -> NDArray[np.float64]:
+    def position(self) -> Array:
         """The frame's origin in the parent [m]."""
         return np.array(self.xyz)
 
@@ -56,7 +56,7 @@ class Body:
     extras: tuple[str, ...] = ()
 
     @property
-    def phi(self) -> NDArray[np.float64]:
+    def phi(self) -> Array:
         """The ten parameters [m, m c, I about the origin]."""
         return inertial.phi_from_com(self.mass, self.com, self.inertia)
 

@@ -7,9 +7,9 @@ Roll-pitch-yaw follows URDF: fixed axes x, then y, then z, so R = Rz(yaw) Ry(pit
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[np.float64]
+from freefloat.arrays import Array
 
 
 def skew(v: ArrayLike) -> Array:

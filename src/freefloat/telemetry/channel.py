@@ -8,11 +8,11 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from freefloat.arrays import Array
 from freefloat.errors import Fault, TelemetryError
 from freefloat.telemetry.names import name_fault
 from freefloat.telemetry.units import accepted_units, si_unit
 
-Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 LATEST = 1e12  # [s] from zero, 30 000 years: a time beyond was not in seconds
 TIME_EXPECTED = f"a finite time, at most {LATEST:g} s from zero"

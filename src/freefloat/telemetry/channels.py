@@ -15,11 +15,9 @@ from numpy.typing import ArrayLike
 from freefloat.errors import Fault, TelemetryError
 from freefloat.telemetry.channel import Array, Channel, read_only
 from freefloat.telemetry.lookup import different_times, matching, misuse, require, values_at
-from freefloat.telemetry.names import resolved_unit
+from freefloat.telemetry.names import metadata_fault, resolved_unit
 from freefloat.telemetry.stream import Sample, samples_of
 from freefloat.telemetry.table import channel_table
-
-_RESERVED_METADATA = ("format", "noise", "truth")  # words of the file formats
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -298,14 +296,6 @@ def _si(name: str, unit: str | None) -> tuple[str, float]:
 
 
 def _check_metadata(key: str, value: str) -> None:
-    place = f"metadata {key!r}"
-    if key in _RESERVED_METADATA:
-        raise misuse(place, "a reserved word", "another key", "rename it")
-    if not key or key != key.strip() or set(":,;") & set(key) or not key.isprintable():
-        raise misuse(place, "a key that cannot be written", "printable text without : , ;")
-    if not isinstance(value, str):
-        raise misuse(place, repr(value), "text", "write str(...) of it")
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise misuse(place, repr(value), "text that UTF-8 can write") from error
+    fault = metadata_fault(key, value)
+    if fault:
+        raise misuse(f"metadata {key!r}", fault, "text that every file format can hold")

@@ -61,7 +61,7 @@ def estimate_offset(a: Channel, b: Channel, *, max_offset: float = np.inf) -> Ti
     evidence = -overlaps * np.log1p(-(np.clip(correlations, 0.0, 1.0 - 1e-12) ** 2))
     best = int(np.argmax(np.where(allowed, evidence, -np.inf)))
     start = float(offsets[best])
-    return _refined(smooth(ta, ya, max_gap=np.inf), (ta, tb, yb), offset=start, step=step)
+    return _refined(smooth(ta, ya), (ta, tb, yb), offset=start, step=step)
 
 
 def _varying(channel: Channel) -> tuple[Array, Array]:

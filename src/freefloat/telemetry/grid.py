@@ -20,7 +20,7 @@ def common_grid(suite: tuple[Sensor, ...], step: float) -> tuple[float, float, i
     >>> common_grid((Sensor("gyro", "bus", 30.0), Sensor("attitude", "bus", 100.0)), 1e-3)[0]
     300.0
     """
-    rates = [Fraction(sensor.rate).limit_denominator(1000) for sensor in suite]
+    rates = [_fraction(sensor.rate) for sensor in suite]
     top = lcm(*(rate.numerator for rate in rates))
     grid = Fraction(top, gcd(*(rate.denominator for rate in rates)))
     if grid > MAX_GRID_RATE:
@@ -32,3 +32,10 @@ def common_grid(suite: tuple[Sensor, ...], step: float) -> tuple[float, float, i
     interval = float(1 / grid)
     every = max(1, int(np.ceil(interval / step * (1 - 1e-9))))
     return float(grid), interval / every, every
+
+
+def _fraction(rate: float) -> Fraction:
+    """A rate as a fraction of small numbers; slow ones by their period."""
+    if rate >= 1.0:
+        return Fraction(rate).limit_denominator(1000)
+    return 1 / Fraction(1.0 / rate).limit_denominator(1000)

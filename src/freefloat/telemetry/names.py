@@ -57,6 +57,8 @@ _PATTERNS = tuple((re.compile(rf".+{end}"), units) for end, units in _QUANTITIES
 # Reserved by the file formats (delimiters, quotes, brackets of the unit) or by globs (* and ?).
 _FORBIDDEN = re.compile(r"[\[\],;\"*?]|[^\S ]")
 
+_RESERVED_KEYS = ("format", "noise", "truth")  # words of the file formats
+
 
 def unit_of(name: str) -> tuple[str, ...]:
     """Return the SI units channel `name` may have, the default first; none for unknown names.
@@ -110,6 +112,25 @@ def name_fault(name: str) -> str | None:
         return "it holds an unprintable character"
     forbidden = _FORBIDDEN.search(name)
     return f"it holds {forbidden.group()!r}" if forbidden else None
+
+
+def metadata_fault(key: object, value: object) -> str | None:
+    """Return what forbids an entry of the metadata, or None when nothing does.
+
+    >>> metadata_fault("seed", "7") is None, metadata_fault("noise", "7")
+    (True, 'a reserved word for a key')
+    """
+    if not isinstance(key, str) or not isinstance(value, str):
+        return f"{value!r}, which is not text"
+    if key in _RESERVED_KEYS:
+        return "a reserved word for a key"
+    if not key or key != key.strip() or set(":,;") & set(key) or not key.isprintable():
+        return "a key that is empty, not printable or holds : , or ;"
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return "a text that UTF-8 cannot write"
+    return None
 
 
 def attitude_groups(names: tuple[str, ...]) -> tuple[str, ...]:

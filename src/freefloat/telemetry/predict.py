@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from freefloat.arrays import Array
 from freefloat.dynamics.equations import observe
 from freefloat.dynamics.integrate import STEP
 from freefloat.dynamics.sensitivity import Sensitivity, integrate_with_sensitivity
@@ -25,8 +25,6 @@ from freefloat.telemetry.grid import common_grid
 from freefloat.telemetry.sensors import SUFFIXES, sample_times
 from freefloat.telemetry.slopes import reading_slopes
 from freefloat.telemetry.truths import Instant, prefix_of, readings
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -104,7 +102,7 @@ def _sensor(
     inner: list[str],
     grid_rate: float,
 ) -> list[Reading]:
-    """The readings of a sensor; delays shift the instants it looks at (to the nearest grid point)."""
+    """The readings of a sensor; a delay shifts where it looks, to the nearest grid point."""
     times = sample_times(sensor, float(at.times[-1]))
     rows = np.clip(np.round((times - sensor.delay) * grid_rate).astype(int), 0, None)
     columns = [list(names).index(name) for name in inner]

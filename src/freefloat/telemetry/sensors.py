@@ -9,14 +9,13 @@ from __future__ import annotations
 import zlib
 
 import numpy as np
-from numpy.typing import NDArray
 
+from freefloat.arrays import Array
 from freefloat.model.parts import Sensor
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.names import unit_of
 
-Array = NDArray[np.float64]
 SUFFIXES = {1: ("",), 3: (".x", ".y", ".z"), 4: (".x", ".y", ".z", ".w")}
 
 
@@ -92,7 +91,7 @@ def _gauss_markov(sensor: Sensor, times: Array, width: int, rng: np.random.Gener
     white = rng.standard_normal((len(times), width))
     drive = np.sqrt(1.0 - keep**2) * white
     drive[0] = white[0]
-    return sensor.coloured.sigma * lfilter([1.0], [1.0, -keep], drive, axis=0)
+    return sensor.coloured.sigma * np.asarray(lfilter([1.0], [1.0, -keep], drive, axis=0))
 
 
 def _digital(sensor: Sensor, values: Array) -> Array:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from freefloat.arrays import Array
 from freefloat.dynamics.capture import integrate_closed_loop
 from freefloat.dynamics.equations import Motion, observe
 from freefloat.dynamics.integrate import STEP, Progress, integrate
@@ -23,8 +23,6 @@ from freefloat.telemetry.channels import Telemetry
 from freefloat.telemetry.grid import common_grid
 from freefloat.telemetry.sensors import SUFFIXES, report, sample_times
 from freefloat.telemetry.truths import Instant, readings
-
-Array = NDArray[np.float64]
 
 
 def simulate(
@@ -149,7 +147,7 @@ def _delayed(times: Array, truth: Array, wanted: Array) -> Array:
 
 
 def _commanded(plan: Plan, at: Instant) -> list[Channel]:
-    """A wrench on the root is known to whoever commands it: channels base.force.*, base.torque.*."""
+    """Whoever commands a wrench on the root knows it: channels base.force.*, base.torque.*."""
     if plan.control is None and not plan.wrench:
         return []
     table = np.broadcast_to(at.inputs.push[:, 0, -6:], (len(at.times), 6))

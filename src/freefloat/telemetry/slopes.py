@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from freefloat.arrays import Array
 from freefloat.dynamics.frames import frame_motion, rotations
 from freefloat.dynamics.kernels.spatial import A, P, S, V
 from freefloat.dynamics.sensitivity import Sensitivity
@@ -19,8 +19,6 @@ from freefloat.dynamics.state import rates
 from freefloat.dynamics.tree import System
 from freefloat.model.parts import Sensor
 from freefloat.telemetry.truths import Instant, gravity
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -174,4 +172,5 @@ def _cross6(a: Array, b: Array) -> Array:
 def _motion_cross(a: Array, b: Array) -> Array:
     """Motion a (N, 6) x motions b (N, 6, p)."""
     angular = -_cross(b[:, :3], a[:, :3])
-    return np.concatenate([angular, -_cross(b[:, 3:], a[:, :3]) - _cross(b[:, :3], a[:, 3:])], axis=1)
+    linear = -_cross(b[:, 3:], a[:, :3]) - _cross(b[:, :3], a[:, 3:])
+    return np.concatenate([angular, linear], axis=1)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # for motion that is smooth throughout.
 _PENALTIES = {3: (2, 3), 5: (3, 5)}
 _BRIDGED_STEPS = 20.0  # a longer gap, in median steps, parts the signal in two
+_BRIDGED_KNOTS = 60.0  # across more knots without a sample the arithmetic does not carry
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,8 @@ def smooth(
     count. `noise` is the standard deviation of the white noise on the values, one number or one
     per channel; without it cross-validation finds it. `order` is the degree of the splines: 5,
     for a second derivative that is itself smooth, or 3. Gaps longer than `max_gap` [s], twenty
-    steps unless given, are not bridged.
+    steps unless given, are not bridged. Asked to bridge more than sixty steps, the curve becomes
+    coarser throughout.
 
     >>> t = np.linspace(0.0, 10.0, 501)
     >>> noisy = np.sin(t) + 1e-3 * np.random.default_rng(0).normal(size=t.size)
@@ -244,7 +246,9 @@ def _fit(
     time, values = time[is_good], values[is_good]
     step, segments = _segments(time, max_gap=max_gap, least=order + 3)
     used = np.concatenate([np.arange(first, last + 1) for first, last in segments])
-    basis = Basis(order, step, time[segments[:, 0]], time[segments[:, 1]])
+    bridged = max(np.diff(time[first : last + 1]).max() for first, last in segments)
+    spacing = max(step, bridged / _BRIDGED_KNOTS)
+    basis = Basis(order, spacing, time[segments[:, 0]], time[segments[:, 1]])
     fits = [
         fit_curves(Problem(basis, time[used], values[used], penalty, noise, is_joint))
         for penalty in _PENALTIES[order]

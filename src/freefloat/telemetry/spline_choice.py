@@ -50,7 +50,7 @@ def _choice(problem: Problem, channel: int, cutoffs: np.ndarray, scores: np.ndar
     own = problem if problem.is_joint else _part(problem, [channel])
     best = int(np.argmin(scores))
     is_interpolating = best == 0 or not np.isfinite(scores[best - 1])
-    if is_interpolating or best == scores.size - 1:
+    if is_interpolating or best == scores.size - 1 or not np.isfinite(scores[best + 1]):
         return _Choice(own, float(cutoffs[best]), float(scores[best]), is_interpolating)
     # The vertex of the parabola through the best score and its neighbours.
     before, least, after = scores[best - 1 : best + 2]

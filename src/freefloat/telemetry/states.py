@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from freefloat.arrays import Array
 from freefloat.dynamics.tree import System
 from freefloat.errors import TelemetryError
 from freefloat.model.rotations import quaternion_from_rotation_vector
 from freefloat.telemetry.channels import Telemetry
-
-Array = NDArray[np.float64]
 
 
 def true_states(system: System, flight: Telemetry) -> tuple[Array, Array]:

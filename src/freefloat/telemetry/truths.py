@@ -6,19 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from freefloat.arrays import Array
 from freefloat.dynamics.equations import Motion
 from freefloat.dynamics.frames import FrameMotion, frame_motion, rotations
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.state import positions, rates
 from freefloat.dynamics.tree import System
-from freefloat.model.checks import sensor_targets
+from freefloat.model.checks import JOINT_SENSORS, MOTOR_SENSORS, sensor_targets
 from freefloat.model.parts import Sensor
 from freefloat.model.rotations import quaternions_from_matrices
 
-Array = NDArray[np.float64]
-AXES = ("x", "y", "z")
+SLIDING = {"position": "m", "velocity": "m/s", "torque": "N"}
 
 
 @dataclass(frozen=True)
@@ -52,6 +51,19 @@ def readings(system: System, sensor: Sensor, at: Instant) -> dict[str, Array]:
             field, read = "angle", _angle
         found[f"{prefix}.{field}"] = read(system, target, at)
     return found
+
+
+def units(system: System, sensor: Sensor) -> dict[str, str]:
+    """Units of the channels of sliding joints; those of all others follow from their names."""
+    if sensor.kind not in (*JOINT_SENSORS, *MOTOR_SENSORS):
+        return {}
+    sliding = {joint.name for joint in system.model.joints if joint.type == "prismatic"}
+    field = READERS[sensor.kind][0]
+    return {
+        f"{prefix_of(system, sensor, target)}.{field}": SLIDING[field.removeprefix("motor_")]
+        for target in sensor_targets(system.model, sensor)
+        if target in sliding
+    }
 
 
 def _is_planar_root(system: System, target: str) -> bool:

@@ -35,7 +35,7 @@ lanes_type = LanesType()
 class LanesModel(models.PrimitiveModel):
     """Held in a vector register."""
 
-    def __init__(self, manager, numba_type) -> None:  # noqa: ANN001 - Numba's own classes
+    def __init__(self, manager, numba_type) -> None:
         super().__init__(manager, numba_type, VECTOR)
 
 
@@ -65,7 +65,7 @@ def _binary(operation, inplace, emit) -> None:
 
         for a, b in pairs:
 
-            def lower(context, builder, sig, args, emit=emit):  # noqa: ANN001, ANN202
+            def lower(context, builder, sig, args, emit=emit):
                 x, y = (_splat(builder, v, k) for v, k in zip(args, sig.args, strict=True))
                 return emit(builder, x, y)
 
@@ -84,7 +84,7 @@ _binary(operator.truediv, operator.itruediv, _fast("fdiv"))
 
 
 def _choose(comparison):
-    def emit(builder, x, y):  # noqa: ANN001, ANN202
+    def emit(builder, x, y):
         return builder.select(builder.fcmp_ordered(comparison, x, y), x, y)
 
     return emit
@@ -100,7 +100,7 @@ class _Negated(ConcreteTemplate):
 
 
 @lower_builtin(operator.neg, lanes_type)
-def _negate(context, builder, sig, args):  # noqa: ANN001, ANN202
+def _negate(context, builder, sig, args):
     return builder.fneg(args[0])
 
 
@@ -112,7 +112,7 @@ def _unary(function, name) -> None:
         cases = [signature(lanes_type, lanes_type)]  # noqa: RUF012
 
     @lower_builtin(function, lanes_type)
-    def lower(context, builder, sig, args):  # noqa: ANN001, ANN202
+    def lower(context, builder, sig, args):
         kind = ir.FunctionType(VECTOR, [VECTOR])
         function = cgutils.get_or_insert_function(
             builder.module, kind, f"llvm.{name}.v{LANES}f64"
@@ -131,7 +131,7 @@ class _Tanh(ConcreteTemplate):
 
 
 @lower_builtin(math.tanh, lanes_type)
-def _tanh(context, builder, sig, args):  # noqa: ANN001, ANN202
+def _tanh(context, builder, sig, args):
     one = signature(types.float64, types.float64)
     function = context.get_function(math.tanh, one)
     whole = args[0]
@@ -143,14 +143,14 @@ def _tanh(context, builder, sig, args):  # noqa: ANN001, ANN202
 
 
 @intrinsic
-def as_lanes(typing_context, table):  # noqa: ANN001, ANN201
+def as_lanes(typing_context, table):
     """A float table (..., LANES) seen as a table of lanes (...), sharing its memory."""
     if not (isinstance(table, types.Array) and table.dtype == types.float64 and table.layout == "C"):
         return None
     # Unaligned: NumPy promises 16 bytes, a register wants 32.
     result = types.Array(lanes_type, table.ndim - 1, "C", aligned=False)
 
-    def codegen(context, builder, sig, args):  # noqa: ANN001, ANN202
+    def codegen(context, builder, sig, args):
         source = arrayobj.make_array(table)(context, builder, args[0])
         target = arrayobj.make_array(result)(context, builder)
         arrayobj.populate_array(

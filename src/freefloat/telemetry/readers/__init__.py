@@ -21,6 +21,7 @@ from freefloat.telemetry.readers.source import DEFAULT_MAX_BYTES, contents
 # Each module has read(path, max_bytes=...) -> (telemetry, truth tag) and
 # write(telemetry, path, truth_tag=...). Imported when first used: pyarrow is slow to start.
 _MODULE_OF = {".csv": "csv_", ".tsv": "csv_", ".parquet": "parquet_", ".pq": "parquet_"}
+SUFFIXES = tuple(_MODULE_OF)
 
 _NO_TRUTH = "none"
 

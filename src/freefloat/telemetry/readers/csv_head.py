@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from freefloat.errors import shortened
+from freefloat.telemetry.names import metadata_fault
 from freefloat.telemetry.readers.columns import FORMAT, split_label
 from freefloat.telemetry.readers.source import Faults
 
@@ -50,7 +51,7 @@ def read_head(data: bytes, faults: Faults) -> Head:
             truth = value
         elif key == "noise":
             _read_noise(value, faults, row=row, noise=noise)
-        elif key and key.isprintable():  # anything else is a remark for people
+        elif metadata_fault(key, _unquoted(value)) is None:  # else it is a remark for people
             metadata[key] = _unquoted(value)
     remedy = "begin with a row such as 'time [s],base.rate.x [rad/s]'"
     faults.add("header", "no row of column labels", expected="one", remedy=remedy)
@@ -136,10 +137,9 @@ def _unquoted(value: str) -> str:
     if value.startswith('"'):
         try:
             text = json.loads(value)
-            text.encode("utf-8")  # a lone surrogate could never be written again
-            return text
-        except (ValueError, AttributeError):
-            pass
+        except ValueError:
+            return value
+        return text if isinstance(text, str) else value
     return value
 
 

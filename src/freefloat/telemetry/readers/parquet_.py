@@ -20,6 +20,7 @@ import numpy as np
 from freefloat.errors import Fault, FreefloatError, TelemetryError, shortened
 from freefloat.telemetry.channel import LATEST, TIME_EXPECTED
 from freefloat.telemetry.channels import Telemetry
+from freefloat.telemetry.names import metadata_fault
 from freefloat.telemetry.readers.columns import (
     FORMAT,
     TIME_REMEDY,
@@ -145,7 +146,8 @@ def _about(schema: pa.Schema, faults: Faults) -> tuple[dict[str, str], str | Non
     try:
         about = json.loads(text)
         form, truth, metadata = about["format"], about["truth"], about["metadata"]
-        is_text = all(isinstance(value, str) for value in (form, truth, *metadata.values()))
+        is_text = isinstance(form, str) and isinstance(truth, str)
+        is_text &= not any(metadata_fault(*entry) for entry in metadata.items())
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         form, truth, metadata, is_text = "", "", {}, False
     if not is_text:

@@ -1,0 +1,29 @@
+"""The command and its verbs."""
+
+from __future__ import annotations
+
+from cyclopts import App
+
+from freefloat import __version__
+from freefloat.cli.check import check
+from freefloat.cli.models import models
+from freefloat.cli.simulate import simulate
+
+HELP = """\
+Identify the dynamic parameters of free-floating space robots.
+
+Start here:  freefloat check servicer
+             freefloat simulate servicer --out flight.parquet
+
+Exit codes:  0 fine, 1 the verdict is negative, 2 bad input, 3 a bug of ours"""
+
+app = App(
+    name="freefloat",
+    help=HELP,
+    version=__version__,
+    help_format="plaintext",
+    result_action="return_value",
+    suppress_keyboard_interrupt=False,
+)
+for verb in (models, check, simulate):
+    app.command(verb)

@@ -1,0 +1,83 @@
+"""One run of the command: arguments in, exit code out, whatever happens in between.
+
+0 fine · 1 the verdict is negative · 2 bad input · 3 our bug · 130 interrupted · 141 the reader of
+our output went away.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from cyclopts import CycloptsError
+
+from freefloat.cli import screen
+from freefloat.cli.app import app
+from freefloat.errors import FreefloatError, shortened
+
+FINE, NEGATIVE, BAD_INPUT, OUR_BUG = 0, 1, 2, 3
+INTERRUPTED, BROKEN_PIPE = 130, 141  # 128 plus the signal's number, as shells report it
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Carry out the command and return its exit code; nothing is raised.
+
+    >>> run(["--version"])
+    0.1.0
+    0
+    """
+    screen.never_fail_to_encode()
+    try:
+        code = _carry_out(list(arguments))
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # `freefloat models | head -1`
+        # Python flushes standard output once more on leaving; let it write to nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+
+
+def _carry_out(arguments: list[str]) -> int:
+    is_json, is_debug = "--json" in arguments, "--debug" in arguments
+    try:
+        result = app(arguments, exit_on_error=False, print_error=False)
+        return result if isinstance(result, int) else FINE
+    except KeyboardInterrupt:
+        screen.note("interrupted; every file is as it was before, or complete")
+        return INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except FreefloatError as error:
+        _tell_traceback(is_debug)
+        screen.tell_error(error, is_json=is_json)
+        return BAD_INPUT
+    except CycloptsError as error:
+        screen.tell_misuse(_usage_message(error), _verb(error), is_json=is_json)
+        return BAD_INPUT
+    except MemoryError:
+        _tell_traceback(is_debug)
+        message = "not enough memory for this; shorten the flight or lower the sensors' rates"
+        screen.tell_error(FreefloatError(message), is_json=is_json)
+        return BAD_INPUT
+    except Exception as error:
+        _tell_traceback(is_debug)
+        what = shortened(f"{type(error).__name__}: {error}", 200)
+        screen.tell_bug(what, is_debug=is_debug, is_json=is_json)
+        return OUR_BUG
+
+
+def _usage_message(error: CycloptsError) -> str:
+    """The parser's sentence, on one line."""
+    return shortened(" ".join(str(error).split()), 300)
+
+
+def _verb(error: CycloptsError) -> str:
+    """The command as far as it was understood, such as `freefloat models copy`."""
+    return " ".join(["freefloat", *(error.command_chain or ())])
+
+
+def _tell_traceback(is_debug: bool) -> None:
+    if is_debug:
+        traceback.print_exc()

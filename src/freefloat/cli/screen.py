@@ -1,0 +1,197 @@
+"""What the command prints, and where: results on standard output, all the rest on standard error.
+
+Text from files is never taken for markup, and with `--json` standard output holds JSON only.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from freefloat.errors import SHOWN_FAULTS, FreefloatError, shortened
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+WHERE_TO_REPORT = "on its issue tracker"
+
+
+def results() -> Console:
+    """The console of standard output."""
+    return Console(markup=False, highlight=False, emoji=False)
+
+
+def notes() -> Console:
+    """The console of standard error."""
+    return Console(stderr=True, markup=False, highlight=False, emoji=False)
+
+
+def never_fail_to_encode() -> None:
+    """Let a terminal that knows no arrows or Greek show question marks instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, ValueError):  # a stand-in without encoding, or closed
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+
+
+def note(text: str) -> None:
+    """One line for people, on standard error."""
+    notes().print(Text(text, style="dim"))
+
+
+def print_json(content: Mapping[str, object]) -> None:
+    """The result for machines; numbers that are not finite become null."""
+    text = json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write(text + "\n")
+
+
+def heading(title: str) -> Text:
+    """The title of a section."""
+    return Text(title, style="bold")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, left: int = 1) -> Padding:
+    """A plain table, indented; the first `left` columns and the last are text, others numbers."""
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for n, title in enumerate(head):
+        is_text = n < left or title.endswith(" ")
+        grid.add_column(title.strip(), justify="left" if is_text else "right", overflow="fold")
+    for row in rows:
+        grid.add_row(*(cell if isinstance(cell, Text) else str(cell) for cell in row))
+    return indented(grid)
+
+
+def facts(pairs: Iterable[tuple[str, object]]) -> Padding:
+    """Names and what there is to say of each, one a line."""
+    grid = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in pairs:
+        grid.add_row(name, value if isinstance(value, Text) else str(value))
+    return indented(grid)
+
+
+def indented(part: RenderableType) -> Padding:
+    """A part moved to the right, its other lines as well."""
+    return Padding(part, (0, 0, 0, 2), expand=False)
+
+
+def show(*parts: RenderableType) -> None:
+    """Print parts of a result one below the other."""
+    console = results()
+    for part in parts:
+        console.print(part)
+
+
+def number(value: float | None) -> str:
+    """A number with four digits; a dash where there is none."""
+    return "–" if value is None else f"{value:.4g}"
+
+
+def vector(values: Iterable[float], digits: int = 4) -> str:
+    """Numbers in brackets."""
+    return "[" + ", ".join(f"{value:.{digits}g}" for value in values) + "]"
+
+
+def counted(n: int, what: str) -> str:
+    """A number and its noun: 1 joint, 2 joints, 2 bodies."""
+    if n == 1:
+        return f"1 {what}"
+    return f"{n} {what[:-1]}ies" if what.endswith("dy") else f"{n} {what}s"
+
+
+def named(names: Sequence[str]) -> str:
+    """Names one after the other; those in the middle left out when there are many."""
+    if len(names) <= 4:
+        return ", ".join(names)
+    return f"{names[0]}, {names[1]}, … {names[-1]} ({len(names)})"
+
+
+# -- errors ----------------------------------------------------------------------------------------
+
+
+def tell_error(error: FreefloatError, *, is_json: bool) -> None:
+    """Every fault of an error on standard error; with `--json` the same on standard output."""
+    _tell("error", error.message)
+    for fault in error.faults[:SHOWN_FAULTS]:
+        place, _, rest = str(fault).partition(": got ")
+        _print_wrapped(place, indent=2)
+        if rest:
+            _print_wrapped(f"got {rest}", indent=6)
+    unshown = len(error.faults) - SHOWN_FAULTS
+    if unshown > 0:
+        _print_wrapped(f"... and {unshown} more", indent=2)
+    if is_json:
+        faults = [
+            {"place": f.place, "value": f.value, "expected": f.expected, "remedy": f.remedy}
+            for f in error.faults
+        ]
+        _print_json_error(type(error).__name__, error.message, faults)
+
+
+def tell_misuse(message: str, verb: str, *, is_json: bool) -> None:
+    """What is wrong with the arguments, and how to see the right ones."""
+    _tell("error", message)
+    _print_wrapped(f"`{verb} --help` shows how it is used", indent=2)
+    if is_json:
+        _print_json_error("usage", message, [])
+
+
+def tell_bug(what: str, *, is_debug: bool, is_json: bool) -> None:
+    """One line that says what happened, where to report it and how to see more."""
+    hint = "" if is_debug else "; run it again with --debug for the traceback"
+    message = f"{what}. That is freefloat's fault: please report it {WHERE_TO_REPORT}{hint}"
+    _tell("bug", message)
+    if is_json:
+        _print_json_error("bug", message, [])
+
+
+def _tell(title: str, message: str) -> None:
+    lines = _wrapped(f"{title}: {shortened(message, 600)}", indent=0, hanging=2)
+    first = Text(lines[0])
+    first.stylize("bold red", 0, len(title) + 1)
+    notes().print(first, *map(Text, lines[1:]), sep="\n", soft_wrap=True)
+
+
+def _print_wrapped(text: str, *, indent: int) -> None:
+    notes().print(Text("\n".join(_wrapped(text, indent=indent, hanging=indent))), soft_wrap=True)
+
+
+def _wrapped(text: str, *, indent: int, hanging: int) -> list[str]:
+    """Lines broken between words only: a path that is cut cannot be copied."""
+    return wrap(
+        text,
+        max(40, notes().width),
+        initial_indent=" " * indent,
+        subsequent_indent=" " * hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _print_json_error(kind: str, message: str, faults: list[dict[str, str]]) -> None:
+    print_json({"ok": False, "error": {"kind": kind, "message": message, "faults": faults}})
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | bool | None) else _plain_other(value)
+
+
+def _plain_other(value: object) -> object:
+    to_list = getattr(value, "tolist", None)  # NumPy arrays and scalars
+    return _plain(to_list()) if to_list is not None else str(value)

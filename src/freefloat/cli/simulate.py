@@ -1,0 +1,146 @@
+"""`freefloat simulate`: fly a plan with a model, write what its sensors report, say what happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from freefloat.cli.options import Shared
+
+if TYPE_CHECKING:
+    from freefloat import Model, Plan, Telemetry
+    from freefloat.telemetry.account import Account
+
+Method = Literal["rk4", "dop853"]
+DURATION = 60.0  # [s] of the default motion
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to fly and where to write: the arguments, read and found to make sense."""
+
+    model: Model
+    plan: Plan
+    seed: int
+    step: float
+    method: Method
+    files: dict[str, Path]  # "telemetry", and "plan" and "plot" where asked for
+
+
+@dataclass(frozen=True)
+class Flown:
+    """A flight and what happened on it."""
+
+    request: Request
+    flight: Telemetry
+    account: Account
+    seconds: float
+
+
+def simulate(
+    model: str,
+    /,
+    *,
+    out: Path,
+    plan: Path | None = None,
+    duration: float | None = None,
+    seed: int = 0,
+    step: float = 1e-3,
+    method: Method = "rk4",
+    plot: Path | None = None,
+    save_plan: Path | None = None,
+    shared: Shared = Shared(),  # noqa: B008
+) -> int:
+    """Fly a plan with a model, write what its sensors report, and say what happened.
+
+    The truth goes to a file of its own beside the telemetry: flight.truth.parquet. Without --plan
+    every motion-driven joint moves on a gentle multisine within half its limits.
+
+    Examples:
+      freefloat simulate servicer --out flight.parquet --plot flight.png
+      freefloat simulate my_robot.toml --plan plan.toml --seed 7 --out flight.csv
+
+    Parameters
+    ----------
+    model
+        The name of a built-in model, or a .toml or .urdf file.
+    out
+        The telemetry to write: .parquet, .pq, .csv or .tsv.
+    plan
+        The plan to fly (.toml).
+    duration
+        How long the default motion lasts [s]; 60 unless said. A plan says itself how long.
+    seed
+        Of the noise, and of the default motion; the same seed gives the same flight.
+    step
+        Of the integrator [s], shortened where samples would fall between steps.
+    method
+        rk4 with this step, or dop853 with error control.
+    plot
+        A picture of the flight to write: .png, .svg or .pdf. Needs freefloat[plot].
+    save_plan
+        The plan that was flown, to write (.toml).
+    """
+    from freefloat.cli import screen
+    from freefloat.cli.simulate_request import understood
+    from freefloat.cli.simulate_view import announcement, as_dict, overview
+
+    request = understood(
+        model, out=out, plan=plan, duration=duration, seed=seed, step=step, method=method,
+        plot=plot, save_plan=save_plan,
+    )  # fmt: skip
+    if not shared.json:
+        screen.show(*announcement(request))
+    flown = fly(request)
+    written = _write(flown)
+    if shared.json:
+        screen.print_json(as_dict(flown, written))
+    else:
+        screen.show(*overview(flown, written))
+    return 0
+
+
+def fly(request: Request) -> Flown:
+    """The flight that was asked for, with a bar on the terminal while it lasts."""
+    from time import perf_counter
+
+    from freefloat.cli.waiting import progress, tell_first_run
+
+    kernel = "capture.rk4" if request.plan.control else "integrate.rk4"
+    kernel = kernel if request.method == "rk4" else "integrate.state_rate_at"
+    tell_first_run(kernel, "observe.observe", "observe.balance", takes="about half a minute")
+    with progress("flying") as tell:
+        # Here and not above: these load Numba, and the note above should come before that.
+        from freefloat.telemetry.account import account
+        from freefloat.telemetry.simulate import simulate as run_simulation
+
+        began = perf_counter()
+        flight = run_simulation(
+            request.model,
+            request.plan,
+            seed=request.seed,
+            step=request.step,
+            method=request.method,
+            progress=tell,
+        )
+        happened = account(request.model, request.plan, flight)
+        return Flown(request, flight, happened, perf_counter() - began)
+
+
+def _write(flown: Flown) -> dict[str, Path]:
+    """Write every file that was asked for; what each is, and where."""
+    from freefloat.telemetry.readers import truth_path
+
+    files = flown.request.files
+    flown.flight.save(files["telemetry"])
+    written = {"telemetry": files["telemetry"], "truth": truth_path(files["telemetry"])}
+    if "plan" in files:
+        flown.request.plan.save(files["plan"])
+        written["plan"] = files["plan"]
+    if "plot" in files:
+        from freefloat.report.plots import save_flight_plot
+
+        save_flight_plot(flown.request.model, flown.flight, files["plot"])
+        written["plot"] = files["plot"]
+    return written

@@ -1,0 +1,37 @@
+"""What a person sees while the command is busy; a machine sees nothing of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from freefloat.cli import screen
+from freefloat.compilation import is_compiled
+
+
+def tell_first_run(*kernels: str, takes: str) -> None:
+    """Say that kernels will be compiled, and how long that takes, unless it has been done."""
+    if not is_compiled(*kernels):
+        screen.note(f"first run: compiling kernels, {takes}, once")
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[float], None]]:
+    """A bar on the terminal that is told the fraction done; gone when the work is."""
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = screen.notes()
+    bar = Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not sys.stderr.isatty(),  # rich would take FORCE_COLOR for a terminal
+    )
+    with bar:
+        task = bar.add_task(what, total=1.0)
+        yield lambda fraction: bar.update(task, completed=fraction)
