@@ -1,4 +1,4 @@
-"""Motions for tests: long integrations by the kernel itself, and smooth things to drive them."""
+"""Motions for tests: what drives them, smooth enough for the integrator to show its order."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from freefloat.dynamics import Start, System
 from freefloat.dynamics.equations import no_inputs
-from freefloat.dynamics.kernels.integrate import Inputs, Stages, rk4
-from freefloat.dynamics.kernels.newton_euler import new_work
+from freefloat.dynamics.integrate import STEP
+from freefloat.dynamics.integrate import integrate as freefloat_integrate
+from freefloat.dynamics.kernels.integrate import Inputs
 
 Array = NDArray[np.float64]
-STEP = 1e-3  # [s] the default
-CHUNK = 5000  # steps whose inputs are tabulated at once, which bounds the memory of a long run
 
 
 @dataclass(frozen=True)
@@ -100,22 +99,13 @@ def integrate(
 
     `inputs` makes tables from stage times (rows, 3), for whatever a Swing does not do.
     """
-    table = inputs or (lambda time: inputs_of(system, swing, time))
     x = start.vector(system) if isinstance(start, Start) else np.array(start, dtype=float)
-    x = on_the_swing(system, swing, x)
-    n_steps = round(seconds / step)
-    assert n_steps % every == 0
-    chunk = max(every, CHUNK - CHUNK % every)
-    stages = Stages(*(np.zeros_like(x) for _ in range(3)))
-    work, rows = new_work(system.tree), [x.copy()[None]]
-    for first in range(0, n_steps, chunk):
-        n = min(chunk, n_steps - first)
-        time = (first + np.arange(n)[:, None] + np.array([0.0, 0.5, 1.0])) * step
-        out = np.empty((n // every, len(x)))
-        rk4(
-            system.tree, system.parameters, work, table(time), first * step, step, n, every,
-            x, stages, out,
-        )  # fmt: skip
-        rows.append(out)
-    states = np.concatenate(rows)
-    return np.arange(len(states)) * every * step, states
+    flight = freefloat_integrate(
+        system,
+        on_the_swing(system, swing, x),
+        inputs or (lambda time: inputs_of(system, swing, time)),
+        duration=seconds,
+        step=step,
+        every=every,
+    )
+    return flight.times, flight.states

@@ -66,21 +66,29 @@ def kernel(function: Function) -> Function:
 def is_compiled(*kernels: str) -> bool:
     """Whether the cache holds machine code of all these kernels, such as "integrate.rk4".
 
-    Numba's index files are looked at, without importing Numba. After a change of processor or of
-    Numba itself a kernel may yet be compiled again.
+    Numba's index files are looked at, without importing Numba: one that is older than the source
+    is not used. After a change of processor or of Numba a kernel may yet be compiled again.
 
     >>> is_compiled("integrate.no_such_kernel")
     False
     """
+    return all(_has_index(*kernel.split(".")) for kernel in kernels)
+
+
+def _has_index(module: str, name: str) -> bool:
     folder = cache_folder() / _fingerprint()
     python = f"py{sys.version_info.major}{sys.version_info.minor}"
-    return all(any(folder.glob(f"*/{kernel}-*.{python}*.nbi")) for kernel in kernels)
+    sources = Path(__file__).parent.glob(f"**/kernels/{module}.py")
+    written = max((source.stat().st_mtime for source in sources), default=0.0)
+    indices = folder.glob(f"*/{module}.{name}-*.{python}*.nbi")
+    return any(index.stat().st_mtime >= written for index in indices)
 
 
 @lru_cache(maxsize=1)
 def _fingerprint() -> str:
     """Changes with any kernel source: Numba itself only looks at the entry point's own file."""
-    digest = hashlib.sha256()
+    # And with the installation: Numba keeps the code of each apart.
+    digest = hashlib.sha256(str(Path(__file__).parent).encode())
     for source in sorted(Path(__file__).parent.glob("**/kernels/*.py")):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]

@@ -14,7 +14,7 @@ from freefloat.dynamics import System, flatten, observe
 from freefloat.dynamics.directions import parameter_names
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.sensitivity import integrate_with_sensitivity
-from freefloat.dynamics.tree import Parameters
+from freefloat.dynamics.tree import Parameters, with_friction
 from freefloat.errors import IdentificationError, ModelError
 from freefloat.model import load_model
 from freefloat.model.inertia import NAMES, com_from_phi
@@ -27,7 +27,7 @@ from freefloat.model.rotations import (
     rotation_vector_from_quaternion,
 )
 
-STEP, N_STEPS, EVERY = 0.02, 100, 25
+STEP, N_STEPS, EVERY = 0.01, 200, 50
 SPRING = ("stiffness", "damping", "rest", "friction")
 
 
@@ -51,6 +51,8 @@ def changed_model(model: Model, name: str, delta: float) -> Model:
         mass, com, inertia = com_from_phi(phi)
         return model.with_body(Body(owner, mass, tuple(com.tolist()), tuple(inertia.tolist())))
     joint, _, is_drive = owner.partition(".")
+    if is_drive and field == "rest":
+        raise ModelError("a Model has no rest angle for the spring of a drive")
     if is_drive:
         drive = model.joint(joint).drive
         drive = replace(drive, **{field: getattr(drive, field) + delta})
@@ -68,6 +70,7 @@ def changed_model(model: Model, name: str, delta: float) -> Model:
 def changed_arrays(system: System, name: str, delta: float) -> System:
     """The same in the arrays, for values no Model admits (a plate that lost inertia, ...)."""
     owner, _, field = name.rpartition(".")
+    system = with_friction(system)  # or friction is not looked at where there is none
     numbers = Parameters(*(array.copy() for array in system.parameters))
     if field in NAMES:
         column = system.phi_map[owner][:, NAMES.index(field)]
@@ -102,10 +105,15 @@ def changed_start(system: System, start: Array, name: str, delta: float) -> Arra
 
 
 def difference_step(system: System, name: str) -> float:
-    """A thousandth of what is usual for the parameter; Richardson's second step halves it."""
+    """About a thousandth of the parameter; Richardson's second step halves it."""
     owner, _, field = name.rpartition(".")
+    if name.startswith(("start.position", "start.velocity")):
+        return 1.0  # nothing but drag and the orbit's gradient feels them, linearly
     if name.startswith("start."):
         return 1e-3
+    part = [p for p in (*system.model.tanks, *system.model.wheels) if p.name == owner]
+    if part:
+        return 1e-3 * getattr(part[0], field)
     if field in NAMES and owner in system.body_link:
         phi = system.phi_map[owner] @ system.model.body(owner).phi
         size = phi[0] if field == "mass" else 0.5 * phi[0] if field[0] == "m" else phi[4:].max()
@@ -114,9 +122,7 @@ def difference_step(system: System, name: str) -> float:
         owners = [spring.owner for spring in system.model.assembly.springs]
         value = system.parameters.spring[owners.index(owner), SPRING.index(field)]
         return 1e-3 * max(abs(value), {"stiffness": 10.0, "rest": 1.0}.get(field, 0.1))
-    part = [p for p in (*system.model.tanks, *system.model.wheels) if p.name == owner]
-    value = getattr(part[0], field) if part else system.model.joint(owner[:-6]).drive.inertia
-    return 1e-3 * value
+    return 1e-3 * system.model.joint(owner.removesuffix(".drive")).drive.inertia
 
 
 # ---- The two derivatives -------------------------------------------------------------------------
@@ -172,10 +178,11 @@ def errors(system: System, start: Array, inputs, names: list[str]) -> dict[str, 
         blocks = [
             (numeric[:, a:b], analytic[:, a:b, p]) for a, b in zip(edges, edges[1:], strict=False)
         ]
-        column = np.abs(numeric).max()
-        # a block a million times smaller than the column drowns in the differences' rounding
+        # What moves by less than 1e-8 over the step, or a million times less than the rest of
+        # the column, drowns in the rounding of the differences.
+        least = max(1e-8 / difference_step(system, name), 1e-6 * np.abs(numeric).max())
         worst[name] = max(
-            np.abs(x - y).max() / max(np.abs(x).max(), 1e-6 * column, 1e-12)
+            np.abs(x - y).max() / max(np.abs(x).max(), least)
             for x, y in blocks
             if x.size
         )
@@ -185,8 +192,11 @@ def errors(system: System, start: Array, inputs, names: list[str]) -> dict[str, 
 # ---- What is differentiated ----------------------------------------------------------------------
 
 
-def shaken(system: System, seed: int, *, gains: bool = False) -> Callable[[Array], Inputs]:
-    """Swinging joints, pulsing thrusters and a wrench on the bus; a loop around torque joints."""
+def shaken(system: System, seed: int, *, limit: float | None = None) -> Callable[[Array], Inputs]:
+    """Swinging joints, pulsing thrusters and a wrench on the bus.
+
+    With a limit [N m], a loop is closed around the torque joints, whose torque is clipped there.
+    """
     rng = np.random.default_rng([seed, 8])
     swing = random_swing(system, seed, fastest=3.0)
     width = len(system.tree.thruster_link) + 6
@@ -197,9 +207,9 @@ def shaken(system: System, seed: int, *, gains: bool = False) -> Callable[[Array
     def inputs(time: Array) -> Inputs:
         table = inputs_of(system, swing, time)
         table.push[:] = size * (1.0 + 0.5 * np.sin(np.multiply.outer(time, pace)))
-        if gains:
+        if limit is not None:
             driven = [c.role == "torque" for c in system.model.assembly.coordinates]
-            table.gains[driven, 0], table.gains[driven, 1] = 8.0, 3.0
+            table.gains[driven] = 8.0, 3.0, limit
             table.effort[..., 1] = 0.2 * np.sin(time)[..., None]
             table.effort[..., 2] = 0.2 * np.cos(time)[..., None]
         return table
@@ -250,7 +260,7 @@ MODELS = {
     "geared drive, orbit": lambda: with_drive("geared"),
     "disc drive, orbit": lambda: with_drive("disc"),
     "planar": lambda: load_model("cbk-arm-geared").with_joint("arm_2", role="torque"),
-    "fixed": lambda: random_model(6, n_joints=4, root="fixed", roles=ROLES, springs=True),
+    "fixed": lambda: random_model(6, n_joints=4, root="fixed", roles=ROLES, massless=False, springs=True),
 }
 
 
@@ -281,4 +291,22 @@ def test_every_sensitivity_is_a_central_difference(kind, figure):
     found = errors(system, start_of(system, seed), shaken(system, seed), names)
     worst = max(found, key=found.get)
     figure("P7", f"{kind}: {found[worst]:.1e} relative ({worst}), {len(names)} parameters")
+    assert np.all(np.isfinite(list(found.values())))
+    assert found[worst] <= 1e-6
+
+
+@pytest.mark.promise("P7")
+@pytest.mark.parametrize("limit", [np.inf, 0.1])
+def test_sensitivities_under_feedback(limit, figure):
+    """A control loop adds stiffness and damping, and none while its torque is at the limit.
+
+    Without a limit the loop asks for 0.18 to 0.37 N m, so that 0.1 N m is always reached.
+    """
+    system, seed = flatten(tree(7)), 12
+    names = ["bus.mass", "bus.ixx", "link_1.mass", "joint_3.stiffness", "start.rate.x"]
+    names += [f"start.{system.coordinates[2]}.{field}" for field in ("position", "velocity")]
+    inputs = shaken(system, seed, limit=limit)
+    found = errors(system, start_of(system, seed), inputs, names)
+    worst = max(found, key=found.get)
+    figure("P7", f"feedback, torque limit {limit:g}: {found[worst]:.1e} relative ({worst})")
     assert found[worst] <= 1e-6

@@ -31,10 +31,10 @@ def test_a_name_gives_the_built_in_model():
     [
         ("cepheuz", "did you mean 'cepheus'"),
         ("servicer.tml", "did you mean 'servicer'"),
-        ("nowhere/to/be/found.toml", "builtin_models() lists"),
+        ("nowhere/to/be/found.toml", "`freefloat models` lists"),
         ("qqqq", "cepheus"),
-        ("a\0b", "builtin_models() lists"),
-        ("x" * 5000, "builtin_models() lists"),
+        ("a\0b", "`freefloat models` lists"),
+        ("x" * 5000, "`freefloat models` lists"),
     ],
 )
 def test_a_missing_model_is_told_with_help(name, help_given):

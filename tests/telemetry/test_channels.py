@@ -189,6 +189,8 @@ class TestChanging:
             flight().with_truth(flight())
         with pytest.raises(TelemetryError, match=r"did you mean 'a\.angle'"):
             Telemetry.from_arrays([0.0], {"a.angle": [0]}, noise={"a.angel": 1.0})
+        with pytest.raises(TelemetryError, match="real numbers"):
+            Telemetry.from_arrays([0.0], {"a.angle": ["x"]}, units={"a.angle": "deg"})
         with pytest.raises(TelemetryError, match="use one of: rad, deg"):
             Telemetry.from_arrays([0.0], {"a.angle": [0]}, units={"a.angle": "furlong"})
 

@@ -11,6 +11,9 @@ import sys
 
 def main() -> None:
     """Run the command with the arguments of this process, and leave with its exit code."""
-    from freefloat.cli.run import run
+    try:
+        from freefloat.cli.run import run
 
-    sys.exit(run(sys.argv[1:]))
+        sys.exit(run(sys.argv[1:]))
+    except KeyboardInterrupt:  # so early that nothing has begun
+        sys.exit(130)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cyclopts import App
 
 from freefloat import __version__
+from freefloat.cli import screen
 from freefloat.cli.check import check
 from freefloat.cli.models import models
 from freefloat.cli.simulate import simulate
@@ -22,6 +23,7 @@ app = App(
     help=HELP,
     version=__version__,
     help_format="plaintext",
+    console=screen.results(),
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )

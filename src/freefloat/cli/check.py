@@ -27,11 +27,12 @@ class Checked:
 
 
 def check(model: str, /, *, shared: Shared = Shared()) -> int:  # noqa: B008
-    """Show a model's structure, mass properties, modes, sensors and limits, and what is amiss.
+    """Show what a model holds, and what is amiss with it.
 
-    A file that cannot be read gives every fault with its line and remedy (exit code 2). A model
-    that can be read but not flown, such as one with a free joint that carries no inertia, gives
-    exit code 1.
+    Structure, mass properties, modes, actuators, sensors, limits and notes. A
+    file that cannot be read gives every fault with its line and remedy (exit
+    code 2). A model that can be read but not flown, such as one with a free
+    joint that carries no inertia, gives exit code 1.
 
     Examples:
       freefloat check servicer
@@ -43,11 +44,13 @@ def check(model: str, /, *, shared: Shared = Shared()) -> int:  # noqa: B008
         The name of a built-in model, or a .toml or .urdf file.
     """
     from freefloat.cli import screen
-    from freefloat.cli.check_view import overview
+    from freefloat.cli.check_view import overview, structure
     from freefloat.cli.waiting import tell_first_run
     from freefloat.model import load_model
 
     read = load_model(model)
+    if not shared.json:
+        screen.show(*structure(read))
     tell_first_run(*KERNELS, takes="a few seconds")
     found = examine(read)
     if shared.json:

@@ -58,9 +58,7 @@ def _below(model: Model) -> dict[str, list[Branch]]:
             Branch(joint.child, mass, joint.parent, joint.name, joint.type, role)
         )
     for target in model.targets:
-        below[target.on].append(
-            Branch(target.name, target.body.mass, target.on, "", "grasped", "")
-        )
+        below[target.on].append(Branch(target.name, target.body.mass, target.on, "", "grasped", ""))
     for tank in model.tanks:
         joints = f"{tank.name}_1, {tank.name}_2"
         below[tank.body].append(

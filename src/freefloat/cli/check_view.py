@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from freefloat.dynamics.modes import Mode
     from freefloat.model import Model, Sensor
 
-Part = "RenderableType"
 UNITS = {
     "encoder": "rad", "joint_rate": "rad/s", "joint_torque": "N m", "motor_encoder": "rad",
     "motor_rate": "rad/s", "motor_torque": "N m", "gyro": "rad/s", "attitude": "rad",
@@ -37,16 +36,19 @@ UNITS = {
 MOST_MOVING = 3  # coordinates named for each mode
 
 
-def overview(found: Checked) -> Iterator[RenderableType]:
-    """The sections one below the other, the verdict last."""
-    model = found.model
+def structure(model: Model) -> Iterator[RenderableType]:
+    """What the model is, and its tree; this takes no time, so it can be shown first."""
     yield Text.assemble((model.name, "bold"), f" · {model.root.type} root {model.root.body}")
     for line in model.description.strip().splitlines():
         yield indented(Text(shortened(line, 200), style="dim"))
-    yield from _section("Structure", table(
-        ("body", "mass [kg]", "carried by ", "type ", "role "),
-        [(b.lines + b.body, number(b.mass), b.joint, b.type, b.role) for b in branches(model)],
-    ))  # fmt: skip
+    rows = [(b.lines + b.body, number(b.mass), b.joint, b.type, b.role) for b in branches(model)]
+    head = ("body", "mass [kg]", "carried by ", "type ", "role ")
+    yield from _section("Structure", table(head, rows))
+
+
+def overview(found: Checked) -> Iterator[RenderableType]:
+    """The other sections one below the other, the verdict last."""
+    model = found.model
     yield from _section("Mass properties at home, in root axes", facts(_mass(found)))
     if found.modes:
         head = ("frequency [Hz]", "period [s]", "damping ratio", "moving (largest is 1) ")

@@ -26,14 +26,24 @@ if TYPE_CHECKING:
 WHERE_TO_REPORT = "on its issue tracker"
 
 
+class _Console(Console):
+    """A console that takes text as it is, and leaves a broken pipe to whoever runs the command."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, markup=False, highlight=False, emoji=False)
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def results() -> Console:
     """The console of standard output."""
-    return Console(markup=False, highlight=False, emoji=False)
+    return _Console()
 
 
 def notes() -> Console:
     """The console of standard error."""
-    return Console(stderr=True, markup=False, highlight=False, emoji=False)
+    return _Console(stderr=True)
 
 
 def never_fail_to_encode() -> None:

@@ -1,4 +1,4 @@
-"""`freefloat simulate`: fly a plan with a model, write what its sensors report, say what happened."""
+"""`freefloat simulate`: fly a plan with a model, write the telemetry, say what happened."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Request:
 
 @dataclass(frozen=True)
 class Flown:
-    """A flight and what happened on it."""
+    """A flight and what happened on it; `seconds` it took, unless kernels had to be compiled."""
 
     request: Request
     flight: Telemetry
     account: Account
-    seconds: float
+    seconds: float | None
 
 
 def simulate(
@@ -54,8 +54,9 @@ def simulate(
 ) -> int:
     """Fly a plan with a model, write what its sensors report, and say what happened.
 
-    The truth goes to a file of its own beside the telemetry: flight.truth.parquet. Without --plan
-    every motion-driven joint moves on a gentle multisine within half its limits.
+    The truth goes to a file of its own beside the telemetry, such as
+    flight.truth.parquet. Without --plan every motion-driven joint moves on a
+    gentle multisine within half its limits.
 
     Examples:
       freefloat simulate servicer --out flight.parquet --plot flight.png
@@ -107,9 +108,7 @@ def fly(request: Request) -> Flown:
 
     from freefloat.cli.waiting import progress, tell_first_run
 
-    kernel = "capture.rk4" if request.plan.control else "integrate.rk4"
-    kernel = kernel if request.method == "rk4" else "integrate.state_rate_at"
-    tell_first_run(kernel, "observe.observe", "observe.balance", takes="about half a minute")
+    is_ready = tell_first_run(*_kernels(request), takes="about half a minute")
     with progress("flying") as tell:
         # Here and not above: these load Numba, and the note above should come before that.
         from freefloat.telemetry.account import account
@@ -125,7 +124,19 @@ def fly(request: Request) -> Flown:
             progress=tell,
         )
         happened = account(request.model, request.plan, flight)
-        return Flown(request, flight, happened, perf_counter() - began)
+        taken = perf_counter() - began
+        return Flown(request, flight, happened, taken if is_ready else None)
+
+
+def _kernels(request: Request) -> tuple[str, ...]:
+    """What a flight needs compiled."""
+    if request.plan.control is not None:
+        integrator = "capture.rk4_capture"
+    elif request.method == "rk4":
+        integrator = "integrate.rk4"
+    else:
+        integrator = "integrate.state_rate_at"
+    return integrator, "observe.observe", "observe.balance"
 
 
 def _write(flown: Flown) -> dict[str, Path]:

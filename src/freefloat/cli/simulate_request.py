@@ -109,10 +109,11 @@ def _suffix_faults(files: dict[str, Path]) -> Iterator[Fault]:
 
 def _refuse_to_replace(model: str, save_plan: Path | None) -> None:
     """A plan and a model are both .toml; a slip must not cost the model."""
-    if save_plan is not None and save_plan.exists() and Path(model).exists():
-        if save_plan.samefile(model):
-            fault = Fault("--save-plan", str(save_plan), "another file", "name a new file")
-            raise FreefloatError("the plan would replace the model it is for", [fault])
+    if save_plan is None or not save_plan.exists() or not Path(model).exists():
+        return
+    if save_plan.samefile(model):
+        fault = Fault("--save-plan", str(save_plan), "another file", "name a new file")
+        raise FreefloatError("the plan would replace the model it is for", [fault])
 
 
 def _refuse_too_long(model: Model, plan: Plan, step: float) -> None:

@@ -15,6 +15,7 @@ from freefloat.errors import shortened
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from freefloat import Model
     from freefloat.cli.simulate import Flown, Request
     from freefloat.telemetry.account import Account
 
@@ -25,11 +26,9 @@ MOST_EXCESSES = 10
 def announcement(request: Request) -> Iterator[RenderableType]:
     """What is about to fly; the first thing a person sees."""
     how = f"RK4, steps of {request.step:g} s" if request.method == "rk4" else "DOP853"
-    yield Text.assemble(
-        (request.model.name, "bold"),
-        f" flies {shortened(request.plan.name)!r} for {request.plan.duration:g} s"
-        f" ({how}, seed {request.seed})",
-    )
+    plan = f" flies {shortened(request.plan.name)!r} for {request.plan.duration:g} s"
+    yield Text.assemble((request.model.name, "bold"), plan)
+    yield Text(f"{how}, seed {request.seed}", style="dim")
 
 
 def overview(flown: Flown, written: dict[str, Path]) -> Iterator[RenderableType]:
@@ -40,14 +39,14 @@ def overview(flown: Flown, written: dict[str, Path]) -> Iterator[RenderableType]
     happened = flown.account
     yield ""
     yield heading("What happened")
-    yield facts(_happened(happened))
-    yield from _excesses(happened)
+    yield facts([*_happened(happened, _unit(flown.request.model)), *_excesses(happened)])
     yield ""
     yield heading("Files")
     yield facts((name, str(path)) for name, path in written.items())
-    yield ""
-    speed = happened.duration / flown.seconds
-    yield Text(f"flown in {flown.seconds:.2f} s, {speed:.3g} times real time", style="dim")
+    if flown.seconds is not None:
+        speed = happened.duration / flown.seconds
+        yield ""
+        yield Text(f"flown in {flown.seconds:.2f} s, {speed:.3g} times real time", style="dim")
 
 
 def as_dict(flown: Flown, written: dict[str, Path]) -> dict[str, object]:
@@ -98,13 +97,13 @@ def _with_axes(place: str, axes: str) -> str:
     return f"{place} {axes}" if axes else place
 
 
-def _happened(happened: Account) -> Iterator[tuple[str, str]]:
+def _happened(happened: Account, unit: str) -> Iterator[tuple[str, str]]:
     turn = f"{happened.turn:.3g} rad ({happened.turn * DEGREES:.3g} deg)"
     yield "base turned", f"up to {turn}, at up to {happened.rate:.3g} rad/s"
     yield "base moved", f"up to {happened.displacement:.3g} m"
     if happened.deflections:
         bent = (f"{name} {value:.2g}" for name, value in happened.deflections.items())
-        yield "deflections", "up to " + ", ".join(bent) + " (rad; m for prismatic joints)"
+        yield "deflections", f"up to {', '.join(bent)} {unit}"
     pushed = " and ".join(happened.pushes)
     momentum = happened.momentum
     if momentum is None:
@@ -117,14 +116,19 @@ def _happened(happened: Account) -> Iterator[tuple[str, str]]:
     yield "momentum drift", f"{drift}, the integrator's error"
 
 
-def _excesses(happened: Account) -> Iterator[RenderableType]:
+def _unit(model: Model) -> str:
+    slides = any(joint.type == "prismatic" and joint.role == "passive" for joint in model.joints)
+    return "rad (m for prismatic joints)" if slides else "rad"
+
+
+def _excesses(happened: Account) -> Iterator[tuple[str, str | Text]]:
     if not happened.excesses:
-        yield facts([("limits", Text("none passed", style="green"))])
+        yield "limits", Text("none passed", style="green")
         return
     number = counted(len(happened.excesses), "limit")
-    yield facts([("limits", Text(f"{number} passed:", style="bold yellow"))])
+    yield "limits", Text(f"{number} passed", style="bold yellow")
     for excess in happened.excesses[:MOST_EXCESSES]:
-        yield facts([("   ·", str(excess))])
+        yield "", f"· {excess}"
     unshown = len(happened.excesses) - MOST_EXCESSES
     if unshown > 0:
-        yield facts([("   ·", f"and {unshown} more; --json lists them all")])
+        yield "", f"· and {unshown} more; --json lists them all"

@@ -10,10 +10,12 @@ from freefloat.cli import screen
 from freefloat.compilation import is_compiled
 
 
-def tell_first_run(*kernels: str, takes: str) -> None:
-    """Say that kernels will be compiled, and how long that takes, unless it has been done."""
-    if not is_compiled(*kernels):
+def tell_first_run(*kernels: str, takes: str) -> bool:
+    """Whether kernels are compiled; if not, say that they will be and how long that takes."""
+    is_ready = is_compiled(*kernels)
+    if not is_ready:
         screen.note(f"first run: compiling kernels, {takes}, once")
+    return is_ready
 
 
 @contextmanager

@@ -105,9 +105,8 @@ def _fixed(
         at = (first + np.arange(n)[:, None] + np.array([0.0, 0.5, 1.0])) * step
         out = states[1 + first // every : 1 + (first + n) // every]
         table = inputs(at)
-        rk4(
-            system.tree, system.parameters, work, table, first * step, step, n, every, x, stages, out
-        )  # fmt: skip
+        at_start, par = first * step, system.parameters
+        rk4(system.tree, par, work, table, at_start, step, n, every, x, stages, out)
         if progress is not None:
             progress((first + n) / n_steps)
     return states

@@ -124,7 +124,9 @@ def _links(assembly: Assembly) -> tuple[dict[str, int], dict[str, tuple[Array, A
     root = assembly.bodies[0].name
     links = {root: 0}
     poses: dict[str, tuple[Array, Array]] = {root: (np.eye(3), np.zeros(3))}
-    parent, kind, R0, p0 = [-1], [0], [np.eye(3)], [np.zeros(3)]
+    parent, kind = [-1], [0]
+    R0: list[Array] = [np.eye(3)]
+    p0: list[Array] = [np.zeros(3)]
     for joint, body in zip(assembly.joints, assembly.bodies[1:], strict=True):
         R, p = poses[joint.parent]
         if joint.type == "fixed":
@@ -164,7 +166,7 @@ def _spring_arrays(assembly: Assembly) -> dict:
     return {
         "spring_ends": np.reshape(np.array(ends, dtype=np.int64), (-1, 2)),
         # zero spares the kernels a tanh where there is no friction
-        "friction_speed": _floats([s.friction_speed * (s.friction > 0.0) for s in assembly.springs]),
+        "friction_speed": _floats([s.friction_speed * (s.friction > 0) for s in assembly.springs]),
     }
 
 

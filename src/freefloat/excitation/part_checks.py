@@ -78,27 +78,36 @@ def part_wrongs(part: Any) -> list[Wrong]:
 def _not_numbers(kind: str, value: Any, way: Way) -> Iterator[Wrong]:
     """What is no finite number in a value that is annotated as `kind`."""
     if kind == "float" or (kind == "float | None" and value is not None):
-        yield from _not_number(value, way)
+        yield from not_a_number(value, way)
     elif kind.startswith("tuple["):
         if not isinstance(value, tuple | list | np.ndarray):
-            yield Wrong(way, repr(value)[:200], "a tuple of numbers", "put it in brackets")
+            yield Wrong(way, told(value), "a tuple of numbers", "put it in brackets")
             return
         inner = "tuple[float, ...]" if kind.startswith("tuple[tuple[") else "float"
         for i, item in enumerate(value):
             yield from _not_numbers(inner, item, (*way, i))
     elif kind.startswith("dict["):
         if not isinstance(value, dict):
-            yield Wrong(way, repr(value)[:200], "names with their numbers", "write {name: number}")
+            yield Wrong(way, told(value), "names with their numbers", "write {name: number}")
             return
         for name, item in value.items():
-            yield from _not_number(item, (*way, name))
+            yield from not_a_number(item, (*way, name))
 
 
-def _not_number(value: Any, way: Way) -> Iterator[Wrong]:
+def not_a_number(value: Any, way: Way) -> Iterator[Wrong]:
+    """What is wrong with a value that should be a finite number."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
-        yield Wrong(way, repr(value)[:200], "a number", "write it like 1.5 or -2e-3")
-    elif not abs(float(value)) <= LARGEST:  # written so that nan is wrong too
-        yield Wrong(way, repr(float(value)), f"a finite number up to {LARGEST:g}", "correct it")
+        yield Wrong(way, told(value), "a number", "write it like 1.5 or -2e-3")
+    elif not -LARGEST <= value <= LARGEST:  # type: ignore[operator]  # nan fails this too
+        yield Wrong(way, told(value), f"a finite number up to {LARGEST:g}", "correct it")
+
+
+def told(value: object) -> str:
+    """A value as a message shows it."""
+    try:
+        return repr(value)[:200]
+    except ValueError:  # Python refuses to write out whole numbers of thousands of digits
+        return "a number of thousands of digits"
 
 
 def _signs(part: Any, kind: str) -> Iterator[Wrong]:

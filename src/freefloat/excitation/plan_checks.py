@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import is_dataclass
 from difflib import get_close_matches
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from freefloat.errors import Fault
 from freefloat.excitation.commands import WRENCH
 from freefloat.excitation.motions import Table
-from freefloat.excitation.part_checks import Way, Wrong, part_wrongs
+from freefloat.excitation.part_checks import Way, Wrong, not_a_number, part_wrongs, told
 
 if TYPE_CHECKING:
     from freefloat.excitation.plan import Plan
@@ -47,7 +46,7 @@ def own_faults(plan: Plan) -> list[Fault]:
             if any(not hasattr(part, method) for method in _NEEDED.get(section, ("over", "edges"))):
                 what = {"motion": "a motion such as Fourier", "feedback": "a Feedback"}
                 expected = what.get(section, "a command such as Pulses")
-                faults.append(Fault(here, repr(part)[:200], expected, "see freefloat.excitation"))
+                faults.append(Fault(here, told(part), expected, "see freefloat.excitation"))
             elif is_dataclass(part):
                 found = part_wrongs(part)
                 faults += [_fault(here, wrong) for wrong in found or _uncovered(part, plan)]
@@ -61,12 +60,12 @@ def head_wrongs(name: Any, duration: Any) -> Iterator[Wrong]:
     """What is wrong with the name and the duration of a plan."""
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
         expected = f"1 to {LONGEST_NAME} printable characters"
-        yield Wrong(("name",), repr(name)[:200], expected, "name the plan")
-    is_number = isinstance(duration, Real) and not isinstance(duration, bool)
-    seconds = float(duration) if is_number else np.nan
-    if not 0.0 < seconds < np.inf:
-        told = f"{seconds:g}" if is_number else repr(duration)[:200]
-        yield Wrong(("duration",), told, "> 0 s", "give the length of the plan in seconds")
+        yield Wrong(("name",), told(name), expected, "name the plan")
+    found = list(not_a_number(duration, ("duration",)))
+    yield from found
+    if not found and not duration > 0.0:
+        remedy = "give the length of the plan in seconds"
+        yield Wrong(("duration",), f"{duration:g}", "> 0 s", remedy)
 
 
 def shown(way: Way) -> str:
@@ -84,9 +83,9 @@ def _uncovered(part: Any, plan: Plan) -> Iterator[Wrong]:
     if isinstance(part, Table) and not (
         part.times[0] <= slack and part.times[-1] >= plan.duration - slack
     ):
-        told = f"{part.times[0]:g} s to {part.times[-1]:g} s"
+        span = f"{part.times[0]:g} s to {part.times[-1]:g} s"
         expected = f"times that cover the plan, 0 s to {plan.duration:g} s"
-        yield Wrong(("times",), told, expected, "shorten the plan or lengthen the table")
+        yield Wrong(("times",), span, expected, "shorten the plan or lengthen the table")
 
 
 def _overruled(plan: Plan) -> Iterator[Fault]:
@@ -118,8 +117,8 @@ def model_faults(plan: Plan, model: Model) -> list[Fault]:
         if name in _HELD[model.root.type][2]:
             can = [w for w in WRENCH if w not in _HELD[model.root.type][2]]
             expected = f"one of {', '.join(can)}" if can else "no wrench on a root that is fixed"
-            told = f"{name} on a {model.root.type} root"
-            faults.append(Fault(f"wrench {name!r}", told, expected, "remove it"))
+            value = f"{name} on a {model.root.type} root"
+            faults.append(Fault(f"wrench {name!r}", value, expected, "remove it"))
     return faults
 
 
@@ -127,7 +126,8 @@ def _unknown(section: str, names: Iterable[str], known: Iterable[str]) -> Iterat
     known = list(known)
     for name in names:
         if name not in known:
-            close = get_close_matches(str(name)[:50], known, n=1)
+            close = [one for one in known if one.lower() == str(name).lower()]
+            close += get_close_matches(str(name)[:50], known, n=1)
             remedy = f"did you mean {close[0]!r}?" if close else "rename it or remove it"
             listed = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
             expected = f"one of {listed}" if known else "none: the model has none"

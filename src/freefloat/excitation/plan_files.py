@@ -91,8 +91,7 @@ def write_plan(plan: Plan) -> str:
     faults = [*own_faults(plan), *_unwritable(plan)]
     if faults:
         raise ExcitationError(f"the plan {plan.name!r} cannot be written", faults)
-    head = {"format": 1, "name": plan.name, "duration": plan.duration}
-    blocks = ["".join(f"{key} = {_value(value)}\n" for key, value in head.items())]
+    blocks = [_table("format = 1", {"name": plan.name, "duration": plan.duration})]
     if start := _given(plan.start):
         blocks.append(_table("[start]", start))
     for section, attribute in SECTIONS.items():
@@ -177,8 +176,10 @@ def _is_left_out(field: Field[Any], part: Any) -> bool:
     value = getattr(part, field.name)
     if field.default_factory is not MISSING or value is None:
         return not value
+    if field.default is MISSING or field.default is None:
+        return False
     # Compared as text: minus zero equals zero, yet it is a value of its own, to be kept.
-    return field.default is not MISSING and _value(field.default) == _value(value)
+    return _value(field.default) == _value(value)
 
 
 def _table(header: str, values: dict[str, Any]) -> str:
@@ -194,7 +195,7 @@ def _value(value: Any) -> str:
         return "{ " + inner + " }"
     if isinstance(value, tuple | list | np.ndarray):
         return "[" + ", ".join(map(_value, value)) + "]"
-    return repr(value) if type(value) is int else repr(float(value))
+    return repr(float(value))
 
 
 def _key(name: str) -> str:

@@ -14,7 +14,7 @@ from freefloat.errors import ExcitationError, Fault, ModelError
 from freefloat.excitation.commands import AnyCommand
 from freefloat.excitation.control import CaptureControl
 from freefloat.excitation.motions import AnyMotion
-from freefloat.excitation.part_checks import Way, part_wrongs
+from freefloat.excitation.part_checks import Way, part_wrongs, told
 from freefloat.excitation.plan import Feedback, Plan
 from freefloat.excitation.plan_checks import SECTIONS, head_wrongs
 from freefloat.model.sources import MAX_PARTS, decoded, read_bytes
@@ -123,7 +123,7 @@ def _section(raw: dict[str, Any], section: str, findings: Findings) -> dict[str,
     entries = raw.get(section, [])
     if not isinstance(entries, list):
         remedy = f"write [[{section}]] with double brackets"
-        findings.fault((section,), value=repr(entries)[:200], expected="tables", remedy=remedy)
+        findings.fault((section,), value=told(entries), expected="tables", remedy=remedy)
         return {}
     if len(entries) > MAX_PARTS:
         expected, remedy = f"at most {MAX_PARTS}", "split the plan"
@@ -156,7 +156,7 @@ def _type_of(entry: Any, section: str, findings: Findings, *, way: Way) -> type 
     if isinstance(kind, str) and kind in kinds:
         return kinds[kind]
     remedy = meant(str(kind), list(kinds), otherwise="choose one of these") if kind else "add it"
-    value = repr(kind)[:200] if "kind" in entry else "nothing"
+    value = told(kind) if "kind" in entry else "nothing"
     expected = "kind = " + ", ".join(map(repr, kinds))
     findings.fault((*way, "kind"), value=value, expected=expected, remedy=remedy)
     return None
@@ -180,7 +180,7 @@ def _part(part: type, raw: Any, findings: Findings, *, way: Way, owner: str | No
 
 def _control(raw: Any, findings: Findings) -> Any:
     if isinstance(raw, dict) and raw.get("kind", "capture") != "capture":
-        value, remedy = repr(raw["kind"])[:200], "there is no other kind yet"
+        value, remedy = told(raw["kind"]), "there is no other kind yet"
         findings.fault(("control", "kind"), value=value, expected="'capture'", remedy=remedy)
     return _part(CaptureControl, raw, findings, way=("control",), owner=None)
 

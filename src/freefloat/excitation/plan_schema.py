@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError, create_model
 
-from freefloat.excitation.part_checks import Way
+from freefloat.excitation.part_checks import Way, told
 from freefloat.model.schema import Table
 from freefloat.model.schema_values import Format, Name, Number, Prose, Vector3
 from freefloat.model.toml_findings import Findings
@@ -78,7 +78,7 @@ def validated(table: type[Table], raw: Any, findings: Findings, *, way: Way) -> 
 
 
 def _write_down(error: Any, findings: Findings, *, way: Way, known: list[str]) -> None:
-    kind, here, value = error["type"], (*way, *error["loc"]), _shown(error["input"])
+    kind, here, value = error["type"], (*way, *error["loc"]), told(error["input"])
     if kind == "missing":
         findings.fault(here, value="nothing", expected=f"{here[-1]} = ...", remedy="add the key")
     elif kind == "extra_forbidden":
@@ -89,8 +89,9 @@ def _write_down(error: Any, findings: Findings, *, way: Way, known: list[str]) -
             remedy=meant(str(here[-1]), known, otherwise="delete it"),
         )
     elif kind == "refused":
-        told = error["ctx"]
-        findings.fault(here, value=value, expected=told["expected"], remedy=told["remedy"])
+        context = error["ctx"]
+        expected, remedy = context["expected"], context["remedy"]
+        findings.fault(here, value=value, expected=expected, remedy=remedy)
     elif kind == "list_type":
         findings.fault(here, value=value, expected="a list of numbers", remedy="use brackets")
     else:
@@ -102,10 +103,3 @@ def meant(word: str, known: list[str], *, otherwise: str) -> str:
     """A guess at what somebody who wrote `word` meant."""
     close = get_close_matches(word[:50], known, n=1)
     return f"did you mean {close[0]!r}?" if close else otherwise
-
-
-def _shown(value: object) -> str:
-    try:
-        return repr(value)[:200]
-    except ValueError:  # Python refuses to write out whole numbers of thousands of digits
-        return "a number of thousands of digits"

@@ -78,7 +78,7 @@ def _found(name_or_path: str | Path) -> Path:
 def _missing(name: str, known: list[str]) -> ModelError:
     close = get_close_matches(Path(name).stem[:100], known, n=3)
     hint = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
-    listing = "freefloat.model.builtin_models() lists the built-in ones"
+    listing = "`freefloat models` lists the built-in ones"
     fault = Fault(
         name,
         "neither a file nor a built-in model",

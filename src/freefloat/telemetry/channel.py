@@ -49,7 +49,7 @@ class Channel:
         valid: ArrayLike | None = None,
         noise: float | None = None,
     ) -> None:
-        instants, numbers = _instants(name, time), _column(name, "values", values)
+        instants, numbers = _instants(name, time), column_of(name, "values", values)
         mask = np.isfinite(numbers)
         if valid is not None:
             mask &= np.asarray(valid, dtype=bool)
@@ -148,7 +148,7 @@ def checked_name(name: str) -> str:
 
 
 def _instants(name: str, time: ArrayLike) -> Array:
-    instants = _column(name, "time", time)
+    instants = column_of(name, "time", time)
     is_bad = ~(np.abs(instants) <= LATEST)  # true for NaN as well
     if is_bad.any():
         n = int(np.argmax(is_bad))
@@ -160,7 +160,8 @@ def _instants(name: str, time: ArrayLike) -> Array:
     return instants
 
 
-def _column(name: str, what: str, data: ArrayLike) -> Array:
+def column_of(name: str, what: str, data: ArrayLike) -> Array:
+    """Return `data` as read-only numbers in one dimension; raise TelemetryError if it is not."""
     try:
         array = np.asarray(data, dtype=np.float64)
     except (TypeError, ValueError) as error:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freefloat.errors import Fault, TelemetryError
-from freefloat.telemetry.channel import Array, Channel, read_only
+from freefloat.telemetry.channel import Array, Channel, column_of, read_only
 from freefloat.telemetry.lookup import different_times, matching, misuse, require, values_at
 from freefloat.telemetry.names import metadata_fault, resolved_unit
 from freefloat.telemetry.stream import Sample, samples_of
@@ -84,13 +84,13 @@ class Telemetry:
         >>> flight["rw.speed"].values.round(3).tolist()
         [18.85]
         """
-        instants = read_only(np.array(time, dtype=np.float64))
+        instants = column_of(next(iter(values), ""), "time", time)
         units, noise = units or {}, noise or {}
         require([*units, *noise], tuple(values))
         channels = []
         for name, column in values.items():
             unit, factor = _si(name, units.get(name))
-            numbers = np.asarray(column, dtype=np.float64)
+            numbers = column_of(name, "values", column)
             numbers = numbers if factor == 1.0 else read_only(numbers * factor)
             sigma = noise[name] * factor if name in noise else None
             channels.append(Channel(name, unit, instants, numbers, noise=sigma))

@@ -31,11 +31,13 @@ def sample_times(sensor: Sensor, duration: float) -> Array:
 
 
 def report(
-    sensor: Sensor, name: str, times: Array, truth: Array, *, seed: int, is_prismatic: bool = False
+    sensor: Sensor, name: str, times: Array, truth: Array, *, seed: int, unit: str | None = None
 ) -> list[Channel]:
     """The channels a sensor writes for noise-free readings `truth` (N,), (N, 3) or (N, 4).
 
-    `truth` is already taken at the times minus the sensor's delay.
+    `truth` is already taken at the times minus the sensor's delay. `unit` need only be given where
+    it does not follow from the name. The noise noted on the channels is that of the sensor: for an
+    attitude, of the small rotation about each axis [rad].
     """
     rng = stream(seed, f"{name}:{sensor.kind}")
     table = truth[:, None] if truth.ndim == 1 else truth
@@ -45,7 +47,6 @@ def report(
         values = table + _disturbance(sensor, times, table.shape[1], rng)
         values = _digital(sensor, values)
     keep = rng.random(len(times)) >= sensor.dropout
-    unit = None if table.shape[1] > 1 else _unit(name, is_prismatic)
     channels = []
     for k, suffix in enumerate(SUFFIXES[table.shape[1]]):
         channels.append(
@@ -59,12 +60,6 @@ def report(
             )
         )
     return channels
-
-
-def _unit(name: str, is_prismatic: bool) -> str:
-    candidates = unit_of(name)
-    wanted = {"rad": "m", "rad/s": "m/s", "N m": "N"}
-    return wanted.get(candidates[0], candidates[0]) if is_prismatic else candidates[0]
 
 
 def _white_level(sensor: Sensor) -> float:
@@ -97,15 +92,22 @@ def _gauss_markov(sensor: Sensor, times: Array, width: int, rng: np.random.Gener
 def _digital(sensor: Sensor, values: Array) -> Array:
     if sensor.saturation is not None:
         values = np.clip(values, -sensor.saturation, sensor.saturation)
-    if sensor.quantisation > 0.0:
-        values = np.round(values / sensor.quantisation) * sensor.quantisation
-    return values
+    return _rounded(values, sensor.quantisation)
+
+
+def _rounded(values: Array, step: float) -> Array:
+    return np.round(values / step) * step if step > 0.0 else values
 
 
 def _attitude(sensor: Sensor, times: Array, truth: Array, rng: np.random.Generator) -> Array:
-    """Attitude errors are small rotations in sensor axes; the sign never flips along the way."""
-    error = _digital(sensor, _disturbance(sensor, times, 3, rng))
+    """Attitude errors are small rotations in sensor axes; the sign never flips along the way.
+
+    A quaternion changes by half a small rotation, so its components are rounded to half the step.
+    """
+    error = _disturbance(sensor, times, 3, rng)
     values = quaternion_product(truth, quaternion_from_rotation_vector(error))
+    values = _rounded(values, 0.5 * sensor.quantisation)
+    values /= np.linalg.norm(values, axis=1, keepdims=True)
     flips = np.cumprod(np.where(np.sum(values[1:] * values[:-1], axis=1) < 0.0, -1.0, 1.0))
     values[1:] *= flips[:, None]
     return values

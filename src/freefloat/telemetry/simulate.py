@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -13,16 +14,18 @@ from freefloat.dynamics.integrate import STEP, Progress, integrate
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import TelemetryError
-from freefloat.excitation.plan import WRENCH, Plan
-from freefloat.model.checks import JOINT_SENSORS, MOTOR_SENSORS, WHEEL_SENSORS
+from freefloat.excitation.commands import WRENCH
+from freefloat.excitation.plan import Plan
+from freefloat.model.checks import BODY_SENSORS, JOINT_SENSORS, MOTOR_SENSORS, WHEEL_SENSORS
 from freefloat.model.model import Model
 from freefloat.model.parts import Sensor
 from freefloat.provenance import provenance
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.channels import Telemetry
 from freefloat.telemetry.grid import common_grid
+from freefloat.telemetry.names import unit_of
 from freefloat.telemetry.sensors import SUFFIXES, report, sample_times
-from freefloat.telemetry.truths import Instant, readings
+from freefloat.telemetry.truths import Instant, readings, units
 
 
 def simulate(
@@ -45,17 +48,15 @@ def simulate(
     >>> "base.rate.z" in flight and "base.rate.z" in flight.truth
     True
     """
+    if sensors is not None:
+        model = replace(model, sensors=tuple(sensors))  # to be checked as if from its file
+    suite = model.sensors
     plan.check(model)
-    suite = model.sensors if sensors is None else sensors
-    if not suite:
-        raise TelemetryError(
-            f"{model.name!r} has no sensors, so a flight would report nothing; add [[sensor]]"
-            " entries to its model file or pass sensors="
-        )
+    _check(model, step=step, seed=seed)
     system = flatten(model)
-    grid_rate, step, every = common_grid(suite, step)
-    duration = np.floor(plan.duration * grid_rate * (1 + 1e-12)) / grid_rate
-    at = _fly(system, plan, duration, step, every, method, progress)
+    grid = common_grid(suite, step)
+    grid_rate, step = grid[:2]
+    at = _fly(system, plan, grid, method, progress)
     channels = [c for sensor in suite for c in _reported(system, sensor, at, grid_rate, seed)]
     channels += _commanded(plan, at)
     metadata = {
@@ -70,16 +71,34 @@ def simulate(
     return Telemetry.of(channels, metadata=metadata).with_truth(truth)
 
 
+def _check(model: Model, *, step: float, seed: int) -> None:
+    if not model.sensors:
+        raise TelemetryError(
+            f"{model.name!r} has no sensors, so a flight would report nothing; add [[sensor]]"
+            " entries to its model file or pass sensors="
+        )
+    if not 0.0 < step < np.inf:
+        raise TelemetryError(f"the step is {step:g} s; give a time such as 1e-3 s")
+    if not isinstance(seed, int | np.integer) or seed < 0:
+        raise TelemetryError(f"the seed is {seed!r}; give a whole number from 0 on")
+
+
 def _fly(
     system: System,
     plan: Plan,
-    duration: float,
-    step: float,
-    every: int,
+    grid: tuple[float, float, int],
     method: Literal["rk4", "dop853"],
     progress: Progress | None,
 ) -> Instant:
-    """States, accelerations and forces on the grid."""
+    """States, accelerations and forces on the grid: its rate [Hz], the step [s], steps between."""
+    rate, step, every = grid
+    n = int(np.floor(plan.duration * rate * (1 + 1e-12)))
+    if n < 1:
+        raise TelemetryError(
+            f"the plan {plan.name!r} lasts {plan.duration:g} s, which is less than the {1 / rate:g}"
+            " s between two samples; lengthen it or raise the sensors' rates"
+        )
+    duration, times = n * every * step, np.arange(n + 1) / rate
     start = plan.start_state(system)
     if plan.control is not None:
         law = plan.control
@@ -90,16 +109,16 @@ def _fly(
         )  # fmt: skip
         inputs = _closed_loop_inputs(system, loop.states, loop.accelerations, loop.wrench)
         held = _all_prescribed(system)
-        motion = observe(held, loop.states, inputs=inputs, times=loop.times)
-        return Instant(loop.times, loop.states, motion, inputs)
+        motion = observe(held, loop.states, inputs=inputs, times=times)
+        return Instant(times, loop.states, motion, inputs)
     tabulate = plan.inputs(system)
     flown = integrate(
         system, start, tabulate, duration=duration, step=step, every=every,
         method=method, breaks=plan.edges(), progress=progress,
     )  # fmt: skip
-    inputs = tabulate(np.repeat(flown.times[:, None], 3, axis=1))
-    motion = observe(system, flown.states, inputs=inputs, times=flown.times)
-    return Instant(flown.times, flown.states, motion, inputs)
+    inputs = tabulate(np.repeat(times[:, None], 3, axis=1))
+    motion = observe(system, flown.states, inputs=inputs, times=times)
+    return Instant(times, flown.states, motion, inputs)
 
 
 def _all_prescribed(system: System) -> System:
@@ -124,23 +143,24 @@ def _reported(
     system: System, sensor: Sensor, at: Instant, grid_rate: float, seed: int
 ) -> list[Channel]:
     times = sample_times(sensor, float(at.times[-1]))
-    rows = np.round(times * grid_rate).astype(int)
+    wanted = np.clip(times - sensor.delay, 0.0, at.times[-1])  # before the start: the first value
+    rows = np.round(wanted * grid_rate).astype(int)
+    is_on_grid = bool(np.all(np.abs(wanted * grid_rate - rows) < 1e-6))
+    if sensor.kind == "thruster" and not is_on_grid:  # forces jump: take the last one
+        rows, is_on_grid = np.floor(wanted * grid_rate + 1e-6).astype(int), True
+    own = units(system, sensor)
     channels = []
     for name, truth in readings(system, sensor, at).items():
-        seen = (
-            truth[rows] if sensor.delay == 0.0 else _delayed(at.times, truth, times - sensor.delay)
-        )
-        joint = name.split(".")[0]
-        is_prismatic = any(j.name == joint and j.type == "prismatic" for j in system.model.joints)
-        channels += report(sensor, name, times, seen, seed=seed, is_prismatic=is_prismatic)
+        seen = truth[rows] if is_on_grid else _between(at.times, truth, wanted)
+        channels += report(sensor, name, times, seen, seed=seed, unit=own.get(name))
     return channels
 
 
-def _delayed(times: Array, truth: Array, wanted: Array) -> Array:
-    """Truth at times between grid points; before the start, its first value."""
+def _between(times: Array, truth: Array, wanted: Array) -> Array:
+    """Truth at times between grid points."""
     from scipy.interpolate import CubicSpline
 
-    values = CubicSpline(times, truth, axis=0)(np.clip(wanted, times[0], times[-1]))
+    values = CubicSpline(times, truth, axis=0)(wanted)
     if truth.ndim == 2 and truth.shape[1] == 4:
         values /= np.linalg.norm(values, axis=1, keepdims=True)
     return values
@@ -160,15 +180,15 @@ def _commanded(plan: Plan, at: Instant) -> list[Channel]:
 
 def _truths(system: System, suite: tuple[Sensor, ...], at: Instant) -> list[Channel]:
     """Noise-free channels on the grid: what the sensors look at, and every coordinate."""
-    whole: dict[str, Array] = {}
     root = system.model.root.body
-    for kind in ("attitude", "gyro", "position", "velocity", "accelerometer"):
-        whole.update(readings(system, Sensor(kind, root, 1.0), at))
-    for sensor in suite:
+    looks = [Sensor(kind, root, 1.0) for kind in BODY_SENSORS]
+    looks += [*suite]
+    looks += [Sensor(kind, "*", 1.0) for kind in (*JOINT_SENSORS, *MOTOR_SENSORS, *WHEEL_SENSORS)]
+    whole: dict[str, Array] = {}
+    own: dict[str, str] = {}
+    for sensor in looks:
         whole.update(readings(system, sensor, at))
-    for kind in (*JOINT_SENSORS, *MOTOR_SENSORS, *WHEEL_SENSORS):
-        whole.update(readings(system, Sensor(kind, "*", 1.0), at))
-    units = {name: unit for name, unit in _units(system).items()}
+        own.update(units(system, sensor))
     valid = np.ones(len(at.times), dtype=bool)
     channels = []
     for name, table in whole.items():
@@ -176,26 +196,9 @@ def _truths(system: System, suite: tuple[Sensor, ...], at: Instant) -> list[Chan
         for k, suffix in enumerate(SUFFIXES[columns.shape[1]]):
             full = name + suffix
             channels.append(
-                Channel(full, units.get(full) or _unit(full), at.times, columns[:, k], valid)
+                Channel(full, own.get(full) or unit_of(full)[0], at.times, columns[:, k], valid)
             )
     return channels
-
-
-def _units(system: System) -> dict[str, str]:
-    """Units of the channels of prismatic joints, whose default would be rotational."""
-    fields = {"position": "m", "velocity": "m/s", "torque": "N"}
-    return {
-        f"{joint.name}.{field}": unit
-        for joint in system.model.joints
-        if joint.type == "prismatic"
-        for field, unit in fields.items()
-    }
-
-
-def _unit(name: str) -> str:
-    from freefloat.telemetry.names import unit_of
-
-    return unit_of(name)[0]
 
 
 __all__ = ["Motion", "simulate"]

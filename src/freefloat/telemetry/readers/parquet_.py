@@ -7,6 +7,7 @@ where the field has no unit.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Iterator
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _MEGABYTE = 2**20
+_REMEDY = "fetch the file again; if it was changed on purpose, remove the metadata 'freefloat'"
 
 
 def read(path: Path, *, max_bytes: int) -> tuple[Telemetry, str | None]:
@@ -47,8 +49,8 @@ def read(path: Path, *, max_bytes: int) -> tuple[Telemetry, str | None]:
     faults = Faults(path)
     notes: list[str] = []
     with _border(path):
-        table = _table(path, data, max_bytes=max_bytes)
-        metadata, truth = _about(table.schema, faults)
+        table, text = _table(path, data, max_bytes=max_bytes)
+        metadata, truth = _about(table.schema, text, faults)
         time_at, columns = columns_of(_labels(table.schema), faults, notes=notes)
         fields = zip(columns, table.schema, strict=True)
         columns = [_with_noise(column, field, faults) for column, field in fields]
@@ -82,7 +84,13 @@ def write(telemetry: Telemetry, path: Path, *, truth_tag: str) -> None:
         fields.append(pa.field(channel.name, pa.float64(), metadata=about))
         mask = None if column.present is None else ~column.present
         arrays.append(pa.array(column.values, mask=mask, from_pandas=False))
-    about = {"format": FORMAT, "truth": truth_tag, "metadata": dict(telemetry.metadata)}
+    about = {
+        "format": FORMAT,
+        "truth": truth_tag,
+        "metadata": dict(telemetry.metadata),
+        "columns": {field.name: _described(field) for field in fields},
+    }
+    about["check"] = _check_sum(about)
     schema = pa.schema(fields, metadata={"freefloat": json.dumps(about)})
     pyarrow.parquet.write_table(
         pa.table(arrays, schema=schema),
@@ -113,7 +121,8 @@ def _border(path: Path) -> Iterator[None]:
         raise TelemetryError(f"{path}: cannot be read as Parquet: {reason}", [fault]) from error
 
 
-def _table(path: Path, data: bytes, *, max_bytes: int) -> pa.Table:
+def _table(path: Path, data: bytes, *, max_bytes: int) -> tuple[pa.Table, bytes | None]:
+    """The table, and what freefloat wrote about it, None where freefloat did not write it."""
     import pyarrow as pa
     import pyarrow.parquet
 
@@ -134,30 +143,56 @@ def _table(path: Path, data: bytes, *, max_bytes: int) -> pa.Table:
         raise unreadable(path, "a table without rows", expected, "record or export it again")
     table = file.read()
     table.validate(full=True)
-    return table
+    # What is written about the table is in the file twice; damage to one leaves the other.
+    entries = (about.metadata or {}) | (file.schema_arrow.metadata or {})
+    text = entries.get(b"freefloat")
+    is_ours = FORMAT.encode() in data[-_MEGABYTE:]
+    return table, b"" if text is None and is_ours else text
 
 
-def _about(schema: pa.Schema, faults: Faults) -> tuple[dict[str, str], str | None]:
-    """The metadata of the recording, and the tag of its truth."""
-    text = (schema.metadata or {}).get(b"freefloat")
+def _about(
+    schema: pa.Schema, text: bytes | None, faults: Faults
+) -> tuple[dict[str, str], str | None]:
+    """The metadata of the recording, and the tag of its truth; what freefloat wrote is checked."""
     if text is None:
         return {}, None
-    remedy = "remove the entry, or write the file again with freefloat"
     try:
         about = json.loads(text)
+        is_whole = about.pop("check") == _check_sum(about)
         form, truth, metadata = about["format"], about["truth"], about["metadata"]
-        is_text = isinstance(form, str) and isinstance(truth, str)
-        is_text &= not any(metadata_fault(*entry) for entry in metadata.items())
+        columns = about["columns"] if is_whole else {}
+        is_whole &= not any(metadata_fault(*entry) for entry in metadata.items())
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        form, truth, metadata, is_text = "", "", {}, False
-    if not is_text:
+        form, truth, metadata, columns, is_whole = "", "", {}, {}, False
+    if not is_whole:
         shown = text[:60].decode("utf-8", errors="replace")
-        expected = "the JSON freefloat writes"
-        faults.add("metadata 'freefloat'", shown, expected=expected, remedy=remedy)
+        expected = "the JSON freefloat wrote"
+        faults.add("metadata 'freefloat'", shown, expected=expected, remedy=_REMEDY)
     elif form != FORMAT:
         place = "metadata 'freefloat', format"
         faults.add(place, repr(form), expected=repr(FORMAT), remedy="use a newer freefloat")
+    else:
+        _check_columns(schema, columns, faults)
     return metadata, truth
+
+
+def _check_columns(schema: pa.Schema, columns: dict[str, list[str]], faults: Faults) -> None:
+    """Columns may be dropped, but those there must be as written: names carry no checksum."""
+    for field in schema:
+        if columns.get(field.name) != _described(field):
+            place, value = f"column {field.name!r}", "a name, unit or noise not as written"
+            expected = "one of " + ", ".join(columns)
+            faults.add(place, value, expected=shortened(expected, 200), remedy=_REMEDY)
+
+
+def _described(field: pa.Field) -> list[str]:
+    """Unit and noise of a column, as written."""
+    about = field.metadata or {}
+    return [about.get(key, b"").decode("utf-8", errors="replace") for key in (b"unit", b"noise")]
+
+
+def _check_sum(about: dict[str, object]) -> str:
+    return hashlib.sha256(json.dumps(about, sort_keys=True).encode("utf-8")).hexdigest()[:16]
 
 
 def _labels(schema: pa.Schema) -> list[tuple[str, str | None]]:

@@ -1,0 +1,1 @@
+"""Identification: from telemetry to parameters, with honest intervals."""

@@ -1,0 +1,1 @@
+"""Linear equation families, one file each: rows, right side and row noise from samples."""
