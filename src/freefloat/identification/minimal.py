@@ -55,9 +55,10 @@ def minimal_set(
     acts = size > 1e-12 * size.max(initial=0.0)
     scaled = rows[:, acts] / size[acts]
     # The triangle of a QR has the same column relations as the rows, and is far shorter.
-    triangle = np.linalg.qr(scaled, mode="r")
+    triangle: Array = np.asarray(np.linalg.qr(scaled, mode="r"))
     order = np.flatnonzero(acts)
-    kept, basis = [], np.zeros((len(triangle), 0))
+    kept: list[int] = []
+    basis: Array = np.zeros((len(triangle), 0))
     for k in range(triangle.shape[1]):
         rest = triangle[:, k] - basis @ (basis.T @ triangle[:, k])
         rest -= basis @ (basis.T @ rest)  # twice is enough
