@@ -31,7 +31,7 @@ define install
 	@touch $@
 endef
 
-.PHONY: help demo test test-full lint types bench clean distclean
+.PHONY: help demo test test-full credibility lint types bench clean distclean
 
 help: ## print this list
 	@echo "make targets (each sets itself up):"
@@ -69,7 +69,11 @@ $(DEV): pyproject.toml constraints.txt $(RUN)
 demo: $(RUN) ## check a servicer, fly it, and plot the flight in build/demo
 	@mkdir -p build/demo
 	$(BIN)/freefloat check servicer
-	$(BIN)/freefloat simulate servicer --out build/demo/flight.parquet --plot build/demo/flight.png
+	@echo
+	$(BIN)/freefloat simulate servicer --out build/demo/flight.parquet \
+	  --plot build/demo/flight.png --save-plan build/demo/plan.toml
+	@echo
+	@echo "The flight is in build/demo: open flight.png to see it. docs/start.md goes on from here."
 
 test: $(DEV) ## lint, types and the test suite
 	@failed=""; \
@@ -80,6 +84,10 @@ test: $(DEV) ## lint, types and the test suite
 
 test-full: $(DEV) ## the test suite with the long versions
 	@$(PYTEST) -m ""
+
+credibility: $(DEV) ## CREDIBILITY.md from the last run of test or test-full
+	@[ -e build/promises.json ] || $(PYTEST)
+	@$(BIN)/python tools/credibility.py build/promises.json
 
 lint: $(DEV) ## ruff
 	@$(BIN)/ruff check .

@@ -41,6 +41,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # user_properties is what pytest-xdist carries from its workers to the controller.
     for item in items:
         item.user_properties += [("promise", promise) for promise in _promises(item)]
+        item.user_properties.append(("is_full", item.get_closest_marker("full") is not None))
 
 
 @pytest.fixture
@@ -66,6 +67,7 @@ def pytest_terminal_summary(terminalreporter, exitstatus: int, config: pytest.Co
             for promise in (value for name, value in properties if name == "promise"):
                 figures = [v[1] for name, v in properties if name == "figure" and v[0] == promise]
                 record = {"outcome": outcome, "seconds": report.duration, "figures": figures}
+                record["is_full"] = ("is_full", True) in map(tuple, properties)
                 promises[promise].setdefault(report.nodeid, record)
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {"exit_status": int(exitstatus), "promises": promises}

@@ -312,7 +312,8 @@ def mjcf(model: Model, *, step: float = 1e-3) -> str:
         kind = {"revolute": "hinge", "prismatic": "slide"}.get(joint.type)
         # MuJoCo calls the angle at which a spring is relaxed springref
         moves = kind and (
-            f'<joint name="{joint.name}" type="{kind}" axis="{_numbers(joint.axis)}" stiffness="{joint.stiffness!r}"'
+            f'<joint name="{joint.name}" type="{kind}" axis="{_numbers(joint.axis)}"'
+            f' stiffness="{joint.stiffness!r}"'
             f' springref="{joint.rest!r}" damping="{joint.damping!r}"/>'
         )
         inner = "".join(branch(*child) for child in children.get(body.name, ()))

@@ -144,11 +144,11 @@ def _chain(
     for k in range(n_links):
         m, length = float(rng.uniform(*mass)), float(rng.uniform(0.5, 1.5))
         xx, yy = m * width**2 / 12.0, m * length**2 / 12.0
-        bodies.append(Body(f"{name}_{k}", m, (length / 2, 0.0, 0.0), (xx, 0.0, 0.0, yy, 0.0, xx + yy)))
-        turn = Placement(place, vector(rng, -1.5, 1.5) if k == 0 else (0.0, 0.0, 0.0))
-        joints.append(
-            Joint(f"{name}_{k}_hinge", "revolute", parent, f"{name}_{k}", turn, **joint)
+        bodies.append(
+            Body(f"{name}_{k}", m, (length / 2, 0.0, 0.0), (xx, 0.0, 0.0, yy, 0.0, xx + yy))
         )
+        turn = Placement(place, vector(rng, -1.5, 1.5) if k == 0 else (0.0, 0.0, 0.0))
+        joints.append(Joint(f"{name}_{k}_hinge", "revolute", parent, f"{name}_{k}", turn, **joint))
         parent, place = f"{name}_{k}", (length, 0.0, 0.0)
     return bodies, joints
 
@@ -172,8 +172,9 @@ def _flexible(seed: int) -> Model:
     rng = np.random.default_rng([seed, 2])
     bodies, joints = [_bus(rng)], []
     for wing in ("left", "right"):
+        n_links = int(rng.integers(1, 3))
         links, hinges = _chain(
-            rng, wing, n_links=int(rng.integers(1, 3)), mass=(10.0, 40.0), width=1.0, role="passive",
+            rng, wing, n_links=n_links, mass=(10.0, 40.0), width=1.0, role="passive",
             axis=(0.0, 1.0, 0.0), stiffness=100.0,
         )  # fmt: skip
         bodies += links
@@ -203,11 +204,16 @@ def _sloshing(seed: int) -> Model:
 
 
 def servicer(seed: int) -> Model:
-    """Everything at once: an arm driven by motion and torque, a wing, a tank and two wheels."""
+    """Everything at once: an arm driven by motion and torque, a wing, a tank and two wheels.
+
+    Damped, or minutes of swinging bring some mode to resonance and the fuel to 90 degrees, where
+    the axis of its first joint passes through it and it has no inertia left.
+    """
     rng = np.random.default_rng([seed, 6])
     arm, joints = _chain(rng, "arm", n_links=4, mass=(5.0, 20.0), width=0.3)
     joints = [replace(j, axis=direction(rng)) for j in joints]
-    joints = [replace(j, role=role) for j, role in zip(joints, ("motion", "torque") * 2, strict=True)]
+    roles = ("motion", "torque") * 2
+    joints = [replace(j, role=role, damping=1.0) for j, role in zip(joints, roles, strict=True)]
     fuel = _sloshing(seed)
     wheels = (
         Wheel("rw_x", "bus", (1.0, 0.0, 0.0), 0.05, role="torque", speed=20.0),
@@ -221,7 +227,7 @@ def servicer(seed: int) -> Model:
         tanks=fuel.tanks[:1],
         wheels=wheels,
     )
-    return tuned(model, highest=1.0)
+    return damped(tuned(model, highest=1.0))
 
 
 def frequencies(system: System) -> np.ndarray:
@@ -239,19 +245,15 @@ def tuned(model: Model, *, highest: float) -> Model:
     """The model with all its springs scaled so that its highest mode is `highest` [Hz]."""
     scale = float((highest / frequencies(flatten(model)).max()) ** 2)
     joints = tuple(replace(j, stiffness=j.stiffness * scale) for j in model.joints)
-    tanks = tuple(
-        replace(t, stiffness=tuple(k * scale for k in t.stiffness)) for t in model.tanks
-    )
+    tanks = tuple(replace(t, stiffness=tuple(k * scale for k in t.stiffness)) for t in model.tanks)
     return replace(model, joints=joints, tanks=tanks)
 
 
 def damped(model: Model, *, ratio: float = 0.02) -> Model:
     """The model with a damper beside each spring, about `ratio` of critical at 0.5 Hz."""
     share = 2.0 * ratio / (2.0 * np.pi * 0.5)
-    joints = tuple(replace(j, damping=j.stiffness * share) for j in model.joints)
-    tanks = tuple(
-        replace(t, damping=tuple(k * share for k in t.stiffness)) for t in model.tanks
-    )
+    joints = tuple(replace(j, damping=j.damping + j.stiffness * share) for j in model.joints)
+    tanks = tuple(replace(t, damping=tuple(k * share for k in t.stiffness)) for t in model.tanks)
     return replace(model, joints=joints, tanks=tanks)
 
 

@@ -32,6 +32,9 @@ def test_overlapping_pulses_add_up():
 def test_a_pulse_holds_from_its_start_until_before_its_end():
     at = np.array([0.999, 1.0, 2.999, 3.0])
     assert Pulses(((1.0, 2.0, 5.0),)).over(at, at).tolist() == [0.0, 5.0, 5.0, 0.0]
+    end = np.array([0.3])  # 0.1 + 0.2 is a little more
+    assert Pulses(((0.1, 0.2, 5.0),)).over(end, end).tolist() == [0.0]
+    assert Steps((0.14, 1.16), (4.0, 0.0)).over(*[np.array([1.16])] * 2).tolist() == [0.0]
 
 
 def test_steps_hold_their_levels():

@@ -79,9 +79,7 @@ def test_accelerations_are_mujocos(figure):
         model = replace(model, joints=tuple(replace(j, friction=0.0) for j in model.joints))
         system, engine = flatten(model), MuJoCo(model)
         states, effort, _, inputs = moved_anyhow(system, seed, n)
-        theirs = np.array(
-            [engine.accelerations(*row) for row in zip(states, effort, strict=True)]
-        )
+        theirs = np.array([engine.accelerations(*row) for row in zip(states, effort, strict=True)])
         worst = max(worst, relative(observe(system, states, inputs=inputs).accelerations, theirs))
     figure("P5", f"MuJoCo {worst:.1e} relative, {N_TREES} trees x {n} states")
     assert worst <= 1e-9

@@ -48,7 +48,8 @@ def test_gradient_torque_on_a_rigid_body(figure):
         turn = orbit.rate * time
         out = np.cos(turn) * radial + np.sin(turn) * np.cross(normal, radial)
         r = attitude.inv().apply(out)
-        exact = np.linalg.solve(inertia, 3.0 * orbit.mu / orbit.radius**3 * np.cross(r, inertia @ r))
+        torque = 3.0 * orbit.mu / orbit.radius**3 * np.cross(r, inertia @ r)
+        exact = np.linalg.solve(inertia, torque)
         at_com = found[3:6] + np.cross(found[:3], com)
         size = np.abs(exact).max()
         worst = max(worst, np.abs(found[:3] - exact).max() / size, np.abs(at_com).max() / size)

@@ -20,8 +20,9 @@ from freefloat.model.parts import Body, Drive, Joint, Placement, Root, Wheel
 @pytest.mark.promise("P4")
 def test_body_carries_minus_the_momentum_of_a_wheel_spun_up_from_rest(figure):
     """I w = -J w_rel with I the locked inertia; J (1 - J / I) dw_rel = torque."""
-    axis, I, J, torque = np.array([0.0, 0.6, 0.8]), 12.0, 0.3, 0.05
-    body = Body("bus", 80.0, (0.2, 0.0, -0.1), (I, 0.0, 0.0, I, 0.0, I))
+    axis, locked, J, torque = np.array([0.0, 0.6, 0.8]), 12.0, 0.3, 0.05
+    inertia = (locked, 0.0, 0.0, locked, 0.0, locked)
+    body = Body("bus", 80.0, (0.2, 0.0, -0.1), inertia)
     wheel = Wheel("rw", "bus", tuple(axis), J, role="torque")
     system = flatten(Model("wheel", Root("bus"), (body,), wheels=(wheel,)))
 
@@ -31,11 +32,11 @@ def test_body_carries_minus_the_momentum_of_a_wheel_spun_up_from_rest(figure):
         return table
 
     times, states = integrate(system, Start(), seconds=60.0, inputs=inputs)
-    spin = torque / (J * (1.0 - J / I)) * times
+    spin = torque / (J * (1.0 - J / locked)) * times
     size = J * spin[-1]
     worst = max(
         np.abs(states[:, 14] - spin).max() / spin[-1],
-        np.abs(I * states[:, 10:13] + J * np.outer(spin, axis)).max() / size,
+        np.abs(locked * states[:, 10:13] + J * np.outer(spin, axis)).max() / size,
     )
     figure("P4", f"wheel spun up from rest, body carries -J w_rel: {worst:.1e}")
     assert worst <= 1e-8
@@ -98,7 +99,9 @@ def geared(drive: Drive | None, *, root: str = "planar") -> Model:
     role = "torque" if drive is None else "passive"
     joints = (
         Joint("one", "revolute", "bus", "link_1", Placement((0.4, 0.0, 0.0)), role="torque"),
-        Joint("two", "revolute", "link_1", "link_2", Placement((0.6, 0, 0)), role=role, drive=drive),
+        Joint(
+            "two", "revolute", "link_1", "link_2", Placement((0.6, 0, 0)), role=role, drive=drive
+        ),
     )
     return Model("geared", Root("bus", root), bodies, joints)
 
@@ -129,7 +132,7 @@ def test_rotor_entries_of_the_mass_matrix(form, figure):
 
 @pytest.mark.promise("P4")
 def test_a_disc_in_place_of_a_geared_rotor_overstates_the_reaction_on_the_base(figure):
-    """The paper's disc of I_m = N^2 J pushes the base N times harder than the rotor it stands for."""
+    """The paper's disc of I_m = N^2 J pushes the base N times harder than the rotor."""
     J, N = 0.004, 30.0
     rotor = Drive(J, 5.0, ratio=N, form="geared", role="torque")
     disc = Drive(N**2 * J, 5.0, form="disc", role="torque")
@@ -177,7 +180,8 @@ def paper_mass_matrix(q: np.ndarray) -> np.ndarray:
 def paper_accelerations(q: np.ndarray, dq: np.ndarray, torque: np.ndarray) -> np.ndarray:
     """d/dt (dL / d dq) - dL / dq + dF / d dq = Q, with dM / dq by complex steps (exact)."""
     slopes = np.array([paper_mass_matrix(q + 1e-30j * e).imag / 1e-30 for e in np.eye(7)])
-    coriolis = np.einsum("kij,j,k->i", slopes, dq, dq) - 0.5 * np.einsum("ijk,j,k->i", slopes, dq, dq)
+    coriolis = np.einsum("kij,j,k->i", slopes, dq, dq)
+    coriolis -= 0.5 * np.einsum("ijk,j,k->i", slopes, dq, dq)
     pull = STIFFNESS * (q[6] - q[3]) + DAMPING * (dq[6] - dq[3])
     force = np.array([0.0, 0.0, 0.0, pull, torque[0], torque[1], torque[2] - pull])
     return np.linalg.solve(paper_mass_matrix(q.astype(complex)).real, force - coriolis)

@@ -106,22 +106,20 @@ def jacobi_motion(times, moments, rate):
 
     I1 < I2 < I3 and L^2 > 2 T I2, starting with w2 = 0; L along the world's z axis.
     """
-    I = np.array(moments)
-    energy, momentum = I @ rate**2, np.linalg.norm(I * rate)
-    low, high = energy * I[2] - momentum**2, momentum**2 - energy * I[0]
-    amplitude = np.sqrt(
-        [low / (I[0] * (I[2] - I[0])), low / (I[1] * (I[2] - I[1])), high / (I[2] * (I[2] - I[0]))]
-    )
-    pace = np.sqrt((I[2] - I[1]) * high / I.prod())
-    parameter = (I[1] - I[0]) * low / ((I[2] - I[1]) * high)
+    A, B, C = moments
+    energy, momentum = np.dot(moments, rate**2), np.linalg.norm(moments * rate)  # energy: 2 T
+    low, high = energy * C - momentum**2, momentum**2 - energy * A
+    amplitude = np.sqrt([low / (A * (C - A)), low / (B * (C - B)), high / (C * (C - A))])
+    pace = np.sqrt((C - B) * high / (A * B * C))
+    parameter = (B - A) * low / ((C - B) * high)
 
     def rates(t):
         sn, cn, dn, _ = ellipj(pace * t, parameter)
         return np.stack([cn, sn, dn], axis=-1) * amplitude
 
     def precession_rate(t):
-        w = rates(t)[..., :2]
-        return momentum * (w**2 @ I[:2]) / (w**2 @ I[:2] ** 2)
+        squares = rates(t)[..., :2] ** 2
+        return momentum * (squares @ [A, B]) / (squares @ [A * A, B * B])
 
     nodes, weights = np.polynomial.legendre.leggauss(20)
     panels = 0.5 * np.diff(times)[:, None]  # 0.1 s each: 20 points leave nothing to see
@@ -129,8 +127,8 @@ def jacobi_motion(times, moments, rate):
     steps = (precession_rate(middle + panels * nodes) * weights * panels).sum(axis=1)
     precession = np.concatenate([[0.0], np.cumsum(steps)])
     w = rates(times)
-    nutation = np.arccos(I[2] * w[:, 2] / momentum)
-    spin = np.arctan2(I[0] * w[:, 0], I[1] * w[:, 1])
+    nutation = np.arccos(C * w[:, 2] / momentum)
+    spin = np.arctan2(A * w[:, 0], B * w[:, 1])
     return Rotation.from_euler("ZXZ", np.column_stack([precession, nutation, spin])), w
 
 

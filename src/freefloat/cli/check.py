@@ -34,7 +34,7 @@ def check(model: str, /, *, shared: Shared = Shared()) -> int:  # noqa: B008
     code 2). A model that can be read but not flown, such as one with a free
     joint that carries no inertia, gives exit code 1.
 
-    Examples:
+    For example:
       freefloat check servicer
       freefloat check my_robot.urdf --json
 

@@ -13,19 +13,21 @@ from freefloat.cli.options import FLAG, Shared
 if TYPE_CHECKING:
     from freefloat.model import Model
 
-models = App(name="models", help_format="plaintext", result_action="return_value")
+HELP = """\
+List the built-in models, or copy one to change it.
+
+Every verb takes the name of a built-in model where it takes a file.
+
+For example:
+  freefloat models
+  freefloat models copy servicer my_robot.toml"""
+
+models = App(name="models", help=HELP, help_format="plaintext", result_action="return_value")
 
 
 @models.default
 def list_models(*, shared: Shared = Shared()) -> int:  # noqa: B008
-    """List the built-in models, or copy one to change it.
-
-    Every verb takes the name of a built-in model where it takes a file.
-
-    Examples:
-      freefloat models
-      freefloat models copy servicer my_robot.toml
-    """
+    """List the built-in models."""
     from rich.text import Text
 
     from freefloat.cli import screen
@@ -56,7 +58,7 @@ def copy(
 ) -> int:
     """Copy a built-in model, to change it.
 
-    Examples:
+    For example:
       freefloat models copy servicer
       freefloat models copy cepheus my_robot.toml
 

@@ -74,7 +74,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, left: int = 
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for n, title in enumerate(head):
         is_text = n < left or title.endswith(" ")
-        grid.add_column(title.strip(), justify="left" if is_text else "right", overflow="fold")
+        justify = "left" if is_text else "right"
+        overflow = "fold" if n else "ellipsis"  # a name, or a branch of a tree, stays on its line
+        grid.add_column(title.strip(), justify=justify, overflow=overflow, no_wrap=n == 0)
     for row in rows:
         grid.add_row(*(cell if isinstance(cell, Text) else str(cell) for cell in row))
     return indented(grid)

@@ -58,7 +58,7 @@ def simulate(
     flight.truth.parquet. Without --plan every motion-driven joint moves on a
     gentle multisine within half its limits.
 
-    Examples:
+    For example:
       freefloat simulate servicer --out flight.parquet --plot flight.png
       freefloat simulate my_robot.toml --plan plan.toml --seed 7 --out flight.csv
 

@@ -24,6 +24,7 @@ InputFunction = Callable[[Array], Inputs]
 Progress = Callable[[float], None]
 
 STEP = 1e-3  # [s]
+BEFORE = 2e-9  # [s] before a jump: inputs may take an instant that close to it as past it
 CHUNK = 20_000  # steps per table of inputs: bounds memory, and is how often progress is told
 
 
@@ -67,7 +68,7 @@ def integrate(
         raise FreefloatError(
             f"the motion of {system.model.name!r} is not finite from t = {first:g} s on; a free"
             " joint carries no inertia (see `freefloat check`), or the step is too long for the"
-            f" stiffest spring (step {step:g} s)"
+            f" stiffest spring or feedback (step {step:g} s)"
         )
     return Trajectory(times, states)
 
@@ -128,8 +129,7 @@ def _adaptive(
     dx = np.empty_like(start)
 
     def rate(t: float, x: Array, before: float) -> Array:
-        # At the end of a stretch the inputs are those of this stretch, not of the next one.
-        now = min(t, before)
+        now = min(t, before)  # up to its end a stretch has its own inputs, not those of the next
         table = inputs(np.array([[now, now, now]]))
         state_rate_at(system.tree, system.parameters, work, table, t, x, dx)
         return dx.copy()
@@ -141,7 +141,7 @@ def _adaptive(
     for a, b in pairwise(edges):
         inside = (times > a) & (times <= b)
         wanted = np.unique(np.append(times[inside], b))
-        before = np.nextafter(b, a)
+        before = max(a, b - BEFORE)
         result = solve_ivp(
             rate, (a, b), x, "DOP853", wanted, args=(before,), rtol=1e-11, atol=1e-13
         )

@@ -14,6 +14,7 @@ from freefloat.excitation.motions import (
     Table,
 )
 from freefloat.excitation.plan import Feedback, Plan
+from freefloat.excitation.plan_files import load_plan, save_plan, save_table
 
 __all__ = [
     "Accelerate",
@@ -31,4 +32,7 @@ __all__ = [
     "Table",
     "Wave",
     "default_plan",
+    "load_plan",
+    "save_plan",
+    "save_table",
 ]

@@ -13,6 +13,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 
+SAME_INSTANT = 1e-9  # [s]: 0.1 + 0.2 and 0.3 are the same instant, and an edge counts as past
 # The components of a wrench on the root, in the order of the input tables.
 WRENCH = ("torque.x", "torque.y", "torque.z", "force.x", "force.y", "force.z")
 
@@ -42,7 +43,7 @@ class Pulses:
         for begin, length, level in self.pulses:
             stop = begin + length
             shared = np.clip(np.minimum(end, stop) - np.maximum(start, begin), 0.0, None)
-            instant = (start >= begin) & (start < stop)
+            instant = (start >= begin - SAME_INSTANT) & (start < stop - SAME_INSTANT)
             width = end - start
             total += level * np.where(width > 0.0, shared / np.where(width > 0, width, 1), instant)
         return total

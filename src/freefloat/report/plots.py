@@ -117,6 +117,8 @@ def panels_of(model: Model, flight: Telemetry) -> Iterator[Panel]:
     yield Panel("base rate\n[mrad/s]", tuple(_base_rate(flight)))
     yield Panel("base turned by\n[mrad]", _turn(flight))
     yield Panel(f"passive joints\n[{small}]", _few(flight, passive, "position", 1e3))
+    drives = [joint.name for joint in moving if joint.drive is not None]
+    yield Panel(f"drive wind-up\n[{small}]", tuple(_wind_up(flight, drives)))
     yield Panel("fuel\n[mrad]", _few(flight, fuel, "position", 1e3))
 
 
@@ -134,6 +136,15 @@ def _line(flight: Telemetry, channel: str, name: str, factor: float = 1.0) -> Li
             time, values = source[channel].usable()
             return Line(name, time, factor * values)
     return None
+
+
+def _wind_up(flight: Telemetry, names: list[str]) -> Iterator[Line]:
+    """Link against motor, where both are known at the same instants."""
+    for name in names[:MOST_LINES]:
+        link = _line(flight, f"{name}.position", name, 1e3)
+        motor = _line(flight, f"{name}.motor_position", name, 1e3)
+        if link is not None and motor is not None and np.array_equal(link.time, motor.time):
+            yield Line(name, link.time, link.values - motor.values)
 
 
 def _base_rate(flight: Telemetry) -> Iterator[Line]:
@@ -172,6 +183,8 @@ def _turn(flight: Telemetry) -> tuple[Line, ...]:
 
 def _draw(axis: Axes, panel: Panel) -> None:
     colours: dict[str, str] = {}
+    if all(line.name in AXES for line in panel.lines):
+        colours |= zip(AXES, COLOURS, strict=False)  # an axis has its colour in every panel
     for line in panel.lines:
         colour = colours.setdefault(line.name, COLOURS[len(colours) % len(COLOURS)])
         if line.is_measured:

@@ -1,0 +1,99 @@
+"""`freefloat check` shows a model, and says when it cannot fly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from freefloat.cli.check_tree import branches
+from freefloat.dynamics.modes import modes
+from freefloat.model import Body, Joint, Model, Root, builtin_models, load_model
+from freefloat.model.mass_properties import mass_properties
+
+WEIGHTLESS = """\
+format = 1
+name = "weightless"
+[[body]]
+name = "bus"
+mass = 5
+inertia = [1, 1, 1]
+[[body]]
+name = "vane"
+[[joint]]
+name = "hinge"
+type = "revolute"
+parent = "bus"
+child = "vane"
+role = "{role}"
+home = 2.0
+limits = {{ upper = 1.0 }}
+"""
+
+
+@pytest.mark.parametrize("name", [model.name for model in builtin_models()])
+def test_every_model_holds_together_within_eighty_columns(name, command):
+    ended = command("check", name)
+    assert ended.code == 0
+    assert f"{name} holds together" in ended.out
+    assert max(map(len, ended.out.splitlines())) <= 80
+
+
+def test_the_servicer_is_described_whole(command):
+    out = command("check", "servicer").out
+    parts = ("└ target", "tank_1, tank_2", "total mass", "hinge_l1", "rw_1")
+    for part in (*parts, "accelerometer", "base attitude", "pendulum", "damping ratio"):
+        assert part in out
+
+
+def test_the_figures_for_machines_are_the_library_s(command):
+    ended = command("check", "servicer", "--json")
+    told, model = ended.json, load_model("servicer")
+    assert told["ok"] and not told["faults"]
+    assert told["mass"] == mass_properties(model).mass
+    np.testing.assert_array_equal(told["inertia"], mass_properties(model).inertia)
+    assert [mode["frequency"] for mode in told["modes"]] == [m.frequency for m in modes(model)]
+    assert len(told["structure"]) == len(model.bodies) + 2  # the fuel and the target
+    assert told["limits"]["base_rate"] == model.limits.base_rate
+
+
+@pytest.mark.parametrize("role", ["passive", "torque"])
+def test_a_free_joint_without_inertia_is_a_negative_verdict(role, command, tmp_path):
+    (tmp_path / "weightless.toml").write_text(WEIGHTLESS.format(role=role))
+    ended = command("check", "weightless.toml")
+    assert ended.code == 1
+    assert "cannot fly" in ended.out and "hinge" in ended.out.partition("cannot fly")[2]
+    told = command("check", "weightless.toml", "--json")
+    assert told.code == 1 and told.json["ok"] is False and "hinge" in told.json["faults"][0]
+
+
+def test_what_is_unusual_is_noted(command, tmp_path):
+    (tmp_path / "weightless.toml").write_text(WEIGHTLESS.format(role="locked"))
+    notes = " ".join(command("check", "weightless.toml", "--json").json["notes"])
+    assert "no sensors" in notes and "outside its limits" in notes
+    assert "nothing can be driven" in notes
+
+
+def test_a_fast_mode_asks_for_shorter_steps(command, tmp_path):
+    text = WEIGHTLESS.format(role='passive"\nstiffness = 1e6\n#"')
+    text = text.replace('name = "vane"', 'name = "vane"\nmass = 1\ninertia = [1, 1, 1]')
+    (tmp_path / "stiff.toml").write_text(text)
+    told = command("check", "stiff.toml", "--json").json
+    assert told["modes"][0]["frequency"] > 100.0
+    assert any("--step" in note for note in told["notes"])
+
+
+def test_text_from_files_is_never_markup(command, tmp_path):
+    text = WEIGHTLESS.format(role="locked")
+    text = text.replace('name = "weightless"', 'name = "[red]r[/red]"\ndescription = "\\u001b[2J"')
+    (tmp_path / "odd.toml").write_text(text)
+    out = command("check", "odd.toml").out
+    assert "[red]r[/red]" in out and "\x1b[2J" not in out
+
+
+def test_a_long_chain_is_drawn():
+    n = 300
+    links = tuple(Body(f"b{i}", 1.0, inertia=(1, 0, 0, 1, 0, 1)) for i in range(n))
+    joints = tuple(Joint(f"j{i}", "revolute", f"b{i}", f"b{i + 1}") for i in range(n - 1))
+    drawn = branches(Model("chain", Root("b0"), links, joints))
+    assert [branch.body for branch in drawn] == [link.name for link in links]
+    assert max(len(branch.lines) for branch in drawn) <= 30

@@ -1,0 +1,174 @@
+"""Exit codes and messages: every way a run can end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import freefloat
+
+FREEFLOAT = [sys.executable, "-m", "freefloat"]
+VERBS = (["models"], ["models", "copy"], ["check"], ["simulate"])
+
+URDF = """<robot name="r"><link name="bus"><inertial><mass value="1,5"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link></robot>"""
+FOREIGN_PLAN = 'format = 1\nname = "p"\nduration = 5.0\n[[motion]]\ncoordinate = "elbow"\n'
+FOREIGN_PLAN += 'kind = "hold"\nvalue = 0.1\n'
+OUT = ("--out", "flight.csv")
+
+BAD_INPUT = {
+    "no such file": (("check", "nowhere.toml"), "nowhere.toml"),
+    "a folder": (("check", "folder"), "not a model file"),
+    "a folder called like a model": (("check", "folder.toml"), "not an ordinary file"),
+    "a decimal comma": (("check", "comma.urdf"), "write '1.5'"),
+    "no such model": (("simulate", "servicr", *OUT), "'servicer'"),
+    "no sensors": (("simulate", "plain.toml", *OUT), "[[sensor]]"),
+    "no such folder": (("simulate", "cepheus", "--out", "no/flight.csv"), "create the folder"),
+    "a file for a folder": (("simulate", "cepheus", "--out", "comma.urdf/f.csv"), "is a file"),
+    "a folder for a file": (("simulate", "cepheus", "--out", "folder.csv"), "add a file name"),
+    "a wrong suffix": (("simulate", "cepheus", "--out", "flight.xlsx"), ".parquet"),
+    "no suffix": (("simulate", "cepheus", "--out", "flight"), ".parquet"),
+    "a wrong picture": (("simulate", "cepheus", *OUT, "--plot", "flight.jpg"), ".png"),
+    "no folder for it": (("simulate", "cepheus", *OUT, "--plot", "no/f.png"), "create the folder"),
+    "a negative duration": (("simulate", "cepheus", *OUT, "--duration", "-5"), "more than 0"),
+    "a duration of nan": (("simulate", "cepheus", *OUT, "--duration", "nan"), "more than 0"),
+    "a year of flight": (("simulate", "cepheus", *OUT, "--duration", "3e9"), "memory"),
+    "too short a flight": (("simulate", "cepheus", *OUT, "--duration", "1e-6"), "s"),
+    "a step of zero": (("simulate", "cepheus", *OUT, "--step", "0"), "more than 0"),
+    "a negative seed": (("simulate", "cepheus", *OUT, "--seed", "-1"), "drop the sign"),
+    "no such plan": (("simulate", "cepheus", *OUT, "--plan", "nowhere.toml"), "nowhere.toml"),
+    "a plan that does not fit": (("simulate", "cepheus", *OUT, "--plan", "plan.toml"), "elbow"),
+    "a plan and a duration": (
+        ("simulate", "cepheus", *OUT, "--plan", "plan.toml", "--duration", "5"),
+        "--plan",
+    ),
+    "a plan on top of its model": (
+        ("simulate", "plain.toml", *OUT, "--save-plan", "plain.toml"),
+        "another file",
+    ),
+    "no such copy": (("models", "copy", "servicr"), "'servicer'"),
+    "no such verb": (("chek", "servicer"), "check"),
+    "no such option": (("check", "servicer", "--jason"), "--json"),
+    "a word too many": (("check", "servicer", "again"), "again"),
+    "no output": (("simulate", "cepheus"), "--out"),
+    "no number": (("simulate", "cepheus", *OUT, "--duration", "long"), "long"),
+    "no such method": (("simulate", "cepheus", *OUT, "--method", "euler"), "dop853"),
+}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> set[Path]:
+    (tmp_path / "comma.urdf").write_text(URDF)
+    (tmp_path / "plan.toml").write_text(FOREIGN_PLAN)
+    (tmp_path / "plain.toml").write_text(
+        'format = 1\nname = "plain"\n[[body]]\nname = "bus"\nmass = 5\ninertia = [1, 1, 1]\n'
+    )
+    for name in ("folder", "folder.csv", "folder.toml"):
+        (tmp_path / name).mkdir()
+    return set(tmp_path.rglob("*"))
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_is_told_once_and_leaves_nothing(case, command, files, tmp_path):
+    arguments, expected = BAD_INPUT[case]
+    ended = command(*arguments)
+    assert ended.code == 2
+    assert expected in " ".join(ended.err.split())
+    assert ended.err.count("error: ") == 1
+    assert "Traceback" not in ended.err + ended.out
+    assert set(tmp_path.rglob("*")) == files
+    told = command(*arguments, "--json")
+    assert told.code == 2
+    assert told.json["ok"] is False and told.json["error"]["message"]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write")
+def test_a_folder_without_permission_is_bad_input(command, tmp_path):
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    ended = command("simulate", "cepheus", "--out", closed / "flight.csv")
+    assert ended.code == 2 and "may write" in ended.err
+
+
+def test_a_bug_is_one_line_and_a_traceback_only_when_asked(command, monkeypatch):
+    def fail(_: object) -> None:
+        raise RuntimeError("the moon is full")
+
+    monkeypatch.setattr("freefloat.model.load_model", fail)
+    ended = command("check", "servicer")
+    assert ended.code == 3 and not ended.out
+    told = " ".join(ended.err.split())
+    assert "the moon is full" in told and "--debug" in told and "report" in told
+    assert "Traceback" not in told
+    assert "Traceback" in command("check", "servicer", "--debug").err
+    assert command("check", "servicer", "--json").json["error"]["kind"] == "bug"
+
+
+def test_debug_shows_where_bad_input_was_found(command):
+    assert "Traceback" in command("check", "nowhere.toml", "--debug").err
+
+
+def test_too_little_memory_is_no_bug(command, monkeypatch):
+    def fail(_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("freefloat.model.load_model", fail)
+    ended = command("check", "servicer")
+    assert ended.code == 2 and "memory" in ended.err
+
+
+def test_an_interrupted_run_says_so(command, monkeypatch):
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("freefloat.model.load_model", interrupt)
+    ended = command("check", "servicer")
+    assert ended.code == 130 and "interrupted" in ended.err
+
+
+def test_help_shows_an_example_of_every_verb(command):
+    assert command("--help").code == 0
+    for verb in VERBS:
+        shown = command(*verb, "--help")
+        assert shown.code == 0
+        assert f"freefloat {' '.join(verb)}" in shown.out.partition("For example:")[2]
+        assert max(map(len, shown.out.splitlines())) <= 80
+
+
+def test_the_version_is_the_package_s(command):
+    assert command("--version").out.strip() == freefloat.__version__
+
+
+def test_ctrl_c_during_a_flight_leaves_no_file(tmp_path):
+    arguments = ["simulate", "cepheus", "--out", "flight.parquet", "--duration", "3000"]
+    running = subprocess.Popen(
+        [*FREEFLOAT, *arguments], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert running.stdout is not None
+    running.stdout.readline()  # the flight has been announced, so it begins
+    time.sleep(0.3)
+    running.send_signal(signal.SIGINT)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert b"Traceback" not in err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes end otherwise there")
+@pytest.mark.parametrize("arguments", [["--help"], ["models"], ["check", "servicer"]])
+def test_a_reader_that_goes_away_is_no_error(arguments):
+    running = subprocess.Popen(
+        [*FREEFLOAT, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert running.stdout is not None and running.stderr is not None
+    running.stdout.close()
+    err = running.stderr.read()
+    running.stderr.close()
+    assert running.wait(timeout=60) == 141  # as if ended by SIGPIPE
+    assert b"Traceback" not in err and b"Exception" not in err

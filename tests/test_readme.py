@@ -1,0 +1,42 @@
+"""The README's code runs as it stands, and what it says of the command is so."""
+
+from __future__ import annotations
+
+import re
+
+from documents import ROOT, blocks
+
+import freefloat as ff
+from freefloat.cli.app import app
+
+README = ROOT / "README.md"
+LONGEST_EXAMPLE = 15
+
+
+def test_the_example_runs_as_it_stands(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (example,) = blocks(README, "python")
+    lines = [line for line in example.text.splitlines() if line.strip()]
+    assert len(lines) <= LONGEST_EXAMPLE
+    exec(compile(example.text, str(README), "exec"), {})
+    shown = capsys.readouterr().out
+    assert "20.0 kg more" in shown and "base.rate.x|y|z" in shown
+    assert ff.read_telemetry("flight.parquet", truth=True).truth is not None
+    assert ff.load_model("servicer.urdf").bodies
+
+
+def test_every_verb_is_in_the_table():
+    text = README.read_text(encoding="utf-8")
+    told = set(re.findall(r"^\| `freefloat (\w+)", text, re.MULTILINE))
+    assert told == {name for name in app if not name.startswith("-")}
+
+
+def test_the_figures_are_the_models():
+    text = README.read_text(encoding="utf-8")
+    assert f"{ff.load_model('servicer').mass:g} kg" in text
+    assert len(ff.builtin_models()) == 13 and "Thirteen models" in text
+
+
+def test_the_picture_is_there_and_small():
+    (picture,) = re.findall(r"!\[[^]]*\]\(([^)]+)\)", README.read_text(encoding="utf-8"))
+    assert 0 < (ROOT / picture).stat().st_size < 150_000
