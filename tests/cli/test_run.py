@@ -160,6 +160,17 @@ def test_ctrl_c_during_a_flight_leaves_no_file(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+@pytest.mark.parametrize("arguments", [["models", "--json"], ["check", "cepheus"]])
+def test_a_full_disk_behind_standard_output_is_told(arguments):
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(
+            [*FREEFLOAT, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120
+        )
+    assert ended.returncode == 2
+    assert "cannot write the output" in ended.stderr and "Traceback" not in ended.stderr
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end otherwise there")
 @pytest.mark.parametrize("arguments", [["--help"], ["models"], ["check", "servicer"]])
 def test_a_reader_that_goes_away_is_no_error(arguments):

@@ -140,7 +140,6 @@ def unexplained_in_an_orbit(seed: int) -> float:
     return relative(found, exact)
 
 
-@pytest.mark.xfail(reason="with an orbit but no field given, a pull of -n^2 (m c) remains")
 def test_inverse_dynamics_leaves_the_orbit_out():
     model = rotored(1)
     here, there = flatten(model), flatten(replace(model, orbit=Orbit(radius=4e5)))
@@ -225,7 +224,6 @@ def _loose(joint):
     return replace(joint, stiffness=0.0, damping=0.0, friction=0.0)
 
 
-@pytest.mark.xfail(reason="every row is given the prescribed position of the first, and no rate")
 def test_observe_takes_prescribed_motion_from_the_states_when_told_nothing():
     """Row by row: each state is looked at as it is, prescribed coordinates not accelerating."""
     system = flatten(random_model(2, roles=("motion", "torque")))

@@ -309,7 +309,6 @@ def test_sensitivities_under_feedback(figure):
     assert worst <= 1e-6
 
 
-@pytest.mark.xfail(reason="the tangent keeps the gains of a loop whose torque is clipped")
 def test_sensitivities_at_the_torque_limit():
     """The loop asks for 0.18 to 0.37 N m; at a limit of 0.1 N m it acts like nothing at all."""
     assert max(errors_under_feedback(0.1).values()) <= 1e-6

@@ -10,6 +10,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 
 from cyclopts import CycloptsError
 
@@ -31,12 +32,16 @@ def run(arguments: Sequence[str]) -> int:
     screen.never_fail_to_encode()
     try:
         code = _carry_out(list(arguments))
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed by whoever started us
+            sys.stdout.flush()
         return code
     except BrokenPipeError:  # `freefloat models | head -1`
-        # Python flushes standard output once more on leaving; let it write to nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_to_nowhere()
         return BROKEN_PIPE
+    except OSError as error:  # the library turns those of its files into errors of its own
+        _write_to_nowhere()
+        screen.tell_error(FreefloatError(f"cannot write the output: {error.strerror}"))
+        return BAD_INPUT
 
 
 def _carry_out(arguments: list[str]) -> int:
@@ -47,8 +52,6 @@ def _carry_out(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         screen.note("interrupted; every file is as it was before, or complete")
         return INTERRUPTED
-    except BrokenPipeError:
-        raise
     except FreefloatError as error:
         _tell_traceback(is_debug)
         screen.tell_error(error, is_json=is_json)
@@ -61,11 +64,25 @@ def _carry_out(arguments: list[str]) -> int:
         message = "not enough memory for this; shorten the flight or lower the sensors' rates"
         screen.tell_error(FreefloatError(message), is_json=is_json)
         return BAD_INPUT
+    except OSError as error:
+        if error.filename is None:  # no file of ours: standard output itself
+            raise
+        return _bug(error, is_debug=is_debug, is_json=is_json)
     except Exception as error:
-        _tell_traceback(is_debug)
-        what = shortened(f"{type(error).__name__}: {error}", 200)
-        screen.tell_bug(what, is_debug=is_debug, is_json=is_json)
-        return OUR_BUG
+        return _bug(error, is_debug=is_debug, is_json=is_json)
+
+
+def _bug(error: Exception, *, is_debug: bool, is_json: bool) -> int:
+    _tell_traceback(is_debug)
+    what = shortened(f"{type(error).__name__}: {error}", 200)
+    screen.tell_bug(what, is_debug=is_debug, is_json=is_json)
+    return OUR_BUG
+
+
+def _write_to_nowhere() -> None:
+    """Python flushes standard output once more on leaving; that must not fail again."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _usage_message(error: CycloptsError) -> str:

@@ -61,7 +61,8 @@ def note(text: str) -> None:
 def print_json(content: Mapping[str, object]) -> None:
     """The result for machines; numbers that are not finite become null."""
     text = json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write(text + "\n")
+    if sys.stdout is not None:  # closed by whoever started us
+        sys.stdout.write(text + "\n")
 
 
 def heading(title: str) -> Text:
@@ -131,7 +132,7 @@ def named(names: Sequence[str]) -> str:
 # -- errors ----------------------------------------------------------------------------------------
 
 
-def tell_error(error: FreefloatError, *, is_json: bool) -> None:
+def tell_error(error: FreefloatError, *, is_json: bool = False) -> None:
     """Every fault of an error on standard error; with `--json` the same on standard output."""
     _tell("error", error.message)
     for fault in error.faults[:SHOWN_FAULTS]:

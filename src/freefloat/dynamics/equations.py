@@ -16,7 +16,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.kernels.newton_euler import new_work
 from freefloat.dynamics.state import as_states, positions, rates
-from freefloat.dynamics.tree import System
+from freefloat.dynamics.tree import System, Tree
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,9 @@ def observe(
     table = as_states(states, system)
     n, c = len(table), system.n_coordinates
     if inputs is None:
-        inputs = no_inputs(system)
-        inputs.given[0, :, :, 0] = positions(table)[0, system.tree.given]
+        inputs = no_inputs(system, n_rows=n)
+        inputs.given[..., 0] = positions(table)[:, None, system.tree.given]
+        inputs.given[..., 1] = rates(table)[:, None, system.tree.given]
     motion = np.empty((n, 6 + 2 * c))
     work = new_work(system.tree)
     links = np.empty((n, *work.L.shape))
@@ -77,15 +78,8 @@ def inverse_dynamics(
 
     rate, acceleration, coordinates = _samples(rate, acceleration, coordinates)
     forces = np.empty((len(rate), 6 + system.n_coordinates))
-    kernel(
-        system.tree,
-        system.parameters,
-        new_work(system.tree),
-        rate,
-        acceleration,
-        coordinates,
-        forces,
-    )
+    tree, work = _without_field(system), new_work(system.tree)
+    kernel(tree, system.parameters, work, rate, acceleration, coordinates, forces)
     return forces
 
 
@@ -156,9 +150,10 @@ def force_regressor(
     rate, acceleration, coordinates = _samples(rate, acceleration, coordinates)
     n_columns = 10 * system.n_links + len(system.tree.rotor_link)
     Y = np.zeros((len(rate), 6 + system.n_coordinates, n_columns))
+    tree = _without_field(system) if field is None else system.tree
     fields = np.zeros((len(rate), 6)) if field is None else np.ascontiguousarray(field, dtype=float)
     work, scratch = new_work(system.tree), np.zeros((6, 10))
-    kernel(system.tree, work, scratch, rate, acceleration, coordinates, fields, Y)
+    kernel(tree, work, scratch, rate, acceleration, coordinates, fields, Y)
     return Y
 
 
@@ -190,6 +185,10 @@ def coordinates_of(states: Array, accelerations: Array) -> Array:
     return np.ascontiguousarray(
         np.stack([positions(states), rates(states), accelerations[:, 6:]], axis=-1)
     )
+
+
+def _without_field(system: System) -> Tree:
+    return system.tree._replace(field=np.zeros_like(system.tree.field))
 
 
 def _samples(*tables: ArrayLike) -> list[Array]:

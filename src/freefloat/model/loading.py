@@ -71,7 +71,7 @@ def _found(name_or_path: str | Path) -> Path:
     if path.suffix.lower() not in SUFFIXES:
         remedy = "give a model file (.toml) or a URDF (.urdf)"
         fault = Fault(str(path), path.suffix or "no suffix", " or ".join(SUFFIXES), remedy)
-        raise ModelError(f"{path.name}: not a model file", [fault])
+        raise ModelError(f"{path.name or path}: not a model file", [fault])
     return path
 
 

@@ -47,8 +47,9 @@ def excesses(
     assert truth is not None  # whoever has the states has the truth
     times = truth["base.rate.x"].time
     watched = [
-        *_base(system, times, states, turn),
-        *(check for joint in system.model.joints for check in _joint(system, plan, joint, states)),
+        *_base(system, states, turn),
+        *(found for joint in system.model.joints for found in _joint(system, joint, states)),
+        *(found for joint in system.model.joints for found in _planned(system, plan, joint, times)),
         *_torques(system, truth),
         *_wheels(system, states),
     ]
@@ -74,14 +75,14 @@ def _excess(
     return Excess(part, quantity, float(worst), limit, unit, float(times[np.argmax(beyond)]))
 
 
-def _base(system: System, times: Array, states: Array, turn: Array) -> Iterator[Watched]:
+def _base(system: System, states: Array, turn: Array) -> Iterator[Watched]:
     limits = system.model.limits
     change = states[:, 10:13] - states[0, 10:13]
     yield "base", "attitude", np.linalg.norm(turn, axis=1), limits.base_attitude, "rad"
     yield "base", "rate", np.linalg.norm(change, axis=1), limits.base_rate, "rad/s"
 
 
-def _joint(system: System, plan: Plan, joint: Joint, states: Array) -> Iterator[Watched]:
+def _joint(system: System, joint: Joint, states: Array) -> Iterator[Watched]:
     if joint.type == "fixed":
         return
     unit = "m" if joint.type == "prismatic" else "rad"
@@ -91,12 +92,19 @@ def _joint(system: System, plan: Plan, joint: Joint, states: Array) -> Iterator[
     yield name, "lowest position", q, limits.lower, unit
     yield name, "highest position", q, limits.upper, unit
     yield name, "velocity", np.abs(dq), limits.velocity, f"{unit}/s"
-    if c in system.tree.given and plan.control is None:
-        times = np.linspace(0.0, plan.duration, len(states))
-        ddq = plan.motion_of(name, system.model).at(times)[2]
-        jerk = np.gradient(ddq, times) if len(times) > 1 else np.zeros_like(ddq)
-        yield name, "acceleration", np.abs(ddq), limits.acceleration, f"{unit}/s^2"
-        yield name, "jerk", np.abs(jerk), limits.jerk, f"{unit}/s^3"
+
+
+def _planned(system: System, plan: Plan, joint: Joint, times: Array) -> Iterator[Watched]:
+    """What a plan prescribes: of the joint, or of its motor where there is a drive."""
+    name = f"{joint.name}.motor" if joint.drive else joint.name
+    prescribed = [system.coordinates[i] for i in system.tree.given]
+    if name not in prescribed or plan.control is not None or len(times) < 2:
+        return
+    unit = "m" if joint.type == "prismatic" else "rad"
+    ddq = plan.motion_of(name, system.model).at(times)[2]
+    limits = joint.limits
+    yield name, "acceleration", np.abs(ddq), limits.acceleration, f"{unit}/s^2"
+    yield name, "jerk", np.abs(np.gradient(ddq, times)), limits.jerk, f"{unit}/s^3"
 
 
 def _torques(system: System, truth: Telemetry) -> Iterator[Watched]:

@@ -1,3 +1,5 @@
+# pyright: reportCallIssue=false
+# (Numba hands an intrinsic its typing context itself)
 """Many simulations of one mechanism at once, LANES to a register."""
 
 from __future__ import annotations

@@ -57,6 +57,15 @@ def clip(x, limit):
 
 
 @inlined
+def asked(w, inputs, step, stage, c):
+    """What feedforward and feedback ask of coordinate c, before the limit."""
+    row = step if inputs.effort.shape[0] > 1 else 0
+    feedback = inputs.gains[c, 0] * (inputs.effort[row, stage, c, 1] - w.U[c, Q])
+    feedback += inputs.gains[c, 1] * (inputs.effort[row, stage, c, 2] - w.U[c, DQ])
+    return inputs.effort[row, stage, c, 0] + feedback
+
+
+@inlined
 def set_inputs(tree, w, inputs, step, stage):
     """Prescribed motion and commanded efforts of one stage into w (springs not yet)."""
     U = w.U
@@ -64,12 +73,8 @@ def set_inputs(tree, w, inputs, step, stage):
     for m in range(tree.given.shape[0]):
         for k in range(3):  # position, rate, acceleration
             U[tree.given[m], k] = inputs.given[row, stage, m, k] + 0.0 * U[tree.given[m], k]
-    row = step if inputs.effort.shape[0] > 1 else 0
     for c in range(U.shape[0]):
-        feedforward = inputs.effort[row, stage, c, 0]
-        feedback = inputs.gains[c, 0] * (inputs.effort[row, stage, c, 1] - U[c, Q])
-        feedback += inputs.gains[c, 1] * (inputs.effort[row, stage, c, 2] - U[c, DQ])
-        U[c, EFFORT] = clip(feedforward + feedback, inputs.gains[c, 2])
+        U[c, EFFORT] = clip(asked(w, inputs, step, stage, c), inputs.gains[c, 2])
 
 
 @inlined

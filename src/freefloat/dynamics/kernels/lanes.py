@@ -12,7 +12,7 @@ import math
 import operator
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import cgutils, imputils, types
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 from numba.np import arrayobj
@@ -59,7 +59,7 @@ def _binary(operation, inplace, emit) -> None:
 
     for function in (operation, inplace) if inplace else (operation,):
 
-        @infer_global(function)
+        @infer_global(function)  # type: ignore[misc]
         class _Typed(ConcreteTemplate):
             cases = [signature(lanes_type, a, b) for a, b in pairs]  # noqa: RUF012
 
@@ -94,7 +94,7 @@ _binary(min, None, _choose("<"))
 _binary(max, None, _choose(">"))
 
 
-@infer_global(operator.neg)
+@infer_global(operator.neg)  # type: ignore[misc]
 class _Negated(ConcreteTemplate):
     cases = [signature(lanes_type, lanes_type)]  # noqa: RUF012
 
@@ -107,7 +107,7 @@ def _negate(context, builder, sig, args):
 def _unary(function, name) -> None:
     """Teach Numba a function of lanes that LLVM knows by name."""
 
-    @infer_global(function)
+    @infer_global(function)  # type: ignore[misc]
     class _Typed(ConcreteTemplate):
         cases = [signature(lanes_type, lanes_type)]  # noqa: RUF012
 
@@ -125,7 +125,7 @@ _unary(math.sin, "sin")
 _unary(math.cos, "cos")
 
 
-@infer_global(math.tanh)
+@infer_global(math.tanh)  # type: ignore[misc]
 class _Tanh(ConcreteTemplate):
     cases = [signature(lanes_type, lanes_type)]  # noqa: RUF012
 
@@ -145,7 +145,8 @@ def _tanh(context, builder, sig, args):
 @intrinsic
 def as_lanes(typing_context, table):
     """A float table (..., LANES) seen as a table of lanes (...), sharing its memory."""
-    if not (isinstance(table, types.Array) and table.dtype == types.float64 and table.layout == "C"):
+    is_floats = isinstance(table, types.Array) and table.dtype == types.float64
+    if not (is_floats and table.layout == "C"):
         return None
     # Unaligned: NumPy promises 16 bytes, a register wants 32.
     result = types.Array(lanes_type, table.ndim - 1, "C", aligned=False)
@@ -162,6 +163,6 @@ def as_lanes(typing_context, table):
             meminfo=source.meminfo,
             parent=source.parent,
         )
-        return arrayobj.impl_ret_borrowed(context, builder, result, target._getvalue())
+        return imputils.impl_ret_borrowed(context, builder, result, target._getvalue())
 
     return signature(result, table), codegen

@@ -44,6 +44,7 @@ from freefloat.dynamics.kernels.spatial import (
     rotate,
     six,
     three,
+    turn_inertia,
 )
 
 # Columns of G: change of root position, attitude, velocity, rate; then q and dq of free coordinates
@@ -120,12 +121,10 @@ def force_change(tree, w, D, i, s, b, u, r):
     L = w.L
     sx, sy, sz = s
     x, y, z, fx, fy, fz = momentum_of(L, i, b[0], b[1], b[2], b[3], b[4], b[5])
-    xx, xy, xz, yy, yz, zz = six(D, i, 0)
+    dx, dy, dz = turn_inertia(D, i, 0, sx, sy, sz)
     ax, ay, az = cross(sx, sy, sz, D[i, 6], D[i, 7], D[i, 8])
     bx, by, bz = cross(sx, sy, sz, D[i, 9], D[i, 10], D[i, 11])
-    x += xx * sx + xy * sy + xz * sz + ax
-    y += xy * sx + yy * sy + yz * sz + ay
-    z += xz * sx + yz * sy + zz * sz + az
+    x, y, z = x + dx + ax, y + dy + ay, z + dz + az
     fx, fy, fz = fx + 2.0 * bx, fy + 2.0 * by, fz + 2.0 * bz
     if tree.field[11] != 0.0:
         tx, ty, tz, gx, gy, gz = field_change(L, i, w.root, tree.field[3], u, r)
@@ -139,11 +138,10 @@ def field_change(L, i, root, n2, u, r):
     rx, ry, rz = root[FIELD_R], root[FIELD_R + 1], root[FIELD_R + 2]
     dx, dy, dz = r
     cx, cy, cz = three(L, i, C + 1)
-    xx, xy, xz, yy, yz, zz = six(L, i, C + 4)
     n3 = 3.0 * n2
     old, new = n3 * (rx * cx + ry * cy + rz * cz), n3 * (dx * cx + dy * cy + dz * cz)
-    ix, iy, iz = xx * rx + xy * ry + xz * rz, xy * rx + yy * ry + yz * rz, xz * rx + yz * ry + zz * rz
-    jx, jy, jz = xx * dx + xy * dy + xz * dz, xy * dx + yy * dy + yz * dz, xz * dx + yz * dy + zz * dz
+    ix, iy, iz = turn_inertia(L, i, C + 4, rx, ry, rz)
+    jx, jy, jz = turn_inertia(L, i, C + 4, dx, dy, dz)
     ax, ay, az = cross(cx, cy, cz, u[0], u[1], u[2])
     bx, by, bz = cross(dx, dy, dz, ix, iy, iz)
     ex, ey, ez = cross(rx, ry, rz, jx, jy, jz)
@@ -278,7 +276,8 @@ def joint_columns(tree, par, w, slopes, n_rows, position, j):
     add_column(tree, par, w, slopes, n_rows, column, j, (s[0], s[1], s[2]), both, u, r, swing)
     twice = (2.0 * s[0], 2.0 * s[1], 2.0 * s[2], 2.0 * s[3], 2.0 * s[4], 2.0 * s[5])
     zero, zeros = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    add_column(tree, par, w, slopes, n_rows, column + n_free, j, (ax, ay, az), twice, zero, zero, zeros)
+    turn = (ax, ay, az)
+    add_column(tree, par, w, slopes, n_rows, column + n_free, j, turn, twice, zero, zero, zeros)
 
 
 @inlined

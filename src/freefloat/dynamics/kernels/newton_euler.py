@@ -28,6 +28,7 @@ from freefloat.dynamics.kernels.spatial import (
     rotate,
     six,
     three,
+    turn_inertia,
 )
 
 # Columns of the coordinate table U: position, rate, acceleration, applied effort, rotor torque.
@@ -150,9 +151,8 @@ def field_force(L, i, root, n2):
     rx, ry, rz = root[FIELD_R], root[FIELD_R + 1], root[FIELD_R + 2]
     m = L[i, C]
     cx, cy, cz = three(L, i, C + 1)
-    xx, xy, xz, yy, yz, zz = six(L, i, C + 4)
     along = 3.0 * (rx * cx + ry * cy + rz * cz)
-    ix, iy, iz = xx * rx + xy * ry + xz * rz, xy * rx + yy * ry + yz * rz, xz * rx + yz * ry + zz * rz
+    ix, iy, iz = turn_inertia(L, i, C + 4, rx, ry, rz)
     ax, ay, az = cross(cx, cy, cz, ux, uy, uz)
     bx, by, bz = cross(rx, ry, rz, ix, iy, iz)
     return (

@@ -111,7 +111,8 @@ def spread(tree, L, i, Y, n_columns, out, first):
     j = i
     while j > 0:
         for k in range(n_columns):
-            out[5 + j, first + k] = power(L, j, Y[0, k], Y[1, k], Y[2, k], Y[3, k], Y[4, k], Y[5, k])
+            x, y, z = Y[0, k], Y[1, k], Y[2, k]
+            out[5 + j, first + k] = power(L, j, x, y, z, Y[3, k], Y[4, k], Y[5, k])
         j = tree.links[j, 0]
 
 

@@ -55,6 +55,13 @@ def rotate_back(L, i, x, y, z):
 
 
 @inlined
+def turn_inertia(T, i, k, x, y, z):
+    """The symmetric matrix xx, xy, xz, yy, yz, zz from column k of a row on, times a vector."""
+    xx, xy, xz, yy, yz, zz = six(T, i, k)
+    return xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z
+
+
+@inlined
 def momentum_of(L, i, wx, wy, wz, vx, vy, vz):
     """Angular and linear momentum of the inertia [m, m c, I] of row i moving with (w, v)."""
     m = L[i, C]

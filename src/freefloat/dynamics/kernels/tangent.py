@@ -14,7 +14,7 @@ import numpy as np
 
 from freefloat.compilation import inlined, kernel
 from freefloat.dynamics.kernels.forward import free_force, is_on_the_way
-from freefloat.dynamics.kernels.integrate import settle, state_rate
+from freefloat.dynamics.kernels.integrate import asked, settle, state_rate
 from freefloat.dynamics.kernels.linearise import add_spring_slope, slopes_of_motion
 from freefloat.dynamics.kernels.newton_euler import ACCELERATION, DDQ, DQ, RATE, Q, root_axes
 from freefloat.dynamics.kernels.regressor import unit_forces
@@ -125,7 +125,7 @@ def spring_forces(tree, w, slopes, directions, b):
 
 
 @inlined
-def spring_slopes(tree, par, w, inputs, slopes):
+def spring_slopes(tree, par, w, inputs, step, stage, slopes):
     """Springs, dampers, friction and feedback gains into the slopes."""
     U, n_free = w.U, tree.free.shape[0]
     for s in range(tree.spring_ends.shape[0]):
@@ -137,8 +137,9 @@ def spring_slopes(tree, par, w, inputs, slopes):
             damping += par.spring[s, 3] * (1.0 - t * t) / tree.friction_speed[s]
         add_spring_slope(slopes, n_free, a, o, par.spring[s, 0], damping)
     for c in range(U.shape[0]):
-        if inputs.gains[c, 0] != 0.0 or inputs.gains[c, 1] != 0.0:
-            add_spring_slope(slopes, n_free, c, -1, inputs.gains[c, 0], inputs.gains[c, 1])
+        kp, kd, limit = inputs.gains[c, 0], inputs.gains[c, 1], inputs.gains[c, 2]
+        if (kp != 0.0 or kd != 0.0) and abs(asked(w, inputs, step, stage, c)) < limit:
+            add_spring_slope(slopes, n_free, c, -1, kp, kd)
 
 
 @inlined
@@ -215,11 +216,13 @@ def tangent_rate(tree, w, T, b, k):
 
 
 @inlined
-def tangent_stage(tree, par, w, inputs, slopes, n_rows, directions, T, tangent):
+def tangent_stage(
+    tree, par, w, inputs, step, stage, slopes, n_rows, directions, T, tangent
+):  # fmt: skip
     """Accelerations per parameter at the state in w, and the rate of the tangent T."""
     b = tangent.b
     slopes_of_motion(tree, par, w, slopes, n_rows)
-    spring_slopes(tree, par, w, inputs, slopes)
+    spring_slopes(tree, par, w, inputs, step, stage, slopes)
     parameter_forces(tree, w, slopes, n_rows, directions, b)
     add_state_forces(slopes.G, T, b, n_rows)
     solve_columns(w.H, b)
@@ -292,7 +295,9 @@ def rk4_tangent(
             moment = time + (step + (0.0 if is_last else 0.5 * at)) * h
             state_rate(tree, par, w, inputs, row, at, moment, y, k)
             n_rows = n_all if is_seen and stage == 0 and efforts.shape[0] > 0 else n_free
-            tangent_stage(tree, par, w, inputs, slopes, n_rows, directions, Ty, tangent)
+            tangent_stage(
+                tree, par, w, inputs, row, at, slopes, n_rows, directions, Ty, tangent
+            )
             if is_seen and stage == 0:
                 record(tree, par, w, x, T, tangent.b, states, tangents, efforts, step // every)
             weight = 1.0 if stage == 0 or stage == 3 else 2.0
