@@ -92,3 +92,17 @@ def test_the_cache_knows_what_it_holds(tmp_path, monkeypatch):
         assert not is_compiled("integrate.rk4")  # older than the source: not used
     finally:
         compilation.cache_folder.cache_clear()
+
+
+@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="caches live elsewhere there")
+def test_an_empty_variable_is_no_folder(monkeypatch, tmp_path):
+    from freefloat.compilation import cache_folder
+
+    monkeypatch.delenv("FREEFLOAT_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    cache_folder.cache_clear()
+    try:
+        assert cache_folder() == tmp_path / ".cache" / "freefloat"
+    finally:
+        cache_folder.cache_clear()

@@ -140,16 +140,19 @@ def force_regressor(
     coordinates: ArrayLike,
     *,
     field: ArrayLike | None = None,
+    out: Array | None = None,
 ) -> Array:
     """Y (N, 6 + c, 10 links + rotors) with inverse dynamics = Y @ system_vector(system).
 
-    `field` (N, 6): gravity u and orbit direction r at the root, in root axes.
+    `field` (N, 6): gravity u and orbit direction r at the root, in root axes. `out`: an earlier
+    result for the same system and as many samples, to be overwritten instead of allocating anew.
     """
     from freefloat.dynamics.kernels.regressor import force_regressor as kernel
 
     rate, acceleration, coordinates = _samples(rate, acceleration, coordinates)
     n_columns = 10 * system.n_links + len(system.tree.rotor_link)
-    Y = np.zeros((len(rate), 6 + system.n_coordinates, n_columns))
+    shape = (len(rate), 6 + system.n_coordinates, n_columns)
+    Y = out if out is not None and out.shape == shape else np.zeros(shape)
     tree = _without_field(system) if field is None else system.tree
     fields = np.zeros((len(rate), 6)) if field is None else np.ascontiguousarray(field, dtype=float)
     work, scratch = new_work(system.tree), np.zeros((6, 10))

@@ -63,6 +63,7 @@ def integrate_with_sensitivity(
         rows,
         free_at,
         np.zeros((6, 10)),
+        np.zeros(6),
     )
     tables = [np.zeros_like(T) for _ in range(3)]
     tangent = Tangent(np.zeros((len(rows), n_parameters)), *tables)

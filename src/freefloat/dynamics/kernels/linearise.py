@@ -60,6 +60,7 @@ class Slopes(NamedTuple):
     #                   free ones, which get the springs, then every coordinate without springs
     free_at: np.ndarray  # (coordinates,) place among the free coordinates or -1
     Y: np.ndarray  # (6, 10)
+    f: np.ndarray  # (6,) a torque and force: indexing a tuple by a variable is slow in Numba
 
 
 @inlined
@@ -167,10 +168,12 @@ def add_column(tree, par, w, slopes, n_rows, column, j, s, b, u, r, swing):
     x, y, z, fx, fy, fz = force_change(tree, w, D, j, s, b, u, r)
     x, y, z = x + swing[0], y + swing[1], z + swing[2]
     fx, fy, fz = fx + swing[3], fy + swing[4], fz + swing[5]
+    f = slopes.f
+    f[0], f[1], f[2], f[3], f[4], f[5] = x, y, z, fx, fy, fz
     for m in range(n_rows):
         g = slopes.rows[m]
         if g < 6:
-            G[m, column] += (x, y, z, fx, fy, fz)[g]
+            G[m, column] += f[g]
         elif g - 5 >= n:
             rotor = g - 5 - n
             p = tree.rotor_link[rotor]
@@ -206,7 +209,11 @@ def root_columns(tree, par, w, slopes, n_rows):
             add_column(tree, par, w, slopes, n_rows, ATTITUDE + k, 0, zero, zeros, u, r, zeros)
             u = gradient(tree, root, world_axis(root, k))
             add_column(tree, par, w, slopes, n_rows, POSITION + k, 0, zero, zeros, u, zero, zeros)
-    wrench_columns(tree, root, slopes, n_rows)
+    pushes = 0.0
+    for k in range(6):
+        pushes += abs(root[WRENCH + k])
+    if pushes + tree.field[12] + tree.field[13] > 0.0:
+        wrench_columns(tree, root, slopes, n_rows)
 
 
 @inlined

@@ -19,11 +19,12 @@ from freefloat.dynamics.kernels.newton_euler import (
 from freefloat.dynamics.kernels.spatial import (
     A,
     P,
+    S,
     V,
     cross,
-    power,
     rotate,
     rotate_back,
+    six,
     three,
 )
 
@@ -67,6 +68,22 @@ def put_force(L, i, Y, k, x, y, z, fx, fy, fz):
 
 
 @inlined
+def put_torque(L, i, Y, k, x, y, z):
+    """Like `put_force` for a torque alone."""
+    Y[0, k], Y[1, k], Y[2, k] = rotate(L, i, x, y, z)
+    Y[3, k] = Y[4, k] = Y[5, k] = 0.0
+
+
+@inlined
+def put_push(L, i, Y, k, fx, fy, fz):
+    """Like `put_force` for a force alone."""
+    fx, fy, fz = rotate(L, i, fx, fy, fz)
+    px, py, pz = three(L, i, P)
+    Y[0, k], Y[1, k], Y[2, k] = cross(px, py, pz, fx, fy, fz)
+    Y[3, k], Y[4, k], Y[5, k] = fx, fy, fz
+
+
+@inlined
 def inertia_columns(L, i, Y, w, b, r, n2):
     """Columns 4-9: the torque K b + w x K w - 3 n^2 r x K r of unit inertias K."""
     wx, wy, wz = w
@@ -75,12 +92,12 @@ def inertia_columns(L, i, Y, w, b, r, n2):
     n3 = 3.0 * n2
     xx, yy, zz = wx * wx - n3 * rx * rx, wy * wy - n3 * ry * ry, wz * wz - n3 * rz * rz
     xy, xz, yz = wx * wy - n3 * rx * ry, wx * wz - n3 * rx * rz, wy * wz - n3 * ry * rz
-    put_force(L, i, Y, 4, bx, xz, -xy, 0.0, 0.0, 0.0)
-    put_force(L, i, Y, 5, by - xz, bx + yz, xx - yy, 0.0, 0.0, 0.0)
-    put_force(L, i, Y, 6, bz + xy, zz - xx, bx - yz, 0.0, 0.0, 0.0)
-    put_force(L, i, Y, 7, -yz, by, xy, 0.0, 0.0, 0.0)
-    put_force(L, i, Y, 8, yy - zz, bz - xy, by + xz, 0.0, 0.0, 0.0)
-    put_force(L, i, Y, 9, yz, -xz, bz, 0.0, 0.0, 0.0)
+    put_torque(L, i, Y, 4, bx, xz, -xy)
+    put_torque(L, i, Y, 5, by - xz, bx + yz, xx - yy)
+    put_torque(L, i, Y, 6, bz + xy, zz - xx, bx - yz)
+    put_torque(L, i, Y, 7, -yz, by, xy)
+    put_torque(L, i, Y, 8, yy - zz, bz - xy, by + xz)
+    put_torque(L, i, Y, 9, yz, -xz, bz)
 
 
 @inlined
@@ -91,7 +108,7 @@ def unit_forces(L, i, root, n2, Y):
     bx, by, bz = b
     gx, gy, gz = g
     rx, ry, rz = r
-    put_force(L, i, Y, 0, 0.0, 0.0, 0.0, gx, gy, gz)
+    put_push(L, i, Y, 0, gx, gy, gz)
     # first moment along an axis e: force b x e + w x (w x e) - G e, torque e x g
     ww = wx * wx + wy * wy + wz * wz - n2
     n3 = 3.0 * n2
@@ -110,9 +127,10 @@ def spread(tree, L, i, Y, n_columns, out, first):
             out[m, first + k] = Y[m, k]
     j = i
     while j > 0:
+        ax, ay, az, bx, by, bz = six(L, j, S)  # in registers, so that the columns vectorise
         for k in range(n_columns):
-            x, y, z = Y[0, k], Y[1, k], Y[2, k]
-            out[5 + j, first + k] = power(L, j, x, y, z, Y[3, k], Y[4, k], Y[5, k])
+            turn = ax * Y[0, k] + ay * Y[1, k] + az * Y[2, k]
+            out[5 + j, first + k] = turn + bx * Y[3, k] + by * Y[4, k] + bz * Y[5, k]
         j = tree.links[j, 0]
 
 
@@ -197,16 +215,16 @@ def momentum_columns(L, i, ux, uy, uz, Y, energy):
     vx, vy, vz = rotate_back(L, i, vx, vy, vz)
     wx, wy, wz = rotate_back(L, i, wx, wy, wz)
     k = 10 * i
-    put_force(L, i, Y, k, 0.0, 0.0, 0.0, vx, vy, vz)
+    put_push(L, i, Y, k, vx, vy, vz)
     put_force(L, i, Y, k + 1, 0.0, -vz, vy, 0.0, wz, -wy)
     put_force(L, i, Y, k + 2, vz, 0.0, -vx, -wz, 0.0, wx)
     put_force(L, i, Y, k + 3, -vy, vx, 0.0, wy, -wx, 0.0)
-    put_force(L, i, Y, k + 4, wx, 0.0, 0.0, 0.0, 0.0, 0.0)
-    put_force(L, i, Y, k + 5, wy, wx, 0.0, 0.0, 0.0, 0.0)
-    put_force(L, i, Y, k + 6, wz, 0.0, wx, 0.0, 0.0, 0.0)
-    put_force(L, i, Y, k + 7, 0.0, wy, 0.0, 0.0, 0.0, 0.0)
-    put_force(L, i, Y, k + 8, 0.0, wz, wy, 0.0, 0.0, 0.0)
-    put_force(L, i, Y, k + 9, 0.0, 0.0, wz, 0.0, 0.0, 0.0)
+    put_torque(L, i, Y, k + 4, wx, 0.0, 0.0)
+    put_torque(L, i, Y, k + 5, wy, wx, 0.0)
+    put_torque(L, i, Y, k + 6, wz, 0.0, wx)
+    put_torque(L, i, Y, k + 7, 0.0, wy, 0.0)
+    put_torque(L, i, Y, k + 8, 0.0, wz, wy)
+    put_torque(L, i, Y, k + 9, 0.0, 0.0, wz)
     cx, cy, cz = cross(vx, vy, vz, wx, wy, wz)
     energy[k] = 0.5 * (vx * vx + vy * vy + vz * vz)
     energy[k + 1], energy[k + 2], energy[k + 3] = cx, cy, cz

@@ -55,7 +55,8 @@ def parameter_forces(tree, w, slopes, n_rows, directions, b):
         if i != last:
             unit_forces(L, i, w.root, tree.field[3], slopes.Y)
             last = i
-        f = product(slopes.Y, directions.body_change, e)
+        f = slopes.f
+        product(slopes.Y, directions.body_change, e, f)
         for m in range(n_rows):
             g = rows[m]
             if g < 6:
@@ -67,15 +68,15 @@ def parameter_forces(tree, w, slopes, n_rows, directions, b):
 
 
 @inlined
-def product(Y, change, e):
-    """Y times row e of `change`, six numbers."""
+def product(Y, change, e, f):
+    """f = Y times row e of `change`, six numbers."""
     x = y = z = fx = fy = fz = 0.0
     for k in range(10):
         d = change[e, k]
         if d != 0.0:
             x, y, z = x + Y[0, k] * d, y + Y[1, k] * d, z + Y[2, k] * d
             fx, fy, fz = fx + Y[3, k] * d, fy + Y[4, k] * d, fz + Y[5, k] * d
-    return x, y, z, fx, fy, fz
+    f[0], f[1], f[2], f[3], f[4], f[5] = x, y, z, fx, fy, fz
 
 
 @inlined
