@@ -62,6 +62,16 @@ def test_the_file_names_tests_and_figures(tmp_path, capsys):
     assert text.count("No test yet.") == len(IDS) - 1
 
 
+def test_reports_add_up(tmp_path):
+    for n, name in enumerate(("P1", "P8")):
+        content = {"promises": {name: {"t": record("passed", f"figure {n}")}}}
+        (tmp_path / f"{n}.json").write_text(json.dumps(content))
+    files = [str(tmp_path / f"{n}.json") for n in (0, 1)]
+    assert TOOL["main"]([*files, "--out", str(tmp_path / "C.md")]) == 0
+    text = (tmp_path / "C.md").read_text()
+    assert "figure 0" in text and "figure 1" in text
+
+
 def test_an_unknown_promise_is_an_error(tmp_path, capsys):
     (tmp_path / "r.json").write_text(json.dumps({"promises": {"Z9": {"t": record("passed")}}}))
     assert TOOL["main"]([str(tmp_path / "r.json"), "--out", str(tmp_path / "C.md")]) == 1

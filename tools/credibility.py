@@ -40,12 +40,16 @@ that run. A promise without a test is no more than an intention, and is listed a
 def main(arguments: list[str] | None = None) -> int:
     """Write the file; the exit code is 1 where a promise is broken or unknown."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("report", type=Path, help="the JSON of pytest --promise-report=FILE")
+    told = "the JSON of pytest --promise-report=FILE; of several, the last has the last word"
+    parser.add_argument("reports", type=Path, nargs="+", metavar="report", help=told)
     parser.add_argument("--promises", type=Path, default=ROOT / "docs" / "promises.toml")
     parser.add_argument("--out", type=Path, default=ROOT / "CREDIBILITY.md")
     chosen = parser.parse_args(arguments)
     promises = tomllib.loads(chosen.promises.read_text(encoding="utf-8"))["promise"]
-    report = json.loads(chosen.report.read_text(encoding="utf-8"))["promises"]
+    report: dict[str, dict[str, Any]] = {}
+    for path in chosen.reports:
+        for name, tests in json.loads(path.read_text(encoding="utf-8"))["promises"].items():
+            report.setdefault(name, {}).update(tests)
     unknown = sorted(set(report) - {promise["id"] for promise in promises})
     if unknown:
         print(f"{chosen.promises} does not know: {', '.join(unknown)}", file=sys.stderr)

@@ -46,7 +46,9 @@ def inlined(function: Function) -> Function:
     """
     import numba
 
-    return numba.njit(forceinline=True, **OPTIONS)(function)  # type: ignore[return-value]
+    # Nobody calls a block from Python or C, so it gets no wrappers: a third less to compile.
+    wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return numba.njit(forceinline=True, **wrappers, **OPTIONS)(function)  # type: ignore[return-value]
 
 
 def kernel(function: Function) -> Function:
