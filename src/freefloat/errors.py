@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 SHOWN_FAULTS = 20
-SHOWN_VALUE_LENGTH = 60
+SHOWN_VALUE_LENGTH = 100
 
 
 def shortened(value: str, length: int = SHOWN_VALUE_LENGTH) -> str:

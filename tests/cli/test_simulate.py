@@ -30,7 +30,7 @@ def test_the_file_is_the_library_s_flight_to_the_last_bit(command, tmp_path):
 
 def test_what_happened_is_told_within_eighty_columns(command):
     ended = command("simulate", "servicer", *SHORT, "--out", "flight.csv")
-    for part in ("base turned", "deflections", "momentum drift", "limits", "none passed"):
+    for part in ("base turned", "deflections", "momentum drift", "limits", "none exceeded"):
         assert part in ended.out
     assert "flight.truth.csv" in ended.out
     assert max(map(len, ended.out.splitlines())) <= 80
@@ -77,7 +77,7 @@ def test_limits_that_were_passed_are_named(command, tmp_path):
     assert found >= {("arm_1", "highest position"), ("arm_1", "velocity"), ("thr_1", "force")}
     assert ended.json["momentum"] is None and ended.json["pushed_by"] == ["thrusters"]
     shown = command("simulate", "cepheus", "--plan", "far.toml", "--out", "f.csv").out
-    assert re.search(r"limits +\d+ limits passed", shown) and "not compared" in shown
+    assert re.search(r"limits +\d+ limits exceeded", shown) and "not compared" in shown
 
 
 def test_a_picture_is_drawn(command, tmp_path):

@@ -132,7 +132,7 @@ TOML_CASES = {
     "no format": Case("format = 1\n", "", ": format", "nothing", "format = ...", "add the key"),
     "quoted number": Case(
         "mass = 600.0", 'mass = "600"', ': body[0] "bus".mass (line @)', "'600'", "a number",
-        "remove the quotes"),
+        "without quotes or unit"),
     "truth for a number": Case(
         "mass = 600.0", "mass = true", ': body[0] "bus".mass (line @)', "True", "a number",
         "write it like"),
@@ -155,7 +155,7 @@ TOML_CASES = {
         "3 numbers", "write it like [0.0, 0.0, 0.0]"),
     "text in a vector": Case(
         "xyz = [1.0, 0.0, 0.5]", 'xyz = [1.0, "a", 0]', '"arm_1".xyz (line @)', "'a'",
-        "a number", "remove"),
+        "a number", "without quotes or unit"),
     "wrong role": Case(
         'role = "locked"', 'role = "lock"', ': joint[1] "slide".role (line @)', "'lock'",
         "'motion' or", "did you mean 'locked'"),

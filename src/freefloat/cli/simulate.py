@@ -136,7 +136,7 @@ def _kernels(request: Request) -> tuple[str, ...]:
         integrator = "integrate.rk4"
     else:
         integrator = "integrate.state_rate_at"
-    return integrator, "observe.observe", "observe.balance"
+    return integrator, "observe.observe"
 
 
 def _write(flown: Flown) -> dict[str, Path]:

@@ -123,10 +123,10 @@ def _unit(model: Model) -> str:
 
 def _excesses(happened: Account) -> Iterator[tuple[str, str | Text]]:
     if not happened.excesses:
-        yield "limits", Text("none passed", style="green")
+        yield "limits", Text("none exceeded", style="green")
         return
     number = counted(len(happened.excesses), "limit")
-    yield "limits", Text(f"{number} passed", style="bold yellow")
+    yield "limits", Text(f"{number} exceeded", style="bold yellow")
     for excess in happened.excesses[:MOST_EXCESSES]:
         yield "", f"· {excess}"
     unshown = len(happened.excesses) - MOST_EXCESSES

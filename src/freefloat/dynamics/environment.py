@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.equations import Balance, balance, mass_matrix
-from freefloat.dynamics.state import positions
 from freefloat.dynamics.tree import ROOT_FREE, System
+from freefloat.dynamics.whole import Whole, whole
 from freefloat.model.rotations import matrix_from_quaternion
 
 
@@ -39,13 +38,13 @@ def momentum_change(system: System, times: Array, states: Array) -> MomentumChan
     """
     from scipy.interpolate import CubicSpline
 
-    at = balance(system, states)
+    at = whole(system, states)
     force, torque = environment_wrench(system, times, states, at)
     axes = np.isin(np.arange(6), ROOT_FREE[system.model.root.type])
     largest = []
     for momentum, wrench, counted in (
-        (at.linear_momentum, force, axes[3:]),
-        (at.angular_momentum_about_com, torque, axes[:3]),
+        (at.momentum, force, axes[3:]),
+        (at.spin, torque, axes[:3]),
     ):
         change = (momentum - momentum[0]) * counted
         given = CubicSpline(times, wrench * counted).antiderivative()(times)
@@ -54,12 +53,11 @@ def momentum_change(system: System, times: Array, states: Array) -> MomentumChan
 
 
 def environment_wrench(
-    system: System, times: Array, states: Array, at: Balance | None = None
+    system: System, times: Array, states: Array, at: Whole | None = None
 ) -> tuple[Array, Array]:
     """Force (N, 3) [N] and torque about the centre of mass (N, 3) [N m], in world axes."""
-    at = balance(system, states) if at is None else at
+    at = whole(system, states) if at is None else at
     field = system.tree.field
-    R = matrix_from_quaternion(states[:, 3:7])
     force = np.tile(at.mass * field[:3], (len(states), 1))
     torque = np.zeros_like(force)
     if field[3] > 0.0:
@@ -68,23 +66,11 @@ def environment_wrench(
         along = np.sum(r * at.com, axis=1, keepdims=True)
         force += at.mass * field[3] * (3.0 * along * r - at.com)
         # The textbook torque 3 n^2 r x I r, about the centre of mass.
-        turned = np.einsum("nij,nj->ni", inertias(system, states, at), r)
-        torque += 3.0 * field[3] * np.cross(r, turned)
+        torque += 3.0 * field[3] * np.cross(r, np.einsum("nij,nj->ni", at.inertia, r))
     drag = -field[12] * states[:, 7:10]
-    rate = np.einsum("nij,nj->ni", R, states[:, 10:13])
+    rate = np.einsum("nij,nj->ni", matrix_from_quaternion(states[:, 3:7]), states[:, 10:13])
     torque += np.cross(states[:, :3] - at.com, drag) - field[13] * rate
     return force + drag, torque
-
-
-def inertias(system: System, states: Array, at: Balance) -> Array:
-    """Inertia about the centre of mass (N, 3, 3) [kg m^2] of a floating system, in world axes."""
-    R = matrix_from_quaternion(states[:, 3:7])
-    arm = np.einsum("nji,nj->ni", R, at.com - states[:, :3])
-    q = np.ascontiguousarray(positions(states))
-    about_root = np.stack([mass_matrix(system, row)[:3, :3] for row in q])
-    square = np.sum(arm * arm, axis=1)[:, None, None] * np.eye(3)
-    about_com = about_root - at.mass * (square - arm[:, :, None] * arm[:, None, :])
-    return R @ about_com @ np.swapaxes(R, 1, 2)
 
 
 def _largest(rows: Array) -> float:

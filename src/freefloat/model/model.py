@@ -68,6 +68,23 @@ class Model:
 
         return assemble(self)
 
+    def __str__(self) -> str:
+        """One line: name, root, how many parts, mass."""
+        counts = ", ".join(
+            f"{len(parts)} {kind}"
+            for kind, parts in (
+                ("bodies", self.bodies),
+                ("joints", self.joints),
+                ("tanks", self.tanks),
+                ("wheels", self.wheels),
+                ("thrusters", self.thrusters),
+                ("targets", self.targets),
+                ("sensors", self.sensors),
+            )
+            if parts
+        )
+        return f"{self.name}: {self.root.type} root {self.root.body}, {counts}, {self.mass:.6g} kg"
+
     @property
     def mass(self) -> float:
         """The mass of everything, fuel and targets included [kg]."""

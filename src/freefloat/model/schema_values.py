@@ -22,7 +22,7 @@ def _refusal(expected: str, remedy: str) -> PydanticCustomError:
 def _number(value: Any) -> float:
     # bool is an int to Python, but true is not a mass.
     if isinstance(value, bool) or not isinstance(value, int | float):
-        remedy = "remove the quotes" if isinstance(value, str) else "write it like 1.5 or -2e-3"
+        remedy = "write it like 1.5 or -2e-3, without quotes or unit (SI is implied)"
         raise _refusal("a number", remedy)
     if not -LARGEST <= value <= LARGEST:  # nan fails this too, and a huge integer does not raise
         raise _refusal(f"a finite number up to {LARGEST:g}", "correct it, or leave the key out")

@@ -19,7 +19,7 @@ ROUNDING = 1e-9  # of a limit: reaching it is allowed, and arithmetic is not exa
 
 @dataclass(frozen=True)
 class Excess:
-    """A limit that was passed: the part, what of it, how far it went, the limit, and when first."""
+    """A limit that was exceeded: the part, what of it, how far, the limit, and when first."""
 
     part: str
     quantity: str
@@ -31,14 +31,14 @@ class Excess:
     def __str__(self) -> str:
         return (
             f"{self.part}: {self.quantity} {self.value:.4g} {self.unit}, limit {self.limit:.4g},"
-            f" first passed at {self.time:.4g} s"
+            f" first exceeded at {self.time:.4g} s"
         )
 
 
 def excesses(
     system: System, plan: Plan, flight: Telemetry, states: Array, turn: Array
 ) -> tuple[Excess, ...]:
-    """Every limit of the model that a flight passed, in the model's order.
+    """Every limit of the model that a flight exceeded, in the model's order.
 
     `states` are those of the flight's truth, `turn` (N, 3) [rad] the base's rotation vectors. Joint
     accelerations and jerks are those of the plan, hence of prescribed joints only.
