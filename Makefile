@@ -83,7 +83,7 @@ test: $(DEV) ## lint, types and the test suite
 	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }
 
 test-full: $(DEV) ## the test suite with the long versions
-	@$(PYTEST) -m ""
+	@FREEFLOAT_MUTANTS=10000 $(PYTEST) -m ""
 
 credibility: $(DEV) ## CREDIBILITY.md from the last run of test or test-full
 	@[ -e build/promises.json ] || $(PYTEST)

@@ -69,7 +69,7 @@ def test_reports_add_up(tmp_path):
     files = [str(tmp_path / f"{n}.json") for n in (0, 1)]
     assert TOOL["main"]([*files, "--out", str(tmp_path / "C.md")]) == 0
     text = (tmp_path / "C.md").read_text()
-    assert "figure 0" in text and "figure 1" in text
+    assert "figure 0" in text and "figure 1" in text and "given 2 test runs" in text
 
 
 def test_an_unknown_promise_is_an_error(tmp_path, capsys):

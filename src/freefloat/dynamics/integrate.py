@@ -14,9 +14,10 @@ from typing import Literal
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.dynamics.equations import mass_matrix
 from freefloat.dynamics.kernels.integrate import Inputs, Stages
 from freefloat.dynamics.kernels.newton_euler import new_work
-from freefloat.dynamics.state import as_states
+from freefloat.dynamics.state import as_states, positions
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError
 
@@ -62,6 +63,7 @@ def integrate(
     if method == "dop853":
         states = _adaptive(system, start, inputs, times, breaks, progress)
     else:
+        require_stable_step(system, start, step)
         states = _fixed(system, start, inputs, n_steps, step, every, progress)
     if not np.all(np.isfinite(states)):
         first = times[np.argmin(np.all(np.isfinite(states), axis=1))]
@@ -71,6 +73,31 @@ def integrate(
             f" stiffest spring or feedback (step {step:g} s)"
         )
     return Trajectory(times, states)
+
+
+def require_stable_step(system: System, start: Array, step: float) -> None:
+    """Raise FreefloatError when a spring, damper or friction is too stiff for RK4 at this step.
+
+    RK4 damps what it should only while step * damping / inertia and step * frequency stay below
+    about 2.7; beyond that friction chatters instead of holding. The inertia is the one a
+    coordinate feels with everything else free to give way.
+    """
+    free = system.tree.free
+    names = [system.coordinates[int(g) - 6] if g >= 6 else "" for g in free]
+    give = np.diag(np.linalg.pinv(mass_matrix(system, positions(start))))
+    for spring in system.model.assembly.springs:
+        ease = sum(give[names.index(end)] for end in (spring.coordinate, spring.other or "")
+                   if end in names and end)  # fmt: skip
+        sticking = spring.friction / spring.friction_speed
+        load = step * max((spring.damping + sticking) * ease, np.sqrt(spring.stiffness * ease))
+        if load > 2.7:
+            what = "friction" if sticking > spring.damping else "spring or damper"
+            needed = spring.friction_speed * load / 2.5
+            remedy = f"raise friction_speed to {needed:.2g}, " if what == "friction" else ""
+            raise FreefloatError(
+                f"the {what} of {spring.owner!r} is too stiff for RK4 with a step of {step:g} s;"
+                f" {remedy}use a step of {2.5 * step / load:.2g} s or method dop853"
+            )
 
 
 def whole_steps(duration: float, step: float, every: int) -> int:

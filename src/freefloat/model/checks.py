@@ -208,6 +208,13 @@ def _drive_faults(joint: Joint, place: str) -> Iterator[Fault]:
             "'passive' beside a drive (the link follows the spring)",
             "say how the motor moves in drive.role",
         )
+    if drive.form == "disc" and drive.ratio != 1.0:
+        yield Fault(
+            f"{place}.drive.ratio",
+            f"{drive.ratio:g}",
+            "1 for a disc, whose inertia is given at the joint side",
+            "write form = 'geared' if the rotor spins that much faster, or drop the ratio",
+        )
     for name, low in (("inertia", 0.0), ("stiffness", 0.0), ("ratio", 0.0)):
         if getattr(drive, name) <= low:
             yield Fault(f"{place}.drive.{name}", f"{getattr(drive, name):g}", "> 0", "correct it")
@@ -285,6 +292,9 @@ def _sensor_faults(sensor: Sensor, place: str, found: list[str]) -> Iterator[Fau
             yield Fault(f"{place}.{name}", f"{getattr(sensor, name):g}", ">= 0", "correct it")
     if not 0.0 <= sensor.dropout < 1.0:
         yield Fault(f"{place}.dropout", f"{sensor.dropout:g}", "0 <= dropout < 1", "correct it")
+    if sensor.kind == "attitude" and sensor.saturation is not None:
+        value = f"{sensor.saturation:g}"
+        yield Fault(f"{place}.saturation", value, "none: an attitude does not clip", "remove it")
     width = 3 if sensor.kind in BODY_SENSORS else 1
     if len(sensor.bias) not in (0, 1, width):
         yield Fault(f"{place}.bias", str(sensor.bias), f"{width} numbers", "give one per axis")

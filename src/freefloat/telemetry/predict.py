@@ -102,7 +102,7 @@ def _sensor(
     inner: list[str],
     grid_rate: float,
 ) -> list[Reading]:
-    """The readings of a sensor; a delay shifts where it looks, to the nearest grid point."""
+    """The readings of a sensor; a delay shifts where it looks (the grid holds those instants)."""
     times = sample_times(sensor, float(at.times[-1]))
     rows = np.clip(np.round((times - sensor.delay) * grid_rate).astype(int), 0, None)
     columns = [list(names).index(name) for name in inner]
