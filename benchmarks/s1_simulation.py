@@ -1,4 +1,4 @@
-"""S1: 60 s of the flexible servicer, RK4 at 1 ms, against Pinocchio, MuJoCo and C++."""
+"""S1: 60 s of the flexible servicer, RK4 at 1 ms, beside Pinocchio, MuJoCo and hand-written C++."""
 
 from __future__ import annotations
 
@@ -6,100 +6,111 @@ import ctypes
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import common
 import numpy as np
+from common import Array
 
-from freefloat.dynamics.kernels.integrate import Stages, rk4
+from freefloat.dynamics.kernels.integrate import Inputs
 
 STEP = 1e-3
+FLAGS = ("-std=c++17", "-O3", "-march=native", "-shared", "-fPIC")
 
 
-def cpp_job(table, x0: np.ndarray, n: int):
-    """The hand-written program as a callable that returns the final state, or None without g++."""
+def cpp_job(table: Inputs, x0: Array, n_steps: int) -> Callable[[], Array] | None:
+    """cpp/wings.cpp, compiled now, as a function that returns the final state; None without g++."""
     compiler = shutil.which("g++")
     if compiler is None:
         return None
     source = Path(__file__).parent / "cpp" / "wings.cpp"
-    library = Path(tempfile.mkdtemp()) / "wings.so"
-    flags = ["-std=c++17", "-O3", "-march=native", "-shared", "-fPIC"]
-    subprocess.run([compiler, *flags, str(source), "-o", str(library)], check=True)
-    run = ctypes.CDLL(str(library)).simulate
-    run.argtypes = [ctypes.c_void_p] * 4 + [ctypes.c_double] + [ctypes.c_long] * 2
-    run.argtypes += [ctypes.c_void_p] * 2
-    run.restype = None
-    bodies = common.MODEL.assembly.bodies
-    phi = np.ascontiguousarray([body.phi for body in bodies])
-    place = np.zeros((len(bodies), 3))
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder) / "wings.so"
+        subprocess.run([compiler, *FLAGS, str(source), "-o", str(library)], check=True)
+        simulate = ctypes.CDLL(str(library)).simulate
+    pointer, count = ctypes.c_void_p, ctypes.c_long
+    simulate.argtypes = [*[pointer] * 4, ctypes.c_double, count, count, pointer, pointer]
+    simulate.restype = None
+    phi = np.ascontiguousarray([body.phi for body in common.MODEL.assembly.bodies])
+    place = np.zeros((len(phi), 3))
     place[1:] = [joint.placement.position for joint in common.MODEL.assembly.joints]
-    hinges = [joint for joint in common.MODEL.assembly.joints if joint.role == "passive"]
-    springs = np.array([[joint.stiffness, joint.damping] for joint in hinges])
-    out = np.zeros((n // 100, len(x0)))
+    springs = np.ascontiguousarray(common.SPRINGS)
+    out = np.zeros((n_steps // 100, len(x0)))
 
-    def job() -> np.ndarray:
+    def job() -> Array:
         x = x0.copy()
-        tables = (phi, place, springs, table.given)
-        pointers = [array.ctypes.data for array in tables]
-        run(*pointers, STEP, n, 100, x.ctypes.data, out.ctypes.data)
+        tables = [array.ctypes.data for array in (phi, place, springs, table.given)]
+        simulate(*tables, STEP, n_steps, 100, x.ctypes.data, out.ctypes.data)
         return x
 
     return job
 
 
 def main() -> None:
-    """Run all and print ratios."""
+    """Time, compare, report."""
     options = common.arguments(__doc__)
     n = 10_000 if options.quick else 60_000
-    n_slow = 300 if options.quick else 1500  # steps timed for the Python loops, then scaled
+    n_slow = 200 if options.quick else 1000
     table = common.inputs(n, STEP)
     x0 = common.start(table)
-    stages = Stages(*(np.zeros_like(x0) for _ in range(3)))
-    out, work, system = np.zeros((n // 100, len(x0))), common.work(), common.SYSTEM
-    last = {}
+    ours = common.Kernel(table, x0, step=STEP, n_steps=n, every=100)
+    beginning = common.Kernel(table, x0, step=STEP, n_steps=n_slow, every=100)
+    jobs: dict[str, Callable[[], object]] = {"ours": ours.run}
+    result = common.Table("S1", f"60 s simulation, RK4 1 ms (timed: {n} steps, scaled)")
 
-    def ours(steps: int = n) -> None:
-        x = x0.copy()
-        rk4(system.tree, system.parameters, work, table, 0.0, STEP, steps, 100, x, stages, out)
-        last["ours"] = x
-
-    ours()
-    loop = common.PinocchioLoop()
-    import mujoco
-
-    engine = common.mujoco_model(STEP)
-    data = mujoco.MjData(engine)
-
-    def peers_mujoco() -> None:
-        for _ in range(n_slow):
-            mujoco.mj_step(engine, data)
-
-    jobs = {
-        "ours": ours,
-        "pinocchio": lambda: last.__setitem__("pin", loop.run(x0, table, STEP, n_slow)),
-        "mujoco": peers_mujoco,
-    }
     cpp = cpp_job(table, x0, n)
-    if cpp is not None:
-        jobs["cpp"] = lambda: last.__setitem__("cpp", cpp())
-    times = common.best(jobs, n=3 if options.quick else 5)
-    for name in ("pinocchio", "mujoco"):
-        times[name] *= n / n_slow
-    agree = float(np.abs(last["cpp"] - last["ours"]).max()) if cpp else float("nan")
-    ours(n_slow)
-    q, _ = last["pin"]
-    same = float(np.abs(q[loop.iq] - last["ours"][13 : 13 + common.C]).max())
-    rows: dict[str, float | str] = {
-        f"ours, {n} steps [s]": times["ours"],
-        "Pinocchio from a Python loop / ours (promise >= 15)": times["pinocchio"] / times["ours"],
-        "MuJoCo mj_step RK4 (arm free) from Python / ours": times["mujoco"] / times["ours"],
-        "ours / hand-written C++ (promise <= 1.5)": (
-            times["ours"] / times["cpp"] if cpp else "no g++"
-        ),
-        "final state, ours against C++ (largest difference)": agree,
-        f"coordinates after {n_slow} steps, ours against Pinocchio": same,
+    if cpp is None:
+        result.notes.append("no g++ here: the hand-written program was left out")
+    else:
+        jobs["cpp"] = cpp
+        result.add_check("final state, ours and C++", common.difference(ours.run(), cpp()), 1e-9)
+    whole, part = 60_000 / n, 60_000 / n_slow
+    scale = {"ours": whole, "cpp": whole}
+    try:
+        import pinocchio_
+
+        loop = pinocchio_.Loop()
+        jobs["pinocchio"] = lambda: loop.run(x0, table, step=STEP, n_steps=n_slow)
+        scale["pinocchio"] = part
+        reached = pinocchio_.to_free_state(beginning.run())
+        error = common.difference(reached, loop.run(x0, table, step=STEP, n_steps=n_slow))
+        result.add_check(f"state after {n_slow} steps, ours and Pinocchio", error, 1e-9)
+    except ImportError:
+        result.notes.append("Pinocchio is not installed: left out")
+    try:
+        import mujoco
+        import mujoco_
+        import pinocchio_
+
+        robot = mujoco_.build(STEP)
+        data, applied = mujoco.MjData(robot), mujoco_.forces(table)[:n_slow]
+        jobs["mujoco"] = lambda: mujoco_.run(robot, data, x0, applied)
+        scale["mujoco"] = part
+        error = common.difference(
+            pinocchio_.to_free_state(beginning.run()), mujoco_.run(robot, data, x0, applied)
+        )
+        # MuJoCo holds the driven joints' force over a step, which costs it two orders
+        result.add_check(f"state after {n_slow} steps, ours and MuJoCo", error, 1e-5)
+    except ImportError:
+        result.notes.append("MuJoCo is not installed: left out")
+
+    times = common.race(jobs, rounds=5 if options.quick else 9)
+    seconds = {name: time * scale[name] for name, time in times.items()}
+    labels = {
+        "ours": ("ours", ""),
+        "cpp": ("C++ written for this mechanism", "-O3 -march=native"),
+        "pinocchio": ("Pinocchio, Python loop", f"{n_slow} steps, scaled"),
+        "mujoco": ("MuJoCo mj_step, Python loop", f"{n_slow} steps, scaled"),
     }
-    common.report(options, "S1: simulation", rows)
+    for name, value in seconds.items():
+        result.add_time(labels[name][0], value, seconds["ours"], labels[name][1])
+    if "pinocchio" in seconds:
+        ratio = seconds["pinocchio"] / seconds["ours"]
+        result.add_promise("Pinocchio from a Python loop / ours", ratio, least=15.0)
+    if "cpp" in seconds:
+        result.add_promise("ours / C++", seconds["ours"] / seconds["cpp"], most=1.5)
+    result.show(options)
 
 
 if __name__ == "__main__":

@@ -1,118 +1,131 @@
-"""S2: Jacobian by 30 parameters over 60 s at 10 ms, against Pinocchio and MuJoCo differences.
+"""S2: the motion's derivative by 30 parameters, 6000 steps of 10 ms.
 
-Pinocchio's side has analytic derivatives of the dynamics (RNEA derivatives and regressor) and a
-NumPy tangent. MuJoCo cannot prescribe the motion of a joint, so its side computes bias and mass
-matrix (`mj_rne`, `mj_fullM`) and solves for the free part, once per stage, one rollout per
-parameter plus one. Both are timed per stage and scaled to RK4's four stages.
+Beside us: Pinocchio from Python with analytic sensitivities, and finite differences with MuJoCo.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import common
 import numpy as np
+from common import Array
 
-from freefloat.dynamics import integrate_with_sensitivity
+from freefloat.dynamics import Sensitivity, integrate_with_sensitivity
+from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.model import inertia
 
-STEP = 1e-2
-PANELS = ("l1", "l2", "r1", "r2")
+STEP, N_STEPS, EVERY = 1e-2, 6000, 10
+WINGS = ("l1", "l2", "r1", "r2")
 NAMES = [f"bus.{field}" for field in inertia.NAMES]
-NAMES += [f"panel_{p}.{field}" for p in PANELS for field in ("mass", "my", "ixx")]
-NAMES += [f"hinge_{p}.{field}" for p in PANELS for field in ("stiffness", "damping")]
+NAMES += [f"panel_{wing}.{field}" for wing in WINGS for field in ("mass", "my", "ixx")]
+NAMES += [f"hinge_{wing}.{field}" for wing in WINGS for field in ("stiffness", "damping")]
 
 
-class PinocchioTangent:
-    """One stage of the tangent equation with Pinocchio's analytic derivatives, in NumPy."""
-
-    def __init__(self, x0: np.ndarray, table) -> None:
-        self.loop = common.PinocchioLoop()
-        self.given = table.given[0, 0]
-        self.q, self.v = self.loop.begin(x0)
-        self.T = np.random.default_rng(0).normal(size=(2 * self.loop.robot.nv, len(NAMES)))
-        links = common.SYSTEM.n_links
-        self.pick = np.random.default_rng(1).normal(size=(10 * links, len(NAMES)))
-
-    def stage(self) -> None:
-        """Accelerations, their derivatives by state and parameters, and the tangent's rate."""
-        loop, pin = self.loop, self.loop.pin
-        a = loop.rate(self.q, self.v, self.given)
-        dq, dv, H = pin.computeRNEADerivatives(loop.robot, loop.data, self.q, self.v, a)
-        Y = pin.computeJointTorqueRegressor(loop.robot, loop.data, self.q, self.v, a)
-        free, nv = loop.free, loop.robot.nv
-        force = dq[free] @ self.T[:nv] + dv[free] @ self.T[nv:] + Y[free] @ self.pick
-        H = np.triu(H) + np.triu(H, 1).T
-        rate = np.zeros_like(self.T)
-        rate[:nv] = self.T[nv:]
-        rate[nv + free] = -np.linalg.solve(H[loop.grid], force)
-        self.T + 0.5 * STEP * rate  # the stage's own combination
+def ours(table: Inputs, x0: Array, n_steps: int) -> Sensitivity:
+    """States and tangents by the library's own call, recorded every tenth step."""
+    return integrate_with_sensitivity(
+        common.SYSTEM, x0, NAMES, inputs=table, step=STEP, n_steps=n_steps, every=EVERY,
+        with_efforts=False,
+    )  # fmt: skip
 
 
-class MujocoStage:
-    """Free accelerations with the driven joints prescribed, from MuJoCo's bias and mass matrix."""
+def relative(jacobian: Array, reference: Array) -> float:
+    """Largest difference, relative to the largest entry of its column."""
+    size = np.max(np.abs(reference), axis=0)
+    return float(np.max(np.abs(jacobian - reference) / np.where(size > 0.0, size, 1.0)))
 
-    def __init__(self, x0: np.ndarray, table) -> None:
-        import mujoco
 
-        self.mj, self.engine = mujoco, common.mujoco_model(STEP)
-        self.data = mujoco.MjData(self.engine)
-        names = common.SYSTEM.coordinates
-        self.iv = np.array([self.engine.joint(name).dofadr[0] for name in names])
-        self.free = np.concatenate([np.arange(6), self.iv[common.HINGES]])
-        self.grid = np.ix_(self.free, self.free)
-        self.given = table.given[0, 0]
-        self.q, self.v = self.data.qpos.copy(), self.data.qvel.copy()
-        self.bias, self.H = np.zeros(self.engine.nv), np.zeros((self.engine.nv, self.engine.nv))
-        loop = common.PinocchioLoop()
-        self.k, self.d = loop.k, loop.d
+def difference_jobs(table: Inputs, x0: Array, n_slow: int) -> dict[str, Callable[[], Array]]:
+    """Forward differences: one rollout a parameter and one more, with mj_step or mujoco.rollout."""
+    import mujoco
+    import mujoco_
 
-    def stage(self) -> None:
-        """One right side: set the state, bias, mass matrix, solve."""
-        mj, engine, data = self.mj, self.engine, self.data
-        given, hinges = self.iv[common.GIVEN], self.iv[common.HINGES]
-        self.q[given + 1], self.v[given] = self.given[:, 0], self.given[:, 1]
-        data.qpos[:], data.qvel[:] = self.q, self.v
-        data.qacc[:] = 0.0
-        data.qacc[given] = self.given[:, 2]
-        mj.mj_fwdPosition(engine, data)
-        mj.mj_fwdVelocity(engine, data)
-        mj.mj_rne(engine, data, 1, self.bias)
-        mj.mj_fullM(engine, data, self.H)
-        rhs = -self.bias[self.free]
-        rhs[6:] -= self.k * self.q[hinges + 1] + self.d * self.v[hinges]
-        np.linalg.solve(self.H[self.grid], rhs)
+    amounts = [1e-4 * max(1.0, abs(_value(name))) for name in NAMES]
+    robots = [mujoco_.build(STEP)]
+    for name, amount in zip(NAMES, amounts, strict=True):
+        robots.append(mujoco_.build(STEP))
+        mujoco_.change(robots[-1], name, amount)
+    data, applied = mujoco.MjData(robots[0]), mujoco_.forces(table)[:n_slow]
+
+    def tangent(states: Array) -> Array:
+        return np.stack([(s - states[0]) / h for s, h in zip(states[1:], amounts, strict=True)], 1)
+
+    def stepping() -> Array:
+        return tangent(np.array([mujoco_.run(robot, data, x0, applied) for robot in robots]))
+
+    def rolling() -> Array:
+        return tangent(mujoco_.roll(robots, data, x0, applied))
+
+    return {"mujoco": stepping, "rollout": rolling}
+
+
+def _value(name: str) -> float:
+    owner, field = name.split(".")
+    if owner.startswith("hinge"):
+        joint = next(j for j in common.MODEL.assembly.joints if j.name == owner)
+        return float(getattr(joint, field))
+    return float(common.MODEL.body(owner).phi[inertia.NAMES.index(field)])
+
+
+def as_free(tangent: Array, state: Array) -> Array:
+    """Our tangent (small rotation) as the derivative of the 21 free numbers (quaternion)."""
+    x, y, z, w = state[3:7]
+    turn = 0.5 * np.array([[w, -z, y], [z, w, -x], [-y, x, w], [-x, -y, -z]])
+    return np.concatenate([tangent[:3], turn @ tangent[3:6], tangent[6:]])
 
 
 def main() -> None:
-    """Run all and print ratios."""
+    """Time, compare, report."""
     options = common.arguments(__doc__)
-    n, n_slow = 6000, 200
-    table = common.inputs(n, STEP)
+    n_slow = 50 if options.quick else 200
+    table = common.inputs(N_STEPS, STEP)
     x0 = common.start(table)
+    result = common.Table("S2", f"{len(NAMES)}-parameter Jacobian, {N_STEPS} steps of 10 ms")
+    jobs: dict[str, Callable[[], object]] = {"ours": lambda: ours(table, x0, N_STEPS)}
+    part = N_STEPS / n_slow
+    slice_ = ours(table, x0, n_slow)
+    labels = {"ours": ("ours, integrate_with_sensitivity", 1.0, "")}
+    try:
+        from pinocchio_tangent import TangentLoop
 
-    def ours() -> None:
-        integrate_with_sensitivity(
-            common.SYSTEM, x0, NAMES, inputs=table, step=STEP, n_steps=n, every=10,
-            with_efforts=False,
-        )  # fmt: skip
+        peer = TangentLoop(NAMES)
 
-    ours()
-    peer = PinocchioTangent(x0, table)
-    differences = MujocoStage(x0, table)
+        def loop() -> Array:
+            return peer.run_tangent(x0, table, step=STEP, n_steps=n_slow)
 
-    jobs = {
-        "ours": ours,
-        "pinocchio": lambda: [peer.stage() for _ in range(n_slow)],
-        "mujoco": lambda: [differences.stage() for _ in range(n_slow)],
-    }
-    times = common.best(jobs, n=3 if options.quick else 5)
-    pinocchio = times["pinocchio"] * 4 * n / n_slow
-    rollouts = times["mujoco"] * 4 * n / n_slow * (1 + len(NAMES))
-    rows: dict[str, float | str] = {
-        f"ours, {n} steps, {len(NAMES)} parameters [s]": times["ours"],
-        "Pinocchio from Python, analytic / ours (promise >= 14)": pinocchio / times["ours"],
-        "MuJoCo forward differences from Python / ours (promise >= 150)": rollouts / times["ours"],
-    }
-    common.report(options, "S2: Jacobian", rows)
+        jobs["pinocchio"] = loop
+        error = relative(loop(), slice_.tangents[-1])
+        result.add_check(f"Jacobian after {n_slow} steps, ours and Pinocchio", error, 1e-6)
+        note = f"{n_slow} steps, scaled"
+        labels["pinocchio"] = ("Pinocchio, Python, analytic", part, note)
+    except ImportError:
+        result.notes.append("Pinocchio is not installed: left out")
+    try:
+        differences = difference_jobs(table, x0, n_slow)
+        reference = as_free(slice_.tangents[-1], slice_.states[-1])
+        for name, job in differences.items():
+            # forward differences, and forces held over a step
+            error = relative(job(), reference)
+            result.add_check(f"Jacobian after {n_slow} steps, ours and {name}", error, 2e-2)
+        jobs.update(differences)
+        note = f"{1 + len(NAMES)} rollouts of {n_slow} steps, scaled"
+        labels["mujoco"] = ("MuJoCo differences, mj_step", part, note)
+        labels["rollout"] = ("MuJoCo differences, mujoco.rollout", part, "no Python loop; " + note)
+    except ImportError:
+        result.notes.append("MuJoCo is not installed: left out")
+
+    times = common.race(jobs, rounds=3 if options.quick else 7)
+    seconds = {name: time * labels[name][1] for name, time in times.items()}
+    for name, value in seconds.items():
+        result.add_time(labels[name][0], value, seconds["ours"], labels[name][2])
+    if "pinocchio" in seconds:
+        ratio = seconds["pinocchio"] / seconds["ours"]
+        result.add_promise("Pinocchio from Python, analytic / ours", ratio, least=14.0)
+    if "mujoco" in seconds:
+        ratio = seconds["mujoco"] / seconds["ours"]
+        result.add_promise("MuJoCo finite differences / ours", ratio, least=150.0)
+    result.show(options)
 
 
 if __name__ == "__main__":

@@ -129,7 +129,7 @@ def test_a_motion_that_blows_up_is_told():
     bodies = (Body("a", 1.0, inertia=ONE), Body("b", 1.0, inertia=ONE))
     system = flatten(Model("stiff", Root("a"), bodies, (stiff,)))
     start = Start(coordinates={"j": 0.1}).vector(system)
-    with pytest.raises(FreefloatError, match=r"not finite from t = .* \(step 0\.01 s\)"):
+    with pytest.raises(FreefloatError, match=r"too stiff for RK4 with a step of 0\.01 s"):
         integrate(system, start, lambda _: no_inputs(system), duration=20.0, step=0.01)
 
 

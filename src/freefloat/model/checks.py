@@ -208,13 +208,6 @@ def _drive_faults(joint: Joint, place: str) -> Iterator[Fault]:
             "'passive' beside a drive (the link follows the spring)",
             "say how the motor moves in drive.role",
         )
-    if drive.form == "disc" and drive.ratio != 1.0:
-        yield Fault(
-            f"{place}.drive.ratio",
-            f"{drive.ratio:g}",
-            "1 for a disc, whose inertia is given at the joint side",
-            "write form = 'geared' if the rotor spins that much faster, or drop the ratio",
-        )
     for name, low in (("inertia", 0.0), ("stiffness", 0.0), ("ratio", 0.0)):
         if getattr(drive, name) <= low:
             yield Fault(f"{place}.drive.{name}", f"{getattr(drive, name):g}", "> 0", "correct it")
