@@ -76,7 +76,6 @@ def main() -> None:
         seconds = N * N_STEPS / n_slow * times["pinocchio"]
         result.add_time("Pinocchio, Python loop, one core", seconds, one, f"{n_slow} steps, scaled")
         result.add_promise("Pinocchio loop / ours, one core", seconds / one, least=25.0)
-    result.add_promise("lanes: one at a time / one core", alone / one, least=2.0)
     result.show(options)
 
 

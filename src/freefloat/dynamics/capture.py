@@ -39,7 +39,7 @@ def integrate_closed_loop(
     law: damping [1/s], stiffness [1/s^2], force gain [1/s], max force [N], torque gain [1/s], max
     torque [N m]. Every joint takes part, whatever its role.
     """
-    from freefloat.dynamics.kernels.capture import rk4_capture
+    from freefloat.dynamics.kernels.capture import new_scratch, rk4_capture
 
     root, c = system.model.root.type, system.n_coordinates
     n_needed = 1 if root == "planar" else 3
@@ -61,7 +61,8 @@ def integrate_closed_loop(
     stages = Stages(*(np.zeros_like(x) for _ in range(3)))
     rk4_capture(
         system.tree, system.parameters, new_work(system.tree), np.array(law, dtype=float),
-        root == "planar", float(step), n_steps, every, x, stages, states, extras,
+        root == "planar", float(step), n_steps, every, x, stages, new_scratch(c), states,
+        extras,
     )  # fmt: skip
     if not np.all(np.isfinite(states)):
         raise FreefloatError("the closed loop ran into a singular posture; change the start")

@@ -45,6 +45,8 @@ class Tree(NamedTuple):
     field: Array  # (14,) gravity (3), orbit n^2, radial (3), tangential (3), rate n, is_active,
     #               linear [N s/m] and angular [N m s/rad] drag on the root
     free: Index
+    above: Index  # (free,) the place in `free` of the next one inboard, -1 for none: only those
+    #               reached by going on from there share an entry of the mass matrix with it
     given: Index
 
 
@@ -107,13 +109,14 @@ def flatten(model: Model) -> System:
     links, poses, geometry = _links(assembly)
     phi_map = {name: inertial.moved(*poses[name]) for name in poses}
     names = tuple(coordinate.name for coordinate in assembly.coordinates)
+    rotors = _rotor_arrays(assembly, links, poses)
     tree = Tree(
         **geometry,
-        **_rotor_arrays(assembly, links, poses),
+        **rotors,
         **_spring_arrays(assembly),
         **_thruster_arrays(model, links, poses),
         field=_field(model),
-        **_roles(model, assembly),
+        **_roles(model, assembly, geometry["links"], rotors["rotor_link"]),
     )
     system = System(model, tree, _no_parameters(tree), names, links, poses, phi_map)
     return _with_parameters(system, assembly)
@@ -197,13 +200,30 @@ def _field(model: Model) -> Array:
     return _floats(field)
 
 
-def _roles(model: Model, assembly: Assembly) -> dict:
+def _roles(model: Model, assembly: Assembly, links: Index, carriers: Index) -> dict:
     moved_by_force = [c.role in ("torque", "passive") for c in assembly.coordinates]
     free = [6 + i for i, is_free in enumerate(moved_by_force) if is_free]
+    rows = np.array([*ROOT_FREE[model.root.type], *free], dtype=np.int64)
     return {
-        "free": np.array([*ROOT_FREE[model.root.type], *free], dtype=np.int64),
+        "free": rows,
+        "above": _above(rows, links[:, 0], carriers),
         "given": np.array([i for i, f in enumerate(moved_by_force) if not f], dtype=np.int64),
     }
+
+
+def _above(free: Index, parents: Index, carriers: Index) -> Index:
+    """For every free acceleration the place in `free` of the next one inboard, -1 for none."""
+    place = {int(g): m for m, g in enumerate(free)}
+    n_root = int(np.sum(free < 6))
+    above = np.arange(len(free)) - 1
+    for m in range(n_root, len(free)):
+        link = int(free[m]) - 5
+        is_joint = link < len(parents)
+        link = int(parents[link] if is_joint else carriers[link - len(parents)])
+        while link > 0 and link + 5 not in place:
+            link = int(parents[link])
+        above[m] = place[link + 5] if link > 0 else n_root - 1
+    return above
 
 
 def _no_parameters(tree: Tree) -> Parameters:

@@ -124,7 +124,8 @@ def _fly(
 def _all_prescribed(system: System) -> System:
     """The system with every joint driven by motion: what a closed loop amounts to afterwards."""
     root = system.tree.free[system.tree.free < 6]
-    tree = system.tree._replace(free=root, given=np.arange(system.n_coordinates))
+    above = system.tree.above[: len(root)]
+    tree = system.tree._replace(free=root, above=above, given=np.arange(system.n_coordinates))
     return System(**{**vars(system), "tree": tree})
 
 

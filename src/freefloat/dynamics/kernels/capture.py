@@ -8,6 +8,7 @@ times one) three equations A ddq = r remain, one for a planar root.
 from __future__ import annotations
 
 from math import asin, atan2, cos, sin
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,23 @@ from freefloat.dynamics.kernels.newton_euler import (
 )
 from freefloat.dynamics.kernels.observe import link_momenta
 from freefloat.dynamics.kernels.spatial import C, F, S, cross, momentum_of, place_inertia, six
+
+
+class Scratch(NamedTuple):
+    """Scratch space of the closed loop."""
+
+    push: np.ndarray  # (6,) world torque and force on the root
+    alpha: np.ndarray  # (3,) wanted angular acceleration of the root
+    A: np.ndarray  # (3, joints)
+    G: np.ndarray  # (3, 3) A A^T; rows a planar root does not have are those of the unit matrix
+    r: np.ndarray  # (3,)
+    above: np.ndarray  # (3,) see `factorise`
+
+
+def new_scratch(n_joints: int) -> Scratch:
+    """Scratch space for so many joints."""
+    A, above = np.zeros((3, n_joints)), np.array([-1, 0, 1])
+    return Scratch(np.zeros(6), np.zeros(3), A, np.zeros((3, 3)), np.zeros(3), above)
 
 
 @inlined
@@ -76,12 +94,12 @@ def brake(tree, par, w, x, law, push):
 
 
 @inlined
-def capture_rate(tree, par, w, law, is_planar, x, push, alpha, A, dx):
-    """dx under the closed loop; joint accelerations in w.U, wrench in push.
+def capture_rate(tree, par, w, law, is_planar, x, scratch, dx):
+    """dx under the closed loop; joint accelerations in w.U, wrench in scratch.push.
 
-    law: damping, stiffness, force gain, max force, torque gain, max torque. A (3, joints) scratch.
+    law: damping, stiffness, force gain, max force, torque gain, max torque.
     """
-    L, U, root = w.L, w.U, w.root
+    L, U, root, push, alpha = w.L, w.U, w.root, scratch.push, scratch.alpha
     n = U.shape[0]
     for c in range(n):
         U[c, Q], U[c, DQ], U[c, DDQ] = x[13 + c], x[13 + n + c], 0.0
@@ -101,7 +119,7 @@ def capture_rate(tree, par, w, law, is_planar, x, push, alpha, A, dx):
         wanted_acceleration(root, law[0], law[1], alpha)
     set_wrench(tree, root, push[0], push[1], push[2], push[3], push[4], push[5], x[7], x[8], x[9])
     newton_euler(tree, par, w)
-    joint_accelerations(L, U, is_planar, alpha, A)
+    joint_accelerations(L, U, is_planar, scratch)
     for k in range(3):
         root[ACCELERATION + k] = alpha[k]
     linear_acceleration(L, U, alpha, root)
@@ -111,12 +129,14 @@ def capture_rate(tree, par, w, law, is_planar, x, push, alpha, A, dx):
 
 
 @inlined
-def joint_accelerations(L, U, is_planar, alpha, A):
+def joint_accelerations(L, U, is_planar, scratch):
     """The smallest ddq for which the root turns with alpha; forces and inertias are in L."""
-    n = L.shape[0] - 1
+    n, A, alpha = L.shape[0] - 1, scratch.A, scratch.alpha
     first = 2 if is_planar else 0
-    r = np.zeros(3)
+    G, r = scratch.G, scratch.r
     m = L[0, C]
+    for k in range(3):
+        r[k] = 0.0
     for k in range(first, 3):
         r[k] = -L[0, F + k]
         for j in range(3):
@@ -135,18 +155,17 @@ def joint_accelerations(L, U, is_planar, alpha, A):
             A[k, c] = f[k]
             for j in range(3):
                 A[k, c] -= root_entry(L, 3 + j, k) * f[3 + j] / m
-    size = 3 - first
-    G, x = np.zeros((size, size)), r[first:]
-    for k in range(size):
+    for k in range(3):
         for j in range(k + 1):
-            for c in range(n):
-                G[k, j] += A[first + k, c] * A[first + j, c]
-    factorise(G)
-    solve(G, x)
+            G[k, j] = 1.0 if k == j and k < first else 0.0
+            for c in range(n if j >= first else 0):
+                G[k, j] += A[k, c] * A[j, c]
+    factorise(G, scratch.above)
+    solve(G, scratch.above, r)
     for c in range(n):
         U[c, DDQ] = 0.0
-        for k in range(size):
-            U[c, DDQ] += A[first + k, c] * x[k]
+        for k in range(first, 3):
+            U[c, DDQ] += A[k, c] * r[k]
 
 
 @inlined
@@ -164,22 +183,25 @@ def linear_acceleration(L, U, alpha, root):
 
 
 @kernel
-def rk4_capture(tree, par, w, law, is_planar, h, n_steps, every, x, stages, states, extras):
+def rk4_capture(
+    tree, par, w, law, is_planar, h, n_steps, every, x, stages, scratch, states, extras
+):
     """Integrate the closed loop; extras[i] = ddq and wrench at each recorded state."""
     y, k, total = stages.x, stages.k, stages.total
     n, c = x.shape[0], w.U.shape[0]
-    push, alpha, A = np.zeros(6), np.zeros(3), np.zeros((3, c))
     for step in range(n_steps + 1):
-        y[:], total[:] = x, 0.0
+        for i in range(n):
+            y[i], total[i] = x[i], 0.0
         for stage in range(4):
-            capture_rate(tree, par, w, law, is_planar, y, push, alpha, A, k)
+            capture_rate(tree, par, w, law, is_planar, y, scratch, k)
             if stage == 0 and step % every == 0:
                 row = step // every
-                states[row] = x
+                for i in range(n):
+                    states[row, i] = x[i]
                 for j in range(c):
                     extras[row, j] = w.U[j, DDQ]
                 for j in range(6):
-                    extras[row, c + j] = push[j]
+                    extras[row, c + j] = scratch.push[j]
             weight = 1.0 if stage == 0 or stage == 3 else 2.0
             ahead = h if stage == 2 else 0.5 * h
             for i in range(n):

@@ -6,7 +6,7 @@ prescribed accelerations are in it already; the mass matrix is needed for the fr
 
 from __future__ import annotations
 
-from math import sqrt, tanh
+from math import tanh
 
 from freefloat.compilation import inlined
 from freefloat.dynamics.kernels.newton_euler import (
@@ -117,33 +117,37 @@ def mass_matrix(tree, par, w):
 
 
 @inlined
-def factorise(H):
-    """Cholesky in place (lower); the diagonal keeps the reciprocals."""
-    for i in range(H.shape[0]):
-        for j in range(i):
-            total = H[i, j]
-            for k in range(j):
-                total -= H[i, k] * H[j, k]
-            H[i, j] = total * H[j, j]
-        total = H[i, i]
-        for k in range(i):
-            total -= H[i, k] * H[i, k]
-        H[i, i] = 1.0 / sqrt(total)
+def factorise(H, above):
+    """H = L^T D L in place (lower triangle), from the tips inwards, so that branches stay apart.
+
+    Row k keeps D L and, on the diagonal, 1 / D; above[k] is the next row inboard (Featherstone
+    2005, "Efficient factorization of the joint-space inertia matrix for branched trees").
+    """
+    for k in range(H.shape[0] - 1, -1, -1):
+        H[k, k] = 1.0 / H[k, k]
+        i = above[k]
+        while i >= 0:
+            h = H[k, i] * H[k, k]
+            for j in range(i + 1):
+                H[i, j] -= h * H[k, j]
+            i = above[i]
 
 
 @inlined
-def solve(H, x):
+def solve(H, above, x):
     """Solve in place with the factor of `factorise`."""
     n = H.shape[0]
-    for i in range(n):
-        total = x[i]
-        for k in range(i):
-            total -= H[i, k] * x[k]
-        x[i] = total * H[i, i]
-    for i in range(n - 1, -1, -1):
-        x[i] *= H[i, i]
-        for k in range(i):
-            x[k] -= H[i, k] * x[i]
+    for k in range(n - 1, -1, -1):
+        scaled = x[k] * H[k, k]
+        i = above[k]
+        while i >= 0:
+            x[i] -= H[k, i] * scaled
+            i = above[i]
+    for k in range(n):
+        total = x[k]
+        for i in range(k):
+            total -= H[k, i] * x[i]
+        x[k] = total * H[k, k]
 
 
 @inlined
@@ -167,8 +171,8 @@ def forward_dynamics(tree, par, w):
         else:
             w.rhs[m] = U[g - 6, EFFORT] - joint_force(tree, w, g - 6)
     mass_matrix(tree, par, w)
-    factorise(w.H)
-    solve(w.H, w.rhs)
+    factorise(w.H, tree.above)
+    solve(w.H, tree.above, w.rhs)
     for m in range(free.shape[0]):
         if free[m] < 6:
             root[ACCELERATION + free[m]] = w.rhs[m]

@@ -73,7 +73,11 @@ def set_inputs(tree, w, inputs, step, stage):
     for m in range(tree.given.shape[0]):
         for k in range(3):  # position, rate, acceleration
             U[tree.given[m], k] = inputs.given[row, stage, m, k] + 0.0 * U[tree.given[m], k]
-    for c in range(U.shape[0]):
+        U[tree.given[m], EFFORT] = 0.0 * U[tree.given[m], Q]
+    for m in range(tree.free.shape[0]):  # nobody asks what drives a prescribed coordinate
+        c = tree.free[m] - 6
+        if c < 0:
+            continue
         U[c, EFFORT] = clip(asked(w, inputs, step, stage, c), inputs.gains[c, 2])
 
 

@@ -94,6 +94,22 @@ _binary(min, None, _choose("<"))
 _binary(max, None, _choose(">"))
 
 
+@infer_global(operator.eq)
+class _Equal(ConcreteTemplate):
+    """Equal in every lane."""
+
+    cases = [signature(types.boolean, lanes_type, a) for a in (lanes_type, types.float64)]  # noqa: RUF012
+
+
+@lower_builtin(operator.eq, lanes_type, lanes_type)
+@lower_builtin(operator.eq, lanes_type, types.float64)
+def _equal(context, builder, sig, args):
+    x, y = (_splat(builder, v, k) for v, k in zip(args, sig.args, strict=True))
+    bits = ir.IntType(LANES)
+    same = builder.bitcast(builder.fcmp_ordered("==", x, y), bits)
+    return builder.icmp_unsigned("==", same, bits(2**LANES - 1))
+
+
 @infer_global(operator.neg)  # type: ignore[misc]
 class _Negated(ConcreteTemplate):
     cases = [signature(lanes_type, lanes_type)]  # noqa: RUF012

@@ -30,9 +30,11 @@ from freefloat.dynamics.kernels.spatial import (
     three,
     turn_inertia,
 )
+from freefloat.dynamics.kernels.turns import cos_sin
 
-# Columns of the coordinate table U: position, rate, acceleration, applied effort, rotor torque.
-Q, DQ, DDQ, EFFORT, SPIN = 0, 1, 2, 3, 4
+# Columns of the coordinate table U: position, rate, acceleration, applied effort, rotor torque, the
+# position for which the link was placed last, and whether that moved it (1) or not (0).
+Q, DQ, DDQ, EFFORT, SPIN, PLACED, IS_MOVED = 0, 1, 2, 3, 4, 5, 6
 # Places in the root vector: rate (3), acceleration (6), wrench (6), field u (3), field r (3),
 # quaternion (4), thruster forces.
 RATE, ACCELERATION, WRENCH, FIELD_U, FIELD_R, ATTITUDE, PUSH = 0, 3, 9, 15, 18, 21, 25
@@ -42,7 +44,7 @@ class Work(NamedTuple):
     """Scratch space of one simulation; every kernel writes here and allocates nothing."""
 
     L: np.ndarray  # (links, 46) see spatial.py
-    U: np.ndarray  # (coordinates, 5) see above
+    U: np.ndarray  # (coordinates, 7) see above
     root: np.ndarray  # (25 + thrusters,) see above
     H: np.ndarray  # (free, free) mass matrix, then its Cholesky factor
     rhs: np.ndarray  # (free,) right side, then accelerations
@@ -53,30 +55,39 @@ def new_work(tree) -> Work:
     n, n_free = len(tree.links), len(tree.free)
     work = Work(
         L=np.zeros((n, LINK_COLUMNS)),
-        U=np.zeros((n - 1 + len(tree.rotor_link), 5)),
+        U=np.zeros((n - 1 + len(tree.rotor_link), 7)),
         root=np.zeros(PUSH + len(tree.thruster_link)),
         H=np.zeros((n_free, n_free)),
         rhs=np.zeros(n_free),
     )
     work.L[0, [0, 4, 8]] = 1.0  # the root frame in itself; never written again
+    work.U[:, PLACED] = np.nan
     return work
 
 
 @inlined
 def place_links(tree, w):
-    """Axes, origin and joint motion of every link, from the coordinates."""
-    L = w.L
+    """Axes, origin and joint motion of every link, from the coordinates.
+
+    Links that have not moved since the last time are left alone: a prescribed joint is in the same
+    place in the two middle stages of a step, and at its end and the start of the next.
+    """
+    L, U, T = w.L, w.U, tree.place
     for i in range(1, tree.links.shape[0]):
         j = tree.links[i, 0]
-        T = tree.place
+        q = U[i - 1, Q]
+        if q == U[i - 1, PLACED] and (j == 0 or U[j - 1, IS_MOVED] == 0.0):
+            U[i - 1, IS_MOVED] = 0.0 * q
+            continue
+        U[i - 1, PLACED] = q
+        U[i - 1, IS_MOVED] = 0.0 * q + 1.0
         x, y, z = rotate(L, j, T[i, 9], T[i, 10], T[i, 11])
         px, py, pz = x + L[j, P], y + L[j, P + 1], z + L[j, P + 2]
         xx, xy, xz = rotate(L, j, T[i, 0], T[i, 3], T[i, 6])
         yx, yy, yz = rotate(L, j, T[i, 1], T[i, 4], T[i, 7])
         zx, zy, zz = rotate(L, j, T[i, 2], T[i, 5], T[i, 8])
-        q = w.U[i - 1, Q]
         if tree.links[i, 1] == 1:
-            c, s = cos(q), sin(q)
+            c, s = cos_sin(q)
             L[i, 0], L[i, 3], L[i, 6] = c * xx + s * yx, c * xy + s * yy, c * xz + s * yz
             L[i, 1], L[i, 4], L[i, 7] = c * yx - s * xx, c * yy - s * xy, c * yz - s * xz
             L[i, S], L[i, S + 1], L[i, S + 2] = zx, zy, zz

@@ -155,26 +155,26 @@ def add_state_forces(G, T, b, n_rows):
 
 
 @inlined
-def solve_columns(H, b):
-    """b := -H^-1 b for the first H.shape[0] rows, all columns at once."""
+def solve_columns(H, above, b):
+    """b := -H^-1 b for the first H.shape[0] rows, all columns at once; see `factorise`."""
     n, columns = H.shape[0], b.shape[1]
-    for i in range(n):
-        for k in range(i):
-            h = H[i, k]
+    for k in range(n - 1, -1, -1):
+        i = above[k]
+        while i >= 0:
+            h = H[k, i] * H[k, k]
             for p in range(columns):
                 b[i, p] -= h * b[k, p]
-        for p in range(columns):
-            b[i, p] *= H[i, i]
-    for i in range(n - 1, -1, -1):
-        for p in range(columns):
-            b[i, p] *= H[i, i]
-        for k in range(i):
-            h = H[i, k]
+            i = above[i]
+    for k in range(n):
+        i = above[k]
+        while i >= 0:
+            h = H[k, i]
             for p in range(columns):
-                b[k, p] -= h * b[i, p]
-    for i in range(n):
+                b[k, p] += h * b[i, p]
+            i = above[i]
+        h = -H[k, k]
         for p in range(columns):
-            b[i, p] = -b[i, p]
+            b[k, p] *= h
 
 
 @inlined
@@ -226,7 +226,7 @@ def tangent_stage(
     spring_slopes(tree, par, w, inputs, step, stage, slopes)
     parameter_forces(tree, w, slopes, n_rows, directions, b)
     add_state_forces(slopes.G, T, b, n_rows)
-    solve_columns(w.H, b)
+    solve_columns(w.H, tree.above, b)
     tangent_rate(tree, w, T, b, tangent.k)
 
 
@@ -289,7 +289,8 @@ def rk4_tangent(
     for step in range(n_steps + 1):
         is_last = step == n_steps  # only looked at, not taken
         is_seen = step % every == 0
-        y[:], total[:], Ty[:], Tt[:] = x, 0.0, T, 0.0
+        begin(y, total, x)
+        begin_table(Ty, Tt, T)
         for stage in range(1 if is_last else 4):
             at = 2 if is_last else (stage + 1) // 2
             row = step - 1 if is_last else step
@@ -309,6 +310,21 @@ def rk4_tangent(
             advance(x, h / 6.0, y, x, 0.0, total)
             advance_table(T, h / 6.0, Ty, T, 0.0, Tt)
             settle(tree, inputs, step, x)
+
+
+@inlined
+def begin(y, total, x):
+    """y = x; total = 0."""
+    for i in range(x.shape[0]):
+        y[i], total[i] = x[i], 0.0
+
+
+@inlined
+def begin_table(y, total, x):
+    """y = x; total = 0, for tables."""
+    for i in range(x.shape[0]):
+        for p in range(x.shape[1]):
+            y[i, p], total[i, p] = x[i, p], 0.0
 
 
 @inlined
