@@ -73,7 +73,8 @@ demo: $(RUN) ## check a servicer, fly it, and plot the flight in build/demo
 	$(BIN)/freefloat simulate servicer --out build/demo/flight.parquet \
 	  --plot build/demo/flight.png --save-plan build/demo/plan.toml
 	@echo
-	@echo "The flight is in build/demo: open flight.png to see it. docs/start.md goes on from here."
+	@echo "The flight is in build/demo: open flight.png to see it."
+	@echo "docs/start.md goes on from here."
 
 test: $(DEV) ## lint, types and the test suite
 	@failed=""; \

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does; before NumPy
 os.environ["MPLBACKEND"] = "Agg"  # before any test imports matplotlib, here or in a subprocess
 
 # Kernels compile on their first call, so a deadline would measure the compiler. Derandomised, a

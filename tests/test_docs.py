@@ -6,6 +6,7 @@ import re
 import tomllib
 from dataclasses import fields
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import get_args
 
 import numpy as np
@@ -19,8 +20,11 @@ from freefloat.excitation.commands import AnyCommand
 from freefloat.excitation.motions import AnyMotion
 from freefloat.model import schema
 from freefloat.model.parts import SensorKind
+from freefloat.telemetry import units
+from freefloat.telemetry.units import si_unit
 
 FORMATS = ROOT / "docs" / "formats.md"
+API = ROOT / "docs" / "api.md"
 START = ROOT / "docs" / "start.md"
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 
@@ -47,6 +51,10 @@ def test_the_model_can_be_read_checked_and_flown_with_its_plan(folder):
         flight.names
     )
     assert run(["check", "my_robot.toml"]) == 0
+    swing = ff.load_plan("my_sinusoid.toml", model).motions["elbow"]
+    position, rate, _ = swing.at(np.array([0.0, 20.0, 21.25, 40.0]))
+    np.testing.assert_allclose(position, [0.4, 0.5, 0.3, 0.4], atol=1e-12)
+    np.testing.assert_allclose(rate[[0, -1]], 0.0, atol=1e-12)
 
 
 def test_the_urdf_can_be_read_alone_and_beside_its_model_file(folder):
@@ -88,6 +96,27 @@ def test_every_key_is_explained():
     keys |= {field.name for part in parts for field in fields(part)}
     kinds = {part.kind for part in parts if hasattr(part, "kind")} | set(get_args(SensorKind))
     assert not (keys | kinds) - told
+
+
+def test_every_unit_is_listed():
+    text = FORMATS.read_text(encoding="utf-8")
+    section = text.partition("\n### Units\n")[2].partition("\n### ")[0]
+    listed = set(re.findall(r"`([^`]+)`", section.partition("|---|")[2]))
+    assert listed == set(units._TABLE)
+    assert all(
+        si_unit(unit) for unit in ("RPM", "Deg", "m/s2", "m/s²", "N·m", "N*m", "µm", "m/s**2")
+    )
+
+
+def test_every_name_in_python_is_there_and_every_public_one_is_told():
+    told = re.findall(r"`((?:ff|freefloat)(?:\.\w+)+)`", API.read_text(encoding="utf-8"))
+    assert told
+    for name in told:
+        value = resolve_name(re.sub(r"^ff\.", "freefloat.", name))
+        assert getattr(value, "__doc__", None), name
+    # Identification has no page yet.
+    public = {f"ff.{n}" for n, home in ff._HOME_OF.items() if "identification" not in home}
+    assert public <= set(told)
 
 
 def test_the_first_half_hour_can_be_followed(tmp_path, monkeypatch, capsys):

@@ -1,5 +1,6 @@
-"""freefloat identifies the dynamic parameters of free-floating space robots.
+"""freefloat: models, dynamics, simulated flights and telemetry of free-floating space robots.
 
+It is for identifying their dynamic parameters, whose first pieces are in `identification`.
 Public names are imported when first used, so that `import freefloat` costs almost nothing.
 """
 
@@ -19,9 +20,22 @@ if TYPE_CHECKING:
     from freefloat.excitation.default import default_plan as default_plan
     from freefloat.excitation.plan import Plan as Plan
     from freefloat.excitation.plan_files import load_plan as load_plan
+    from freefloat.identification.fit import Fit as Fit
+    from freefloat.identification.fit_files import load_fit as load_fit
+    from freefloat.identification.identifiability import identifiability as identifiability
+    from freefloat.identification.identify import identify as identify
+    from freefloat.identification.parameters import Parameters as Parameters
     from freefloat.model import Body as Body
+    from freefloat.model import Frame as Frame
     from freefloat.model import Joint as Joint
+    from freefloat.model import JointLimits as JointLimits
     from freefloat.model import Model as Model
+    from freefloat.model import Placement as Placement
+    from freefloat.model import Root as Root
+    from freefloat.model import Sensor as Sensor
+    from freefloat.model import Tank as Tank
+    from freefloat.model import Thruster as Thruster
+    from freefloat.model import Wheel as Wheel
     from freefloat.model import builtin_models as builtin_models
     from freefloat.model import load_model as load_model
     from freefloat.telemetry import Telemetry as Telemetry
@@ -31,14 +45,27 @@ if TYPE_CHECKING:
 
 _HOME_OF = {
     "Body": "freefloat.model",
+    "Fit": "freefloat.identification.fit",
+    "Frame": "freefloat.model",
     "FreefloatError": "freefloat.errors",
     "Joint": "freefloat.model",
+    "JointLimits": "freefloat.model",
     "Model": "freefloat.model",
+    "Parameters": "freefloat.identification.parameters",
+    "Placement": "freefloat.model",
     "Plan": "freefloat.excitation.plan",
+    "Root": "freefloat.model",
+    "Sensor": "freefloat.model",
     "Start": "freefloat.dynamics.state",
+    "Tank": "freefloat.model",
     "Telemetry": "freefloat.telemetry",
+    "Thruster": "freefloat.model",
+    "Wheel": "freefloat.model",
     "builtin_models": "freefloat.model",
     "default_plan": "freefloat.excitation.default",
+    "identifiability": "freefloat.identification.identifiability",
+    "identify": "freefloat.identification.identify",
+    "load_fit": "freefloat.identification.fit_files",
     "load_model": "freefloat.model",
     "load_plan": "freefloat.excitation.plan_files",
     "modes": "freefloat.dynamics.modes",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -71,6 +73,91 @@ def test_what_is_unusual_is_noted(command, tmp_path):
     notes = " ".join(command("check", "weightless.toml", "--json").json["notes"])
     assert "no sensors" in notes and "outside its limits" in notes
     assert "nothing can be driven" in notes
+
+
+DRIVEN = """\
+format = 1
+name = "driven"
+[[body]]
+name = "bus"
+mass = 50
+inertia = [5, 5, 5]
+[[body]]
+name = "link"
+mass = 1
+inertia = [1, 1, 1]
+[[body]]
+name = "ring"
+[[joint]]
+name = "arm_1"
+type = "revolute"
+parent = "bus"
+child = "link"
+drive = { inertia = 0.1, stiffness = 9, ratio = 50 }
+[[joint]]
+name = "weld"
+type = "fixed"
+parent = "link"
+child = "ring"
+[[wheel]]
+name = "rw"
+body = "bus"
+axis = [0, 0, 1]
+inertia = 0.01
+speed = -500
+max_speed = 400
+[[frame]]
+name = "hand"
+body = "ring"
+xyz = [0.1, 0, 0.25]
+[[target]]
+name = "box"
+on = "hand"
+mass = 2
+inertia = [1, 1, 1]
+[[tank]]
+name = "fuel"
+body = "bus"
+mass = 3
+length = 0.2
+"""
+
+
+def test_what_would_be_overlooked_is_said(command, tmp_path):
+    (tmp_path / "driven.toml").write_text(DRIVEN)
+    ended = command("check", "driven.toml")
+    assert ended.code == 0
+    out = " ".join(ended.out.split())
+    assert 'a "disc" turns at joint speed, so its ratio 50 changes nothing' in out
+    assert "rw: starts at -500 rad/s, beyond its max_speed 400 rad/s" in out
+    assert "at the start rw -500 rad/s" in out
+    assert "hand ring [0.1, 0, 0.25] [0, 0, 0]" in out
+    assert "5 bodies (1 fuel, 1 grasped, 1 massless)" in out
+    assert max(map(len, ended.out.splitlines())) <= 80
+    geared = DRIVEN.replace("ratio = 50", 'ratio = 50, form = "geared"')
+    (tmp_path / "geared.toml").write_text(geared)
+    assert "changes nothing" not in command("check", "geared.toml").out
+
+
+def test_a_sensor_shows_what_its_glob_matches(command):
+    assert "arm_1 … arm_7 (7)" in command("check", "servicer").out
+    told = command("check", "servicer", "--json").json
+    (encoder,) = [s for s in told["sensors"] if s["kind"] == "encoder"]
+    assert encoder["reads"] == [f"arm_{i}" for i in range(1, 8)]
+    assert [frame["name"] for frame in told["frames"]] == ["hand", "camera"]
+
+
+def test_a_planar_robot_has_one_inertia(command):
+    shown = command("check", "cepheus").out
+    assert "zz 0.1771 kg m^2" in shown and "xx" not in shown and "principal" not in shown
+
+
+@pytest.mark.parametrize("name", [model.name for model in builtin_models()])
+def test_bodies_are_counted_alike_everywhere(name, command):
+    told = command("check", name, "--json").json
+    listed = {m["name"]: m for m in command("models", "--json").json["models"]}
+    assert listed[name]["bodies"] == len(told["structure"])
+    assert re.search(rf"\b{len(told['structure'])} bodies", command("check", name).out)
 
 
 def test_a_fast_mode_asks_for_shorter_steps(command, tmp_path):

@@ -14,7 +14,7 @@ import pytest
 import freefloat
 
 FREEFLOAT = [sys.executable, "-m", "freefloat"]
-VERBS = (["models"], ["models", "copy"], ["check"], ["simulate"])
+VERBS = (["models"], ["models", "copy"], ["check"], ["simulate"], ["telemetry"])
 
 URDF = """<robot name="r"><link name="bus"><inertial><mass value="1,5"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link></robot>"""
@@ -28,7 +28,8 @@ BAD_INPUT = {
     "a folder called like a model": (("check", "folder.toml"), "not an ordinary file"),
     "a decimal comma": (("check", "comma.urdf"), "write '1.5'"),
     "no such model": (("simulate", "servicr", *OUT), "'servicer'"),
-    "no sensors": (("simulate", "plain.toml", *OUT), "[[sensor]]"),
+    "no sensors": (("simulate", "plain.toml", *OUT), "add [[sensor]] tables to it"),
+    "no sensors in a URDF": (("simulate", "plain.urdf", *OUT), 'urdf = "plain.urdf"'),
     "no such folder": (("simulate", "cepheus", "--out", "no/flight.csv"), "create the folder"),
     "a file for a folder": (("simulate", "cepheus", "--out", "comma.urdf/f.csv"), "is a file"),
     "a folder for a file": (("simulate", "cepheus", "--out", "folder.csv"), "add a file name"),
@@ -52,11 +53,15 @@ BAD_INPUT = {
         ("simulate", "plain.toml", *OUT, "--save-plan", "plain.toml"),
         "another file",
     ),
+    "no such recording": (("telemetry", "nowhere.csv"), "nowhere.csv"),
+    "no recording at all": (("telemetry", "comma.urdf"), ".parquet"),
+    "a folder for a recording": (("telemetry", "folder.csv"), "folder.csv"),
+    "a recording that cannot be read": (("telemetry", "broken.csv"), "furlong"),
     "no such copy": (("models", "copy", "servicr"), "'servicer'"),
     "no such verb": (("chek", "servicer"), "check"),
     "no such option": (("check", "servicer", "--jason"), "--json"),
     "a word too many": (("check", "servicer", "again"), "again"),
-    "no output": (("simulate", "cepheus"), "--out"),
+    "no file after --out": (("simulate", "cepheus", "--out"), "--out"),
     "no number": (("simulate", "cepheus", *OUT, "--duration", "long"), "long"),
     "no such method": (("simulate", "cepheus", *OUT, "--method", "euler"), "dop853"),
 }
@@ -65,6 +70,8 @@ BAD_INPUT = {
 @pytest.fixture
 def files(tmp_path: Path) -> set[Path]:
     (tmp_path / "comma.urdf").write_text(URDF)
+    (tmp_path / "plain.urdf").write_text(URDF.replace("1,5", "1.5"))
+    (tmp_path / "broken.csv").write_text("time [s],base.rate.x [furlong]\n0,1\n")
     (tmp_path / "plan.toml").write_text(FOREIGN_PLAN)
     (tmp_path / "plain.toml").write_text(
         'format = 1\nname = "plain"\n[[body]]\nname = "bus"\nmass = 5\ninertia = [1, 1, 1]\n'
@@ -78,7 +85,7 @@ def files(tmp_path: Path) -> set[Path]:
 def test_bad_input_is_told_once_and_leaves_nothing(case, command, files, tmp_path):
     arguments, expected = BAD_INPUT[case]
     ended = command(*arguments)
-    assert ended.code == 2
+    assert ended.code == 2 and not ended.out
     assert expected in " ".join(ended.err.split())
     assert ended.err.count("error: ") == 1
     assert "Traceback" not in ended.err + ended.out
@@ -108,6 +115,20 @@ def test_a_bug_is_one_line_and_a_traceback_only_when_asked(command, monkeypatch)
     assert "Traceback" not in told
     assert "Traceback" in command("check", "servicer", "--debug").err
     assert command("check", "servicer", "--json").json["error"]["kind"] == "bug"
+
+
+def test_a_damaged_cache_is_named_with_its_remedy(command, monkeypatch, tmp_path):
+    from numba.core.caching import IndexDataCacheFile
+
+    (tmp_path / "kernel.nbi").write_bytes(b"")  # cut short, as by a full disk
+    index = IndexDataCacheFile(str(tmp_path), "kernel", "stamp")
+    monkeypatch.setattr("freefloat.model.load_model", lambda _: index.load("any signature"))
+    monkeypatch.setattr("freefloat.compilation.cache_folder", lambda: tmp_path / "cache")
+    ended = command("check", "cepheus")
+    assert ended.code == 2
+    told = " ".join(ended.err.split())
+    for part in (str(tmp_path / "cache"), "delete this folder", "FREEFLOAT_CACHE_DIR", "EOFError"):
+        assert part in told
 
 
 def test_debug_shows_where_bad_input_was_found(command):

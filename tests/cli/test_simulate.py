@@ -80,6 +80,14 @@ def test_limits_that_were_passed_are_named(command, tmp_path):
     assert re.search(r"limits +\d+ limits exceeded", shown) and "not compared" in shown
 
 
+def test_without_a_file_nothing_is_written_and_that_is_said(command, tmp_path):
+    ended = command("simulate", "cepheus", *SHORT)
+    assert ended.code == 0 and not list(tmp_path.iterdir())
+    assert "not written: add --out flight.parquet" in " ".join(ended.out.split())
+    planned = command("simulate", "cepheus", *SHORT, "--save-plan", "plan.toml", "--json")
+    assert planned.json["files"] == {"plan": "plan.toml"}
+
+
 def test_a_picture_is_drawn(command, tmp_path):
     ended = command("simulate", "servicer", *SHORT, "--out", "f.csv", "--plot", "f.png")
     assert ended.code == 0

@@ -297,7 +297,7 @@ CASES = {
     "a date": Case(
         "amplitude = 2.0", "amplitude = 1979-05-27", 'wrench[0] "force.x".amplitude',
         "1979", "a number", "like"),
-    "bad syntax": Case("kp = 50.0", "kp = 50,0", ":57, column", "kp = 50,0", "TOML (", "correct"),
+    "bad syntax": Case("kp = 50.0", "kp = 50,0", ":57, column", "kp = 50,0", "TOML (", "a point"),
     "cut short": Case("limit = 10.0\n", "limit = ", "", "limit =", "TOML (", "correct"),
     "key twice": Case(
         "kp = 50.0", "kp = 50.0\nkp = 60.0", ":58, column", "kp = 60.0", "TOML (", "correct"),
@@ -343,6 +343,45 @@ def test_all_faults_come_at_once(tmp_path, figure):
         assert any(case.value in f.value and case.remedy in f.remedy for f in faults), name
     assert len(faults) == len(names), message
     figure("F3", f"{len(names)} faults put into a plan file, {len(faults)} told in one run")
+
+
+MISFIT = """\
+format = 1
+name = "for another robot"
+duration = 10.0
+[start]
+rate = [0.1, 0.0, 0.0]
+[[motion]]
+coordinate = "elbow"
+kind = "hold"
+value = 0.0
+[[motion]]
+coordinate = "arm_2"
+kind = "movess"
+[[motion]]
+coordinate = "rw_z"
+kind = "table"
+times = [0.0, 5.0]
+values = [0.0, 5.0]
+[[thrust]]
+thruster = "jet"
+kind = "pulses"
+pulses = [[0, 1, 1]]
+"""
+
+
+def test_what_does_not_fit_the_model_is_told_beside_the_rest(tmp_path):
+    file = tmp_path / "p.toml"
+    file.write_text(MISFIT)
+    with pytest.raises(ExcitationError) as caught:
+        load_plan(file, load_model("cepheus"))
+    assert [fault.place for fault in caught.value.faults] == [
+        'p.toml: motion[1] "arm_2".kind (line 12)',
+        'p.toml: motion[2] "rw_z".times (line 16)',
+        "p.toml: start.rate (line 5)",
+        'p.toml: motion[0] "elbow" (line 6)',
+        'p.toml: thrust[0] "jet" (line 18)',
+    ]
 
 
 def test_what_is_wrong_with_a_part_does_not_hide_the_rest(tmp_path):

@@ -8,7 +8,7 @@ from freefloat.dynamics import balance, flatten, force_regressor
 from freefloat.dynamics.equations import coordinates_of
 from freefloat.errors import IdentificationError
 from freefloat.identification.generic import generic_accelerations, generic_states
-from freefloat.identification.linear.angular import (
+from freefloat.identification.linear.pairs import (
     angular_rows,
     pair_form,
     pair_parameters,

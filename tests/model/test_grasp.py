@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import nan
 
 import pytest
 from model_samples import TOML
 
 from freefloat.errors import ModelError
 from freefloat.model import Body, Capsule, Frame, Placement, Sensor, Wheel
-from freefloat.model.checks import structure_faults
+from freefloat.model.checks import sensor_targets, structure_faults
 from freefloat.model.toml import read_toml_text
 
 HELD = read_toml_text(TOML)
 EMPTY = HELD.release("debris")
 ROCK = Body("rock", 40.0, (0.0, 0.0, 0.2), (1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
+
+ON_TARGET = replace(
+    HELD,
+    frames=(*HELD.frames, Frame("grapple", "debris")),
+    sensors=(
+        *HELD.sensors,
+        Sensor("gyro", "grapple", 1.0),
+        Sensor("velocity", "debris", 1.0),
+        Sensor("position", "deb*", 1.0),
+        Sensor("wheel_speed", "their_wheel", 1.0),
+    ),
+    capsules=(*HELD.capsules, Capsule("debris", (0, 0, 0), (0, 0, 1), 0.2)),
+    wheels=(*HELD.wheels, Wheel("their_wheel", "debris", (0, 0, 1), 0.1)),
+)
 
 
 def test_release_takes_the_target_and_its_mass():
@@ -47,19 +62,24 @@ def test_swap_keeps_place_and_order():
 
 
 def test_what_sits_on_a_target_leaves_with_it():
-    on_target = replace(
-        HELD,
-        frames=(*HELD.frames, Frame("grapple", "debris")),
-        sensors=(*HELD.sensors, Sensor("gyro", "grapple", 1.0), Sensor("position", "debris", 1.0)),
-        capsules=(*HELD.capsules, Capsule("debris", (0, 0, 0), (0, 0, 1), 0.2)),
-        wheels=(*HELD.wheels, Wheel("their_wheel", "debris", (0, 0, 1), 0.1)),
-    )
-    assert structure_faults(on_target) == []
-    assert on_target.release("debris") == EMPTY
-    same_name = on_target.swap("debris", replace(ROCK, name="debris"))
-    assert len(same_name.sensors) == len(on_target.sensors)
-    assert structure_faults(same_name) == []
-    assert structure_faults(on_target.swap("debris", ROCK)) == []
+    assert structure_faults(ON_TARGET) == []
+    left = ON_TARGET.release("debris")
+    assert left == EMPTY
+    (note,) = left.notes
+    for part in ("wheel their_wheel", "frame grapple", "a capsule", "gyro on grapple"):
+        assert part in note
+    assert "wheel_speed on their_wheel" in note and "position on deb*" in note
+
+
+@pytest.mark.parametrize("name", ["debris", "rock"])
+def test_what_sits_on_a_target_moves_to_the_one_it_is_swapped_for(name):
+    swapped = ON_TARGET.swap("debris", replace(ROCK, name=name))
+    assert structure_faults(swapped) == []
+    assert len(swapped.sensors) == len(ON_TARGET.sensors)
+    old, new = ([sensor_targets(m, s) for s in m.sensors] for m in (ON_TARGET, swapped))
+    assert new == [[name if one == "debris" else one for one in read] for read in old]
+    for kind in ("frames", "capsules", "wheels"):
+        assert [part.body for part in getattr(swapped, kind)][-1] == name
 
 
 @pytest.mark.parametrize(
@@ -67,6 +87,9 @@ def test_what_sits_on_a_target_leaves_with_it():
     [
         (lambda: HELD.grasp(replace(ROCK, name="debris"), on="bus"), "already has a part"),
         (lambda: HELD.grasp(replace(ROCK, name="wheel_x"), on="bus"), "already has a part"),
+        (lambda: EMPTY.grasp(replace(ROCK, mass=-4.0), on="bus"), "'rock'.mass: got a negative"),
+        (lambda: EMPTY.grasp(replace(ROCK, mass=nan), on="bus"), "'rock'.mass: got nan"),
+        (lambda: HELD.swap("debris", replace(ROCK, mass=-4.0)), "got a negative mass, -4 kg"),
         (lambda: HELD.grasp(ROCK, on="hand"), "no body or frame called 'hand'; known: bus"),
         (lambda: HELD.grasp(ROCK, on="gripper", placement=Placement((1, 0, 0))), "name the body"),
         (lambda: HELD.release("rock"), "no target called 'rock'; known: debris"),

@@ -147,12 +147,12 @@ def test_real_bodies_are_consistent(phi):
 @pytest.mark.parametrize(
     ("phi", "reason"),
     [
-        (body(-1, 1, 0, 0, 1, 0, 1), "mass -1 kg is negative"),
-        (body(1, -1, 0, 0, 1, 0, 1), "is negative"),
-        (body(1, 1, 2, 0, 1, 0, 1), "is negative"),  # products too large
+        (body(-1, 1, 0, 0, 1, 0, 1), "a negative mass, -1 kg"),
+        (body(1, -1, 0, 0, 1, 0, 1), "a negative principal inertia"),
+        (body(1, 1, 2, 0, 1, 0, 1), "a negative principal"),  # products too large
         (body(1, 1, 0, 0, 1, 0, 3), "triangle inequality"),
-        (body(0, 1, 0, 0, 1, 0, 1), "no mass but a moment"),
-        (np.array([0, 1, 0, 0, 0, 0, 0, 0, 0, 0.0]), "no mass but a first moment"),
+        (body(0, 1, 0, 0, 1, 0, 1), "a moment of inertia but no mass"),
+        (np.array([0, 1, 0, 0, 0, 0, 0, 0, 0, 0.0]), "a first moment but no mass"),
         (np.full(10, np.nan), "not finite"),
         (np.full(10, np.inf), "not finite"),
     ],

@@ -56,10 +56,10 @@ URDF_CASES = {
     "two masses": Case(
         MASS, MASS + MASS, ":7: link 'bus' <mass>", "a second <mass>", "at most one", "delete"),
     "negative mass": Case(
-        MASS, '<mass value="-3"/>', ":7: body 'bus'.mass", "the mass -3 kg is negative",
+        MASS, '<mass value="-3"/>', ":7: body 'bus'.mass", "a negative mass, -3 kg",
         "a real body", "correct"),
     "negative inertia": Case(
-        'ixx="22.0"', 'ixx="-22.0"', ":8: body 'bus'.inertia", "is negative", "a real body",
+        'ixx="22.0"', 'ixx="-22.0"', ":8: body 'bus'.inertia", "a negative", "a real body",
         "correct mass or inertia"),
     "triangle": Case(
         'izz="0.1"', 'izz="9.0"', ":17: body 'link_1'.inertia", "triangle inequality",
@@ -125,7 +125,12 @@ URDF_CASES = {
 
 TOML_CASES = {
     "syntax": Case(
-        "mass = 600.0", "mass = 600,0", ":@, column 11", "'mass = 600,0'", "TOML", "correct"),
+        "mass = 600.0", "mass = 600,0", ":@, column 11", "'mass = 600,0'", "TOML", "a point"),
+    "unquoted unit": Case(
+        "mass = 600.0", "mass = 600.0 kg", ":@, column 14", "'mass = 600.0 kg'", "TOML",
+        "without its unit"),
+    "unquoted text": Case(
+        'name = "bus"', "name = bus", ":@, column 8", "'name = bus'", "TOML", "in quotes"),
     "key twice": Case(
         "mass = 600.0", "mass = 1\nmass = 2", ":@+1", "'mass = 2'", "overwrite", "correct"),
     "format": Case("format = 1", "format = 2", ": format (line @)", "2", "1", "write format = 1"),
@@ -177,7 +182,7 @@ TOML_CASES = {
         "axis = [0, 1, 0]", "axis = [0, 1, 1]", '"arm_1".axis (line @)', "[0.0, 1.0, 1.0]",
         "a unit vector", "0.707106781186547"),
     "negative mass": Case(
-        "mass = 8.5", "mass = -8.5", ': body[1] "link_1".mass (line @)', "-8.5 kg is negative",
+        "mass = 8.5", "mass = -8.5", ': body[1] "link_1".mass (line @)', "mass, -8.5 kg",
         "a real body", "correct"),
     "triangle": Case(
         "[0.4, 0.4, 0.04]", "[0.4, 0.4, 4]", '"link_1".inertia (line @)', "triangle",
@@ -298,6 +303,38 @@ def spoilt(text: str, cases: dict[str, Case], names: list[str]) -> str:
     return text
 
 
+ARM = """\
+format = 1
+name = "arm"
+[[body]]
+name = "bus"
+mass = 5
+inertia = [1, 1, 1]
+[[body]]
+name = "link_1"
+mass = 1
+inertia = [1, 1, 1]
+[[joint]]
+name = "arm_1"
+type = "revolute"
+parent = "bus"
+child = "link_1"
+drive = { inertia = 0.1, stiffness = 9 }
+[[sensor]]
+kind = "gyro"
+on = "link_1"
+rate = 10
+[[sensor]]
+kind = "encoder"
+on = "arm_*"
+rate = 10
+[[sensor]]
+kind = "motor_encoder"
+on = "arm_*"
+rate = 10
+"""
+
+
 @pytest.mark.promise("F3")
 def test_all_faults_of_a_urdf_come_at_once(tmp_path, figure):
     names = ["word for a number", "misspelt attribute", "triangle", "two numbers", "unknown parent"]
@@ -336,6 +373,22 @@ def test_faults_of_both_files_come_at_once(tmp_path):
         'm.toml: joint[0] "arm_1".home (line 6)',
         "m.toml: sensor[0].on (line 9)",
     ], message
+
+
+# What is wrong in one table, and in how many other places that could be seen.
+CASCADES = {
+    "a kind": ('kind = "gyro"', 'kind = "gyroo"'),
+    "the kind of a sensor on joints": ('kind = "encoder"', 'kind = "encodr"'),
+    "the type of a joint with sensors": ('type = "revolute"', 'type = "revolut"'),
+    "the name of a body": ('name = "link_1"', "name = 1"),
+    "a drive": ("drive = {", "drive = 1 #{"),
+}
+
+
+@pytest.mark.parametrize("case", CASCADES)
+def test_one_mistake_is_told_once(case, tmp_path):
+    faults, message = faults_of(ARM.replace(*CASCADES[case], 1), tmp_path / "arm.toml")
+    assert len(faults) == 1, message
 
 
 def test_a_long_list_is_shortened_for_the_eye(tmp_path):

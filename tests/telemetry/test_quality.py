@@ -7,7 +7,9 @@ import json
 import numpy as np
 import pytest
 
+from freefloat.model import Coloured, Sensor
 from freefloat.telemetry import Channel, Telemetry, quality
+from freefloat.telemetry.sensors import report as sensed
 
 T = np.arange(6000) * 0.01
 
@@ -117,6 +119,13 @@ def test_a_stuck_noisy_encoder_needs_its_noise_stated():
     assert any("stuck for 4.99 s" in text for text in findings(channel))
 
 
+def test_slow_noise_on_a_coarse_sensor_is_not_stuck():
+    drift = Sensor("gyro", "bus", 100.0, quantisation=5e-4, coloured=Coloured(1e-3, 100.0))
+    channels = sensed(drift, "base.rate", T, np.zeros((T.size, 3)), seed=0)
+    assert channels[0].noise > 0.5 * drift.quantisation
+    assert not [found for channel in channels for found in findings(channel)]
+
+
 def test_saturation_is_seen_or_told():
     values = np.clip(clean(0)["base.rate.x"], -0.009, 0.009)
     (found,) = findings(gyro(values))
@@ -157,7 +166,8 @@ def test_the_report_is_json_and_a_table():
     assert plain["channels"]["base.rate.x"]["spikes"] == [30.0]
     text = str(report)
     assert text.startswith("The recording needs attention: 2 faults in base.rate.x, empty.angle")
-    assert "jitter [s]" in text
+    assert "jitter [s]" in text and "spikes" in text and "stuck" not in text
+    assert max(map(len, text.splitlines())) <= 80
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 5, 19, 21])

@@ -65,6 +65,9 @@ def test_the_channels_say_how_noisy_they_are():
         return report(sensor, "base.rate", TIMES, TRUTH, seed=0)[0].noise
 
     assert noted(replace(GYRO, noise=3e-4)) == 3e-4
+    assert noted(replace(GYRO, coloured=Coloured(2e-3, 10.0))) == 2e-3
+    all_three = replace(GYRO, noise=3e-4, quantisation=1e-3, coloured=Coloured(2e-3, 10.0))
+    assert noted(all_three) == pytest.approx(np.sqrt(9e-8 + 1e-6 / 12.0 + 4e-6))
     assert noted(replace(GYRO, quantisation=1e-3)) == pytest.approx(1e-3 / np.sqrt(12.0))
     both = replace(GYRO, noise=3e-4, quantisation=1e-3)
     assert noted(both) == pytest.approx(np.hypot(3e-4, 1e-3 / np.sqrt(12.0)))

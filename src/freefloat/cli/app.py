@@ -7,14 +7,19 @@ from cyclopts import App
 from freefloat import __version__
 from freefloat.cli import screen
 from freefloat.cli.check import check
+from freefloat.cli.identify import identify
 from freefloat.cli.models import models
 from freefloat.cli.simulate import simulate
+from freefloat.cli.telemetry import telemetry
 
 HELP = """\
-Identify the dynamic parameters of free-floating space robots.
+Check models of free-floating space robots, fly them, judge their telemetry and
+identify their dynamic parameters.
 
 Start here:  freefloat check servicer
              freefloat simulate servicer --out flight.parquet
+             freefloat telemetry flight.parquet
+             freefloat identify servicer flight.parquet
 
 Exit codes:  0 fine, 1 the verdict is negative, 2 bad input, 3 a bug of ours"""
 
@@ -27,5 +32,5 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for verb in (models, check, simulate):
+for verb in (models, check, simulate, telemetry, identify):
     app.command(verb)

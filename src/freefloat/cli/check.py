@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
 
 from freefloat.cli.options import Shared
 
@@ -26,7 +29,15 @@ class Checked:
     faults: list[str]
 
 
-def check(model: str, /, *, shared: Shared = Shared()) -> int:  # noqa: B008
+def check(
+    model: str,
+    /,
+    *,
+    plan: Path | None = None,
+    sensors: str | None = None,
+    free: Annotated[list[str] | None, Parameter(negative=())] = None,
+    shared: Shared = Shared(),  # noqa: B008
+) -> int:
     """Show what a model holds, and what is amiss with it.
 
     Structure, mass properties, modes, actuators, sensors, limits and notes. A
@@ -37,11 +48,19 @@ def check(model: str, /, *, shared: Shared = Shared()) -> int:  # noqa: B008
     For example:
       freefloat check servicer
       freefloat check my_robot.urdf --json
+      freefloat check ets7 --sensors "gyro encoders" --free "bus.*"
 
     Parameters
     ----------
     model
         The name of a built-in model, or a .toml or .urdf file.
+    plan
+        Say what flying this plan (.toml) would tell of the parameters, before it is flown.
+    sensors
+        The same with these sensors only: kinds or names, such as "gyro encoders".
+    free
+        The same for these parameters: a name or glob such as "bus.*"; may be repeated. Unless
+        said, those of the root and of what is grasped.
     """
     from freefloat.cli import screen
     from freefloat.cli.check_view import overview, structure
@@ -49,6 +68,8 @@ def check(model: str, /, *, shared: Shared = Shared()) -> int:  # noqa: B008
     from freefloat.model import load_model
 
     read = load_model(model)
+    if plan is not None or sensors is not None or free:
+        return _look(read, plan, sensors, free or [], is_json=shared.json)
     if not shared.json:
         screen.show(*structure(read))
     tell_first_run(*KERNELS, takes="a few seconds")
@@ -58,6 +79,25 @@ def check(model: str, /, *, shared: Shared = Shared()) -> int:  # noqa: B008
     else:
         screen.show(*overview(found))
     return 1 if found.faults else 0
+
+
+def _look(
+    model: Model, plan: Path | None, sensors: str | None, free: list[str], *, is_json: bool
+) -> int:
+    from freefloat.cli import screen
+    from freefloat.cli.check_view import overview
+    from freefloat.cli.visibility_view import as_dict, looked_at, visible_parts
+
+    checked = examine(model)
+    if checked.faults:  # it could not be flown
+        screen.print_json(_as_dict(checked)) if is_json else screen.show(*overview(checked))
+        return 1
+    found = looked_at(model, plan=plan, sensors=sensors, free=free)
+    if is_json:
+        screen.print_json({**_as_dict(checked), "visibility": as_dict(found)})
+    else:
+        screen.show(*visible_parts(model, found))
+    return 0
 
 
 def examine(model: Model) -> Checked:
@@ -78,6 +118,7 @@ def examine(model: Model) -> Checked:
 
 def _as_dict(found: Checked) -> dict[str, object]:
     from freefloat.cli.check_tree import branches
+    from freefloat.model.checks import sensor_targets
 
     model = found.model
     return {
@@ -94,9 +135,12 @@ def _as_dict(found: Checked) -> dict[str, object]:
             {"frequency": mode.frequency, "damping": mode.damping, "shape": mode.shape}
             for mode in found.modes
         ],
+        "frames": [asdict(frame) for frame in model.frames],
         "wheels": [asdict(wheel) for wheel in model.wheels],
         "thrusters": [asdict(thruster) for thruster in model.thrusters],
-        "sensors": [asdict(sensor) for sensor in model.sensors],
+        "sensors": [
+            {**asdict(sensor), "reads": sensor_targets(model, sensor)} for sensor in model.sensors
+        ],
         "joint_limits": {
             joint.name: asdict(joint.limits) for joint in model.joints if joint.type != "fixed"
         },

@@ -17,7 +17,8 @@ ACCURATE = 0.3  # angular frequency times step up to which RK4 keeps about five 
 
 def remarks(model: Model, modes: list[Mode]) -> list[str]:
     """Sentences about what is unusual, in no particular order; none for a model like any other."""
-    return [*model.notes, *_missing(model), *_homes(model), *_unlimited(model), *_fast(modes)]
+    found = [*model.notes, *_missing(model), *_homes(model), *_discs(model), *_spinning(model)]
+    return [*found, *_unlimited(model), *_fast(modes)]
 
 
 def weightless(model: Model) -> list[str]:
@@ -67,6 +68,25 @@ def _homes(model: Model) -> Iterator[str]:
         low, high = joint.limits.lower, joint.limits.upper
         if (low is not None and joint.home < low) or (high is not None and joint.home > high):
             yield f"{joint.name}: home {joint.home:g} is outside its limits"
+
+
+def _discs(model: Model) -> Iterator[str]:
+    for joint in model.joints:
+        drive = joint.drive
+        if drive is not None and drive.form == "disc" and drive.ratio != 1.0:
+            yield (
+                f'{joint.name}: a "disc" turns at joint speed, so its ratio {drive.ratio:g} changes'
+                ' nothing; say form = "geared" if the rotor spins faster'
+            )
+
+
+def _spinning(model: Model) -> Iterator[str]:
+    for wheel in model.wheels:
+        if wheel.max_speed is not None and abs(wheel.speed) > wheel.max_speed:
+            yield (
+                f"{wheel.name}: starts at {wheel.speed:g} rad/s, beyond its max_speed"
+                f" {wheel.max_speed:g} rad/s"
+            )
 
 
 def _unlimited(model: Model) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from freefloat.cli.check_tree import branches
+from freefloat.cli.check_tree import Branch, branches
 from freefloat.cli.screen import (
     counted,
     facts,
@@ -19,6 +19,7 @@ from freefloat.cli.screen import (
     vector,
 )
 from freefloat.errors import shortened
+from freefloat.model.checks import sensor_targets
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -58,9 +59,16 @@ def overview(found: Checked) -> Iterator[RenderableType]:
         )
     if model.wheels or model.thrusters:
         yield from _section("Actuators beyond the joints", facts(_actuators(model)))
+    if model.frames:
+        head = ("frame", "on ", "position [m]", "roll, pitch, yaw [rad]")
+        rows = [
+            (f.name, f.body, vector(f.placement.xyz), vector(f.placement.rpy)) for f in model.frames
+        ]
+        yield from _section("Frames", table(head, rows))
     if model.sensors:
         head = ("sensor", "on ", "rate [Hz]", "noise", "unit ", "also ")
-        yield from _section("Sensors", table(head, map(_sensor, model.sensors)))
+        rows = [_sensor(model, sensor) for sensor in model.sensors]
+        yield from _section("Sensors", table(head, rows))
     yield from _limits(model)
     if found.notes:
         yield from _section("Notes", *(_item(note) for note in found.notes))
@@ -80,6 +88,13 @@ def _item(text: str) -> RenderableType:
 def _mass(found: Checked) -> Iterator[tuple[str, str]]:
     mass = found.mass
     yield "total mass", f"{mass.mass:.6g} kg"
+    if found.model.root.type == "planar":  # nothing else matters in the plane
+        yield (
+            "centre of mass",
+            f"{vector(mass.com[:2])} m from the origin of {found.model.root.body}",
+        )
+        yield "inertia about it", f"zz {mass.inertia[2, 2]:.4g} kg m^2"
+        return
     yield "centre of mass", f"{vector(mass.com)} m from the origin of {found.model.root.body}"
     xx, xy, xz = mass.inertia[0]
     yy, yz, zz = mass.inertia[1, 1], mass.inertia[1, 2], mass.inertia[2, 2]
@@ -103,6 +118,9 @@ def _actuators(model: Model) -> Iterator[tuple[str, str]]:
     for (body, inertia, speed, torque, role), names in wheels.items():
         bounds = _bounds((speed, "rad/s"), (torque, "N m"))
         yield "wheels", f"{named(names)} on {body}: {inertia:g} kg m^2, {role}{bounds}"
+    turning = [f"{wheel.name} {wheel.speed:g}" for wheel in model.wheels if wheel.speed]
+    if turning:
+        yield "", f"at the start {named(turning)} rad/s"
     thrusters: dict[tuple, list[str]] = {}
     for thruster in model.thrusters:
         thrusters.setdefault((thruster.body, thruster.max_force), []).append(thruster.name)
@@ -115,7 +133,7 @@ def _bounds(*limits: tuple[float | None, str]) -> str:
     return ", up to " + " and ".join(given) if given else ""
 
 
-def _sensor(sensor: Sensor) -> tuple[str, ...]:
+def _sensor(model: Model, sensor: Sensor) -> tuple[str, ...]:
     also = []
     if sensor.bias:
         also.append("bias")
@@ -130,7 +148,9 @@ def _sensor(sensor: Sensor) -> tuple[str, ...]:
     if sensor.coloured is not None:
         also.append(f"coloured {sensor.coloured.sigma:.3g} over {sensor.coloured.time:g} s")
     noise = f"{sensor.noise:.3g}" if sensor.noise else "–"
-    on = sensor.on if sensor.channel is None else f"{sensor.on} as {sensor.channel}"
+    read = sensor_targets(model, sensor)
+    on = f"{read[0]} … {read[-1]} ({len(read)})" if len(read) > 2 else ", ".join(read)
+    on = on if sensor.channel is None else f"{on} as {sensor.channel}"
     return sensor.kind, on, f"{sensor.rate:g}", noise, UNITS[sensor.kind], ", ".join(also)
 
 
@@ -168,7 +188,17 @@ def _verdict(found: Checked) -> Iterator[RenderableType]:
         return
     model = found.model
     moving = sum(joint.type != "fixed" for joint in model.joints)
-    bodies = len(model.bodies) + len(model.targets) + len(model.tanks)
-    parts = [counted(bodies, "body"), counted(moving, "moving joint")]
+    parts = [_bodies(branches(model)), counted(moving, "moving joint")]
     parts += [counted(len(found.modes), "mode"), counted(len(model.sensors), "sensor")]
     yield Text(f"{model.name} holds together: {', '.join(parts)}.", style="bold green")
+
+
+def _bodies(drawn: list[Branch]) -> str:
+    """How many bodies there are, as in the structure above, and which of them are special."""
+    kinds = {
+        "fuel": sum(branch.type == "pendulum" for branch in drawn),
+        "grasped": sum(branch.type == "grasped" for branch in drawn),
+        "massless": sum(branch.mass == 0.0 for branch in drawn),
+    }
+    special = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
+    return counted(len(drawn), "body") + (f" ({special})" if special else "")

@@ -43,7 +43,8 @@ def list_models(*, shared: Shared = Shared()) -> int:  # noqa: B008
         line = f"{model.root.type:<9} {counts:<27} {model.mass:>7.4g} kg"
         screen.show(Text.assemble((f"{entry.name:<21} ", "bold"), line))
         screen.show(screen.indented(Text(entry.description, style="dim")))
-    screen.show("", "`freefloat check NAME` shows one, `freefloat models copy NAME` copies it.")
+    screen.show("", "Bodies include fuel, what is grasped, and links without mass.")
+    screen.show("`freefloat check NAME` shows one, `freefloat models copy NAME` copies it.")
     return 0
 
 

@@ -11,12 +11,13 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
 from cyclopts import CycloptsError
 
 from freefloat.cli import screen
 from freefloat.cli.app import app
-from freefloat.errors import FreefloatError, shortened
+from freefloat.errors import Fault, FreefloatError, shortened
 
 FINE, NEGATIVE, BAD_INPUT, OUR_BUG = 0, 1, 2, 3
 INTERRUPTED, BROKEN_PIPE = 130, 141  # 128 plus the signal's number, as shells report it
@@ -50,6 +51,9 @@ def _carry_out(arguments: list[str]) -> int:
         result = app(arguments, exit_on_error=False, print_error=False)
         return result if isinstance(result, int) else FINE
     except KeyboardInterrupt:
+        # Python notes an interrupt inside exec(text), as Numba uses it, and would end by the signal
+        # instead of our exit code; the next exec(text) clears that note.
+        exec("")
         screen.note("interrupted; every file is as it was before, or complete")
         return INTERRUPTED
     except FreefloatError as error:
@@ -69,7 +73,31 @@ def _carry_out(arguments: list[str]) -> int:
             raise
         return _bug(error, is_debug=is_debug, is_json=is_json)
     except Exception as error:
+        if _is_from_cache(error):
+            _tell_traceback(is_debug)
+            screen.tell_error(_damaged_cache(error), is_json=is_json)
+            return BAD_INPUT
         return _bug(error, is_debug=is_debug, is_json=is_json)
+
+
+def _is_from_cache(error: Exception) -> bool:
+    """Whether Numba failed to load compiled kernels, which it does not catch by itself."""
+    return any(
+        Path(frame.filename).parts[-3:] == ("numba", "core", "caching.py") and "load" in frame.name
+        for frame in traceback.extract_tb(error.__traceback__)
+    )
+
+
+def _damaged_cache(error: Exception) -> FreefloatError:
+    from freefloat.compilation import cache_folder
+
+    fault = Fault(
+        str(cache_folder()),
+        shortened(f"{type(error).__name__}: {error}"),
+        "kernels as Numba wrote them (the folder is FREEFLOAT_CACHE_DIR, where that is set)",
+        "delete this folder; the next run compiles the kernels again",
+    )
+    return FreefloatError("the cache of compiled kernels is damaged", [fault])
 
 
 def _bug(error: Exception, *, is_debug: bool, is_json: bool) -> int:

@@ -25,7 +25,7 @@ class Request:
     seed: int
     step: float
     method: Method
-    files: dict[str, Path]  # "telemetry", and "plan" and "plot" where asked for
+    files: dict[str, Path]  # "telemetry", "plan" and "plot" where asked for
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def simulate(
     model: str,
     /,
     *,
-    out: Path,
+    out: Path | None = None,
     plan: Path | None = None,
     duration: float | None = None,
     seed: int = 0,
@@ -56,7 +56,11 @@ def simulate(
 
     The truth goes to a file of its own beside the telemetry, such as
     flight.truth.parquet. Without --plan every motion-driven joint moves on a
-    gentle multisine within half its limits.
+    gentle multisine within half its limits. Without --out the flight is flown
+    and told, but not written.
+
+    A flight that exceeds limits is a flight all the same: it is written, every
+    limit is named (limits_exceeded with --json), and the exit code is 0.
 
     For example:
       freefloat simulate servicer --out flight.parquet --plot flight.png
@@ -67,7 +71,7 @@ def simulate(
     model
         The name of a built-in model, or a .toml or .urdf file.
     out
-        The telemetry to write: .parquet, .pq, .csv or .tsv.
+        The telemetry to write: .parquet, .pq, .csv or .tsv; nothing unless said.
     plan
         The plan to fly (.toml).
     duration
@@ -143,9 +147,10 @@ def _write(flown: Flown) -> dict[str, Path]:
     """Write every file that was asked for; what each is, and where."""
     from freefloat.telemetry.readers import truth_path
 
-    files = flown.request.files
-    flown.flight.save(files["telemetry"])
-    written = {"telemetry": files["telemetry"], "truth": truth_path(files["telemetry"])}
+    files, written = flown.request.files, {}
+    if "telemetry" in files:
+        flown.flight.save(files["telemetry"])
+        written = {"telemetry": files["telemetry"], "truth": truth_path(files["telemetry"])}
     if "plan" in files:
         flown.request.plan.save(files["plan"])
         written["plan"] = files["plan"]

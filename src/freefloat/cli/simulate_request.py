@@ -23,7 +23,7 @@ BYTES_PER_LINK = 46 * 8  # of the table of link motions that every sample has
 def understood(
     model: str,
     *,
-    out: Path,
+    out: Path | None,
     plan: Path | None,
     duration: float | None,
     seed: int,
@@ -47,12 +47,28 @@ def understood(
 
     robot = load_model(model)
     _refuse_to_replace(model, save_plan)
+    _require_sensors(robot, model)
     for path in wanted.values():
         require_writable(path)
     flown = _plan(robot, plan, duration if duration is not None else DURATION, seed)
     flown.check(robot)
-    _refuse_too_long(robot, flown, step)
+    _refuse_unfit_length(robot, flown, step)
     return Request(robot, flown, seed, step, method, wanted)
+
+
+def _require_sensors(model: Model, file: str) -> None:
+    """A flight without sensors would report nothing: said in the words of the command."""
+    if model.sensors:
+        return
+    path = Path(file)
+    if path.suffix.lower() == ".urdf":
+        remedy = f'write a model file (.toml) with urdf = "{path.name}" and [[sensor]] tables'
+        remedy += " beside it, and fly that"
+    else:
+        remedy = "add [[sensor]] tables to it"
+    example = '[[sensor]] with kind = "gyro", on = "' + model.root.body + '", rate = 50.0'
+    fault = Fault(str(path), "no sensors", f"at least one, such as {example}", remedy)
+    raise FreefloatError(f"{model.name}: a flight without sensors would report nothing", [fault])
 
 
 def require_writable(path: Path) -> None:
@@ -73,7 +89,7 @@ def _plan(model: Model, path: Path | None, duration: float, seed: int) -> Plan:
         return default_plan(model, duration=duration, seed=seed)
     from freefloat.excitation.plan_files import load_plan
 
-    return load_plan(path)
+    return load_plan(path, model)
 
 
 def _number_faults(duration: float | None, seed: int, step: float) -> Iterator[Fault]:
@@ -116,14 +132,20 @@ def _refuse_to_replace(model: str, save_plan: Path | None) -> None:
         raise FreefloatError("the plan would replace the model it is for", [fault])
 
 
-def _refuse_too_long(model: Model, plan: Plan, step: float) -> None:
-    """A flight whose samples do not fit in memory would end in a crash, after a long time."""
-    if not model.sensors:
-        return  # simulate says what is missing
+def _refuse_unfit_length(model: Model, plan: Plan, step: float) -> None:
+    """A flight whose samples do not fit in memory would end in a crash, after a long time.
+
+    One that ends before the second sample would report nothing.
+    """
     from freefloat.telemetry.grid import common_grid
 
     rate, _, _ = common_grid(model.sensors, step)
     n_samples = plan.duration * rate
+    if n_samples < 1.0 - 1e-9:
+        expected = f"at least {1.0 / rate:g} s, the time between two samples"
+        remedy = "lengthen the flight, or raise the sensors' rates"
+        fault = Fault("duration", f"{plan.duration:g} s", expected, remedy)
+        raise FreefloatError("the flight is too short", [fault])
     size = n_samples * BYTES_PER_LINK * (1 + len(model.assembly.coordinates))
     available = _memory()
     if size > SHARE_OF_MEMORY * available:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from freefloat.cli.screen import counted, facts, heading, named, table
+from freefloat.cli.screen import counted, facts, heading, indented, named, table
 from freefloat.errors import shortened
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 DEGREES = 57.29577951308232  # per radian
 MOST_EXCESSES = 10
+NOT_WRITTEN = "the telemetry {} written: add --out flight.parquet to keep it"
 
 
 def announcement(request: Request) -> Iterator[RenderableType]:
@@ -29,6 +30,8 @@ def announcement(request: Request) -> Iterator[RenderableType]:
     plan = f" flies {shortened(request.plan.name)!r} for {request.plan.duration:g} s"
     yield Text.assemble((request.model.name, "bold"), plan)
     yield Text(f"{how}, seed {request.seed}", style="dim")
+    if "telemetry" not in request.files:
+        yield Text(NOT_WRITTEN.format("will not be"), style="yellow")
 
 
 def overview(flown: Flown, written: dict[str, Path]) -> Iterator[RenderableType]:
@@ -42,7 +45,10 @@ def overview(flown: Flown, written: dict[str, Path]) -> Iterator[RenderableType]
     yield facts([*_happened(happened, _unit(flown.request.model)), *_excesses(happened)])
     yield ""
     yield heading("Files")
-    yield facts((name, str(path)) for name, path in written.items())
+    if written:
+        yield facts((name, str(path)) for name, path in written.items())
+    if "telemetry" not in written:
+        yield indented(Text(NOT_WRITTEN.format("was not"), style="yellow"))
     if flown.seconds is not None:
         speed = happened.duration / flown.seconds
         yield ""

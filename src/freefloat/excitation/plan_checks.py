@@ -48,12 +48,22 @@ def own_faults(plan: Plan) -> list[Fault]:
                 expected = what.get(section, "a command such as Pulses")
                 faults.append(Fault(here, told(part), expected, "see freefloat.excitation"))
             elif is_dataclass(part):
-                found = part_wrongs(part)
-                faults += [_fault(here, wrong) for wrong in found or _uncovered(part, plan)]
+                faults += [_fault(here, wrong) for wrong in part_wrongs(part)]
     if plan.control is not None:
         faults += [_fault("control", wrong) for wrong in part_wrongs(plan.control)]
-        faults += _overruled(plan)
-    return faults
+    has_length = not list(not_a_number(plan.duration, ()))
+    return [*faults, *(whole_faults(plan) if has_length else ())]
+
+
+def whole_faults(plan: Plan) -> list[Fault]:
+    """Parts of a plan, sound by themselves, that do not go with the others."""
+    faults = [
+        _fault(f"motion {name!r}", wrong)
+        for name, part in plan.motions.items()
+        if isinstance(part, Table) and not part_wrongs(part)
+        for wrong in _uncovered(part, plan)
+    ]
+    return [*faults, *(_overruled(plan) if plan.control is not None else ())]
 
 
 def head_wrongs(name: Any, duration: Any) -> Iterator[Wrong]:
@@ -77,12 +87,10 @@ def _fault(place: str, wrong: Wrong) -> Fault:
     return Fault((place + shown(wrong.way)).lstrip("."), *wrong[1:])
 
 
-def _uncovered(part: Any, plan: Plan) -> Iterator[Wrong]:
+def _uncovered(part: Table, plan: Plan) -> Iterator[Wrong]:
     """A recorded motion that is shorter than the plan would stop or start with a jump."""
     slack = 1e-9 * (1.0 + abs(plan.duration))
-    if isinstance(part, Table) and not (
-        part.times[0] <= slack and part.times[-1] >= plan.duration - slack
-    ):
+    if not (part.times[0] <= slack and part.times[-1] >= plan.duration - slack):
         span = f"{part.times[0]:g} s to {part.times[-1]:g} s"
         expected = f"times that cover the plan, 0 s to {plan.duration:g} s"
         yield Wrong(("times",), span, expected, "shorten the plan or lengthen the table")

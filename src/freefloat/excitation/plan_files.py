@@ -33,15 +33,16 @@ from freefloat.model.model import Model
 MAX_ROWS = 5_000_000  # of a table: above it the rate is a mistake, and memory would run out
 
 
-def load_plan(path: str | Path) -> Plan:
-    """The plan in a plan file (TOML).
+def load_plan(path: str | Path, model: Model | None = None) -> Plan:
+    """The plan in a plan file (TOML); with a model, one that the model can fly.
 
-    Raises ExcitationError listing every fault: file, place, value, expectation, remedy.
+    Raises ExcitationError listing every fault: file, place, value, expectation, remedy. What does
+    not fit the model is listed beside what is wrong with the file, each with its line.
     """
     from freefloat.excitation.plan_reading import read_plan
 
     _require_suffix(path, ".toml")
-    return read_plan(Path(path))
+    return read_plan(Path(path), model)
 
 
 def save_plan(plan: Plan, path: str | Path) -> None:

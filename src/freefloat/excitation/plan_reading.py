@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,10 +15,11 @@ from freefloat.excitation.control import CaptureControl
 from freefloat.excitation.motions import AnyMotion
 from freefloat.excitation.part_checks import Way, part_wrongs, told
 from freefloat.excitation.plan import Feedback, Plan
-from freefloat.excitation.plan_checks import SECTIONS, head_wrongs
+from freefloat.excitation.plan_checks import SECTIONS, head_wrongs, model_faults, whole_faults
+from freefloat.model.model import Model
 from freefloat.model.sources import MAX_PARTS, decoded, read_bytes
 from freefloat.model.toml_findings import Findings
-from freefloat.model.toml_lines import line_of_long_key, lines_of
+from freefloat.model.toml_lines import line_of_long_key, lines_of, syntax_fault
 
 MAX_BYTES = 2 * 2**20  # 100 000 numbers of recorded motion; the parser reads a megabyte a second
 
@@ -40,17 +40,20 @@ _REWORDED = {
 }
 
 
-def read_plan(path: Path) -> Plan:
-    """The plan in a file; raises ExcitationError listing everything wrong with it."""
+def read_plan(path: Path, model: Model | None = None) -> Plan:
+    """The plan in a file; raises ExcitationError listing everything wrong with it.
+
+    With a model, what does not fit it is among the faults.
+    """
     try:
         text = decoded(read_bytes(path, MAX_BYTES), path.name)
     except ModelError as error:
         raise ExcitationError(error.message, [_reworded(f) for f in error.faults]) from None
-    return read_plan_text(text, file=path.name)
+    return read_plan_text(text, file=path.name, model=model)
 
 
-def read_plan_text(text: str, *, file: str = "TOML text") -> Plan:
-    """The plan of the text of a plan file.
+def read_plan_text(text: str, *, file: str = "TOML text", model: Model | None = None) -> Plan:
+    """The plan of the text of a plan file, which fits the model where one is given.
 
     >>> read_plan_text('format = 1; name = "rest"; duration = 5'.replace("; ", chr(10))).duration
     5.0
@@ -60,7 +63,9 @@ def read_plan_text(text: str, *, file: str = "TOML text") -> Plan:
 
     raw = _parsed(text, file)
     findings = Findings(file, {}, lines_of(text))
-    findings.names.update(_names(raw))
+    for way, name in _names(raw):
+        findings.names[way] = name
+        findings.register(way, name)
     validated(PlanHead, raw, findings, way=())
     _check_head(raw, findings)
     parts: dict[str, Any] = {
@@ -70,10 +75,33 @@ def read_plan_text(text: str, *, file: str = "TOML text") -> Plan:
         parts["start"] = _part(Start, raw["start"], findings, way=("start",), owner=None)
     if "control" in raw:
         parts["control"] = _control(raw["control"], findings)
+    _check_whole(raw, parts, findings, model)
     if findings.faults:
         count = len(findings.faults)
         raise ExcitationError(f"{file}: {count} fault{'s' * (count > 1)} found", findings.faults)
     return Plan(duration=float(raw["duration"]), name=raw["name"], **parts)
+
+
+def _check_whole(
+    raw: dict[str, Any], parts: dict[str, Any], findings: Findings, model: Model | None
+) -> None:
+    """Look at the plan as a whole and beside the model, as far as it could be read."""
+    if model is None:
+        return
+    read = {key: part for key, part in parts.items() if part is not None}
+    if ("duration",) not in findings.told:
+        plan = Plan(duration=float(raw["duration"]), **read)
+        findings.add_structure(whole_faults(plan), None)
+    plan = Plan(duration=1.0, **read | _named_only(parts, findings))
+    findings.add_structure(model_faults(plan, model), None)
+
+
+def _named_only(parts: dict[str, Any], findings: Findings) -> dict[str, Any]:
+    """The sections with a stand-in for what could not be read: its name can still be looked at."""
+    whole = {attribute: dict(parts[attribute]) for attribute in SECTIONS.values()}
+    for (section, _), name in findings.names.items():
+        whole[SECTIONS[str(section)]].setdefault(name, None)
+    return whole
 
 
 def _check_head(raw: dict[str, Any], findings: Findings) -> None:
@@ -96,16 +124,7 @@ def _parsed(text: str, file: str) -> dict[str, Any]:
         fault = Fault(file, "brackets inside brackets without end", "a plan file", "unnest them")
         raise ExcitationError(f"{file}: nested too deeply", [fault]) from None
     except ValueError as error:  # TOMLDecodeError, or a whole number of thousands of digits
-        found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)", str(error))
-        reason = str(error)[: found.start() if found else 80]
-        where = f":{found[1]}, column {found[2]}" if found and found[1] else ": end of the file"
-        line = text.split("\n")[int(found[1]) - 1] if found and found[1] else text.rstrip()[-20:]
-        fault = Fault(
-            file + (where if found else ""),
-            repr(line.strip()[:50]),
-            f"TOML ({reason[:80]})",
-            "correct this line or the one before it",
-        )
+        fault = syntax_fault(error, text, file)
         raise ExcitationError(f"{file}: not valid TOML", [fault]) from None
 
 

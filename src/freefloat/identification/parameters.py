@@ -57,21 +57,24 @@ class Parameters:
     """The parameters of a model and what is asked of them; everything starts fixed.
 
     >>> from freefloat.model import load_model
-    >>> wanted = Parameters.of(load_model("servicer-wings")).free("bus.*").fix("bus.i?z")
+    >>> wanted = Parameters(load_model("servicer-wings")).free("bus.*").fix("bus.i?z")
     >>> [p.name for p in wanted.free_ones][:2], len(wanted.free_ones)
     (['bus.mass', 'bus.mx'], 7)
     """
 
     model: Model
-    entries: tuple[Parameter, ...]
+    entries: tuple[Parameter, ...] = ()  # none given: all of the model's, at its values
+
+    def __post_init__(self) -> None:
+        if not self.entries:
+            values = parameter_values(flatten(self.model))
+            entries = (Parameter(name, values[name], unit_of(name, self.model)) for name in values)
+            object.__setattr__(self, "entries", tuple(entries))
 
     @classmethod
     def of(cls, model: Model) -> Parameters:
         """All parameters of a model, fixed at its values."""
-        system = flatten(model)
-        values = parameter_values(system)
-        entries = (Parameter(name, values[name], unit_of(name, model)) for name in values)
-        return cls(model, tuple(entries))
+        return cls(model)
 
     def free(self, *globs: str) -> Parameters:
         """With the matching parameters to be found."""
@@ -91,9 +94,11 @@ class Parameters:
         self[to]
         return self._changed(
             (glob,),
-            lambda p: p
-            if p.name == to
-            else replace(p, status="tied", tied_to=(to, factor), value=factor * self[to].value),
+            lambda p: (
+                p
+                if p.name == to
+                else replace(p, status="tied", tied_to=(to, factor), value=factor * self[to].value)
+            ),
         )
 
     def bound(self, *globs: str, lower: float = -np.inf, upper: float = np.inf) -> Parameters:

@@ -1,49 +1,71 @@
-"""Telemetry in the form the linear families want: everything at the same instants, in arrays.
+"""A recording as arrays: everything at the same instants, with the errors of every number.
 
-What was measured is taken as it is; joint rates that were not are taken from a smoothing spline
-through the encoders. What is neither measured nor derivable stays None, and the family that needs
-it says so.
+The linear families take it from here. What is neither measured nor derivable stays None, and the
+family that needs it says so.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from freefloat.arrays import Array
 from freefloat.dynamics.frames import rotations
-from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
-from freefloat.telemetry.align import resample
-from freefloat.telemetry.channels import Telemetry
-from freefloat.telemetry.smoothing import smooth
+from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
 
-XYZ = ("x", "y", "z")
+CHANNELS = {
+    "attitude": "base.attitude.* (planar: base.angle)",
+    "torque": "<joint>.torque",
+    "acceleration": "base.acceleration.* or base.velocity.*",
+    "alpha": "base.rate.*",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """One independent error: how far it moves which numbers, as (field, column, size) triples.
+
+    An attitude has three columns: the small rotation about each root axis.
+    """
+
+    parts: tuple[tuple[str, int, float], ...]
 
 
 @dataclass(frozen=True)
 class Samples:
     """A recording at N common instants.
 
-    attitude (N, 4), rate (N, 3) in root axes, position and velocity (N, 3) in world axes, q and dq
-    (N, c), torque (N, c), wrench (N, 6): known torque and force on the root's origin, world axes;
-    thrust (N, thrusters) [N], each level counting until the next instant.
-    noise: standard deviation of each of these by name, where known.
+    time (N,) [s]; attitude (N, 4) root to world; rate (N, 3), alpha (N, 3) and the acceleration
+    (N, 3) felt at the root's origin (minus gravity), in root axes; velocity (N, 3) in world axes;
+    q, dq, ddq and torque (N, c), NaN where a torque is not measured;
+    wrench (N, 6): known torque and force on the root's origin, world axes; thrust (N, thrusters)
+    [N], each level counting until the next instant. sources: the errors of an instant's numbers,
+    independent of each other and of other instants; is_noise_known: given rather than estimated;
+    derived: coordinates whose rate is not measured.
     """
 
     time: Array
     attitude: Array | None
     rate: Array | None
-    position: Array | None
     velocity: Array | None
     q: Array
     dq: Array
     torque: Array | None
     wrench: Array
     thrust: Array
-    noise: dict[str, float]
-    notes: tuple[str, ...]
+    sources: tuple[Source, ...] = ()
+    is_noise_known: bool = True
+    notes: tuple[str, ...] = ()
+    derived: tuple[int, ...] = ()
+    alpha: Array | None = None
+    acceleration: Array | None = None
+    ddq: Array | None = None
+    is_windowed: bool = False
 
     @property
     def rotation(self) -> Array:
@@ -51,179 +73,75 @@ class Samples:
         assert self.attitude is not None
         return rotations(np.hstack([np.zeros((len(self.time), 3)), self.attitude]))
 
+    @property
+    def states(self) -> Array:
+        """State vectors with the root's origin at zero; what is not measured is zero, too."""
+        n = len(self.time)
+        attitude = self.attitude if self.attitude is not None else _still(n)
+        zero = np.zeros((n, 3))
+        velocity, rate = (zero if v is None else v for v in (self.velocity, self.rate))
+        return np.hstack([zero, attitude, velocity, rate, self.q, self.dq])
+
+    @property
+    def coordinates(self) -> Array:
+        """(N, c, 3) q, dq and ddq (zero when unknown)."""
+        ddq = np.zeros_like(self.q) if self.ddq is None else self.ddq
+        return np.ascontiguousarray(np.stack([self.q, self.dq, ddq], axis=-1))
+
     def need(self, family: str, *fields: str) -> None:
         """Raise IdentificationError naming every measurement `family` lacks."""
         missing = [field for field in fields if getattr(self, field) is None]
         if missing:
-            channels = {"attitude": "base.attitude.* or base.angle", "torque": "<joint>.torque"}
-            wanted = ", ".join(channels.get(field, f"base.{field}.*") for field in missing)
+            wanted = ", ".join(CHANNELS.get(field, f"base.{field}.*") for field in missing)
             raise IdentificationError(
                 f"the {family} family needs channels the recording does not have: {wanted}"
             )
 
+    def taken(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> Samples:
+        """The chosen instants only."""
+        fields: dict[str, Any] = {}
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                fields[name] = value[which]
+        return replace(self, **fields)
 
-def samples_of(system: System, telemetry: Telemetry) -> Samples:
-    """The recording of `telemetry` at the instants of its gyro (or of its first joint)."""
-    time = _instants(system, telemetry)
-    table = resample(telemetry, times=time)
-    is_good = np.ones(len(time), dtype=bool)
-    notes: list[str] = []
-    noise: dict[str, float] = {}
-    found: dict[str, Array | None] = {}
-    for field in ("rate", "position", "velocity"):
-        found[field] = _vector(table, field, is_good, noise, is_planar=_is_planar(system))
-    found["attitude"] = _attitude(table, is_good, noise)
-    q, dq = _coordinates(system, telemetry, table, is_good, noise, notes)
-    torque = _torques(system, table, is_good, noise)
-    wrench = _wrench(table, is_good)
-    thrust = _thrust(system, telemetry, time)
-    if is_good.sum() < 3:
-        raise IdentificationError(
-            f"only {int(is_good.sum())} instants have every channel; at least 3 are needed: look"
-            " at the recording with freefloat.quality"
-        )
-    if not is_good.all():
-        notes.append(f"{int((~is_good).sum())} of {len(time)} instants left out: a channel is gone")
-    cut = {name: None if part is None else part[is_good] for name, part in found.items()}
-    return Samples(
-        time[is_good],
-        **cut,
-        q=q[is_good],
-        dq=dq[is_good],
-        torque=None if torque is None else torque[is_good],
-        wrench=wrench[is_good],
-        thrust=thrust[is_good],
-        noise=noise,
-        notes=tuple(notes),
-    )
+    def disturbed(self, *fields: str) -> Iterator[tuple[Samples, Samples]]:
+        """The samples with one error up and down by a standard deviation, for every source.
 
+        Only sources that move one of `fields` (all when none are given).
+        """
+        for source in self.sources:
+            if not fields or any(part[0] in fields for part in source.parts):
+                yield self._moved([source], 1.0), self._moved([source], -1.0)
 
-def _is_planar(system: System) -> bool:
-    return system.model.root.type == "planar"
+    def jittered(self, rng: np.random.Generator) -> tuple[Samples, Samples]:
+        """The samples with fresh errors of their own size added, and with the opposite ones."""
+        errors = rng.normal(size=(len(self.sources), len(self.time)))
+        return self._moved(self.sources, errors), self._moved(self.sources, -errors)
 
+    def deviation(self, field: str) -> float:
+        """The largest standard deviation of a field's columns; zero when it has none."""
+        sizes = [s for source in self.sources for f, _, s in source.parts if f == field]
+        return max(sizes, default=0.0)
 
-def _instants(system: System, telemetry: Telemetry) -> Array:
-    joints = [f"{name}.position" for name in system.coordinates]
-    for name in ("base.rate.z", "base.rate.x", *joints):
-        if name in telemetry:
-            channel = telemetry[name]
-            return channel.time[channel.valid]
-    raise IdentificationError(
-        "the recording has neither base.rate.* nor any joint position; channels: "
-        + ", ".join(telemetry.names[:8])
-    )
+    def _moved(self, sources: Sequence[Source], errors: Array | float) -> Samples:
+        """With every source's error added, in standard deviations: one number or (sources, N)."""
+        each = np.broadcast_to(errors, (len(sources), len(self.time)))
+        turn = np.zeros((len(self.time), 3))
+        changed: dict[str, Any] = {}
+        for source, error in zip(sources, each, strict=True):
+            for field, column, size in source.parts:
+                if field == "attitude":
+                    turn[:, column] += size * error
+                    continue
+                if field not in changed:
+                    changed[field] = getattr(self, field).copy()
+                changed[field][:, column] += size * error
+        if turn.any() and self.attitude is not None:
+            turned = quaternion_product(self.attitude, quaternion_from_rotation_vector(turn))
+            changed["attitude"] = turned
+        return replace(self, **changed)
 
 
-def _column(table: Telemetry, name: str, is_good: np.ndarray) -> Array:
-    channel = table[name]
-    is_good &= channel.valid
-    return np.where(channel.valid, channel.values, 0.0)
-
-
-def _vector(
-    table: Telemetry, field: str, is_good: np.ndarray, noise: dict[str, float], *, is_planar: bool
-) -> Array | None:
-    """Three columns of the base; a planar root may leave out what it cannot do."""
-    names = [f"base.{field}.{axis}" for axis in XYZ]
-    wanted = ([2] if field == "rate" else [0, 1]) if is_planar else [0, 1, 2]
-    if not all(names[k] in table for k in wanted):
-        return None
-    out = np.zeros((len(table.instants), 3))
-    for k in range(3):
-        if names[k] in table and k in wanted:
-            out[:, k] = _column(table, names[k], is_good)
-    if (level := table[names[wanted[0]]].noise) is not None:
-        noise[field] = level
-    return out
-
-
-def _attitude(table: Telemetry, is_good: np.ndarray, noise: dict[str, float]) -> Array | None:
-    if "base.angle" in table:
-        angle = _column(table, "base.angle", is_good)
-        if (level := table["base.angle"].noise) is not None:
-            noise["attitude"] = level
-        zero = np.zeros_like(angle)
-        return np.column_stack([zero, zero, np.sin(angle / 2.0), np.cos(angle / 2.0)])
-    names = [f"base.attitude.{axis}" for axis in "xyzw"]
-    if not all(name in table for name in names):
-        return None
-    q = np.column_stack([_column(table, name, is_good) for name in names])
-    if (level := table[names[0]].noise) is not None:
-        noise["attitude"] = level
-    size = np.linalg.norm(q, axis=1, keepdims=True)
-    return np.where(size > 0.0, q / np.where(size > 0, size, 1.0), [0.0, 0.0, 0.0, 1.0])
-
-
-def _coordinates(
-    system: System,
-    telemetry: Telemetry,
-    table: Telemetry,
-    is_good: np.ndarray,
-    noise: dict[str, float],
-    notes: list[str],
-) -> tuple[Array, Array]:
-    n, c = len(table.instants), system.n_coordinates
-    q, dq = np.zeros((n, c)), np.zeros((n, c))
-    for k, coordinate in enumerate(system.model.assembly.coordinates):
-        name = coordinate.name
-        position, velocity = f"{name}.position", f"{name}.velocity"
-        if name.endswith(".motor"):
-            joint = name.removesuffix(".motor")
-            position, velocity = f"{joint}.motor_position", f"{joint}.motor_velocity"
-        if coordinate.type == "rotor" and f"{name}.speed" in table:
-            dq[:, k] = _column(table, f"{name}.speed", is_good)
-            continue
-        q[:, k] = coordinate.home
-        if position in table:
-            q[:, k] = _column(table, position, is_good)
-            noise.setdefault("q", table[position].noise or 0.0)
-        elif coordinate.role in ("motion", "torque") and coordinate.type != "rotor":
-            raise IdentificationError(f"the recording has no channel {position}")
-        if velocity in table:
-            dq[:, k] = _column(table, velocity, is_good)
-            noise.setdefault("dq", table[velocity].noise or 0.0)
-        elif position in table:
-            encoder = telemetry[position]
-            curve = smooth(*encoder.usable(), noise=encoder.noise)
-            dq[:, k] = np.ravel(curve.rate(table.instants))
-            notes.append(f"{name}: rate from a smoothing spline through the encoder")
-    return q, dq
-
-
-def _torques(
-    system: System, table: Telemetry, is_good: np.ndarray, noise: dict[str, float]
-) -> Array | None:
-    names = [f"{name}.torque" for name in system.coordinates]
-    if not any(name in table for name in names):
-        return None
-    out = np.full((len(table.instants), len(names)), np.nan)
-    for k, name in enumerate(names):
-        if name in table:
-            out[:, k] = _column(table, name, is_good)
-            noise.setdefault("torque", table[name].noise or 0.0)
-    return out
-
-
-def _wrench(table: Telemetry, is_good: np.ndarray) -> Array:
-    """The commanded wrench on the root: torque about and force at its origin, world axes."""
-    out = np.zeros((len(table.instants), 6))
-    parts = [f"base.torque.{axis}" for axis in XYZ] + [f"base.force.{axis}" for axis in XYZ]
-    for k, name in enumerate(parts):
-        if name in table:
-            out[:, k] += _column(table, name, is_good)
-    return out
-
-
-def _thrust(system: System, telemetry: Telemetry, time: Array) -> Array:
-    """Thruster levels (N, thrusters) [N], each counting until the next sample: valves switch."""
-    names = [f"{thruster.name}.force" for thruster in system.model.thrusters]
-    present = [name for name in names if name in telemetry]
-    out = np.zeros((len(time), len(names)))
-    if present:
-        held = resample(telemetry.select(present), times=time, method="hold")
-        for k, name in enumerate(names):
-            if name in held:
-                out[:, k] = np.where(held[name].valid, held[name].values, 0.0)
-    if any(out[:, k].any() and system.tree.thruster_link[k] != 0 for k in range(len(names))):
-        raise IdentificationError("thrusters on moving links are not supported by this family yet")
-    return out
+def _still(n: int) -> Array:
+    return np.tile([0.0, 0.0, 0.0, 1.0], (n, 1))

@@ -1,4 +1,13 @@
-"""Weighted least squares by QR, with scaled columns, and an honest account of what is seen."""
+"""Least squares for rows whose columns are measured, too, and an honest account of what is seen.
+
+Noise in the columns pulls plain least squares towards zero: with whitened rows Y = Y0 + E, the
+expectation of Y^T Y is Y0^T Y0 + B with B = E[E^T E], and theta^T B theta is as large as the
+number of rows. Without a force that fixes the scale the answer is zero. So B is found by adding
+fresh noise of the same size to the samples (and the opposite noise: what is linear in it drops
+out), and taken off again:  (Y^T Y - B) theta = Y^T y - c.
+
+QR and triangles throughout: B enters only through a correction to the QR solution.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +17,31 @@ import numpy as np
 
 from freefloat.arrays import Array
 
+NUMERIC = 1e-10  # singular values below this part of the largest are rounding
+CLEAR = 5.0  # standard deviations by which information must exceed what noise alone would show
+
+
+@dataclass(frozen=True)
+class Bias:
+    """What noise in the columns adds: B (unknowns, unknowns) to Y^T Y, c (unknowns,) to Y^T y."""
+
+    B: Array
+    c: Array
+
 
 @dataclass(frozen=True)
 class Solution:
     """Values with covariance, and the directions the rows do not see.
 
     covariance is NaN for unknowns that take part in an unseen direction; `unseen` (unknowns, k)
-    spans those directions; chi2 and n_rows judge the fit when the noise is known.
+    spans those directions; `root` (r, unknowns): a square root of the information, root^T root;
+    chi2 and n_rows judge the fit.
     """
 
     values: Array
     covariance: Array
     unseen: Array
+    root: Array
     chi2: float
     n_rows: int
 
@@ -33,30 +55,109 @@ class Solution:
         """Standard deviations; NaN where an unknown is not seen on its own."""
         return np.sqrt(np.diag(self.covariance))
 
+    @property
+    def misfit(self) -> float:
+        """Chi-square per degree of freedom: 1 when model and noise are right."""
+        return self.chi2 / max(self.n_rows - self.rank, 1)
 
-def least_squares(Y: Array, y: Array, *, tolerance: float = 1e-10) -> Solution:
+
+def least_squares(Y: Array, y: Array, *, bias: Bias | None = None) -> Solution:
     """Solve Y x = y + unit noise. Unseen directions are left at zero and reported.
 
-    Columns are scaled to length one first: kilograms and kg m^2 are not comparable. QR and then
-    the singular values of the small triangle, never normal equations.
+    Columns are scaled to length one first: kilograms and kg m^2 are not comparable.
 
     >>> found = least_squares(np.array([[1.0, 1.0], [2.0, 2.0]]), np.array([3.0, 6.0]))
     >>> found.rank, bool(np.isnan(found.std).all())
     (1, True)
     """
+    n = Y.shape[1]
     size = np.linalg.norm(Y, axis=0)
     scale = np.where(size > 0.0, size, 1.0)
-    Q, T = np.linalg.qr(Y / scale)
+    triangle: Array = np.asarray(np.linalg.qr(np.column_stack([Y / scale, y]), mode="r"))
+    T, right = triangle[:n, :n], triangle[:n, n]
     U, s, Vt = np.linalg.svd(T)
-    is_seen = s > tolerance * s[0] if len(s) and s[0] > 0.0 else np.zeros(len(s), dtype=bool)
-    V = Vt[: len(s)][is_seen].T
-    projected = U[:, : len(s)][:, is_seen].T @ (Q.T @ y)
-    x = V @ (projected / s[is_seen]) / scale
-    unseen = np.delete(Vt, np.flatnonzero(is_seen), axis=0).T / scale[:, None]
-    spread = (V / s[is_seen]) / scale[:, None]
-    covariance = spread @ spread.T
-    if unseen.shape[1]:
-        blurred = np.linalg.norm(unseen * scale[:, None], axis=1) > 1e-6
+    is_seen = s > NUMERIC * s[0] if len(s) and s[0] > 0.0 else np.zeros(len(s), dtype=bool)
+    # x = V z with z measured in standard deviations of plain least squares
+    V = Vt[: len(s)][is_seen].T / s[is_seen]
+    z = U[:, : len(s)][:, is_seen].T @ right
+    lost = np.delete(Vt, np.flatnonzero(is_seen), axis=0).T
+    spread = np.eye(len(z))
+    if bias is not None and len(z):
+        V, z, spread, buried = _corrected(V, z, bias, scale, n_rows=len(y))
+        lost = np.column_stack([lost, buried])
+    x = V @ z / scale
+    factor = (V @ spread) / scale[:, None]
+    covariance = factor @ factor.T
+    if lost.shape[1]:
+        lost = np.linalg.qr(lost)[0]
+        blurred = np.linalg.norm(lost, axis=1) > 1e-6
         covariance[blurred] = covariance[:, blurred] = np.nan
+    root = np.linalg.pinv(V @ spread) * scale if len(z) else np.zeros((0, n))
     residual = y - Y @ x
-    return Solution(x, covariance, unseen, float(residual @ residual), len(y))
+    return Solution(x, covariance, lost / scale[:, None], root, float(residual @ residual), len(y))
+
+
+def _corrected(
+    V: Array, z: Array, bias: Bias, scale: Array, *, n_rows: int
+) -> tuple[Array, Array, Array, Array]:
+    """Basis, coordinates and spread with the noise of the columns taken off, and what it buried.
+
+    In coordinates z the information of plain least squares is the unit matrix, and B becomes A:
+    the part of it that is noise. A direction in which that part is not clearly below one tells
+    nothing: chance moves it by sqrt(2 / rows).
+    """
+    B = bias.B / np.outer(scale, scale)
+    A, c = V.T @ B @ V, V.T @ (bias.c / scale)
+    part, E = np.linalg.eigh(0.5 * (A + A.T))
+    is_clear = 1.0 - part > CLEAR * np.sqrt(2.0 / n_rows) * np.maximum(part, 0.0)
+    buried = V @ E[:, ~is_clear]
+    left = 1.0 - part[is_clear]
+    E = E[:, is_clear]
+    z = E.T @ (z - c) / left
+    return V @ E, z, np.diag(1.0 / left), buried
+
+
+def robust_weights(residual: Array, loss: str) -> Array:
+    """Weights of rows by their whitened residuals: `huber` (1.345) or `tukey` (4.685).
+
+    >>> robust_weights(np.array([0.5, 13.45]), "huber").round(2).tolist()
+    [1.0, 0.1]
+    """
+    size = np.abs(residual)
+    if loss == "huber":
+        return np.minimum(1.0, 1.345 / np.maximum(size, 1e-300))
+    return np.where(size < 4.685, (1.0 - (size / 4.685) ** 2) ** 2, 0.0)
+
+
+def instrumental(Z: Array, Y: Array, y: Array) -> Solution:
+    """Solve Z^T Y x = Z^T y for instruments Z that share Y's signal but not its noise."""
+    scale = np.where((size := np.linalg.norm(Y, axis=0)) > 0.0, size, 1.0)
+    Q = np.linalg.qr(Z / scale)[0]
+    projected = Q.T @ (Y / scale)
+    U, s, Vt = np.linalg.svd(projected)
+    is_seen = s > NUMERIC * max(s[0], 1e-300)
+    V = Vt[is_seen].T / s[is_seen]
+    x = V @ (U[:, is_seen].T @ (Q.T @ y)) / scale
+    factor = V / scale[:, None]
+    covariance = factor @ factor.T
+    lost = np.delete(Vt, np.flatnonzero(is_seen), axis=0).T
+    blurred = np.linalg.norm(lost, axis=1) > 1e-6
+    covariance[blurred] = covariance[:, blurred] = np.nan
+    residual = y - Y @ x
+    root = np.linalg.pinv(V) * scale
+    chi2 = float(residual @ residual)
+    return Solution(x, covariance, lost / scale[:, None], root, chi2, len(y))
+
+
+def triangle_of(*blocks: Array) -> Array:
+    """The triangle of a QR of stacked rows: all they say, in the smallest form."""
+    return np.asarray(np.linalg.qr(np.vstack(blocks), mode="r"))
+
+
+def eliminated(Y: Array, n_parameters: int) -> Array:
+    """Rows for the first n_parameters unknowns with the others (nuisance) projected out."""
+    nuisance, kept = Y[:, n_parameters:], Y[:, :n_parameters]
+    if not nuisance.shape[1]:
+        return kept
+    R = triangle_of(np.column_stack([nuisance, kept]))
+    return R[nuisance.shape[1] :, nuisance.shape[1] :]

@@ -156,6 +156,16 @@ def _reached(model: Model, known: set[str]) -> set[str]:
     return reached
 
 
+def target_faults(body: Body) -> list[Fault]:
+    """Every reason why `body` cannot be grasped: what no real body can have.
+
+    >>> [fault.place for fault in target_faults(Body("rock", -1.0))]
+    ["target 'rock'.mass"]
+    """
+    unusable = values.part_number_faults(f"target {body.name!r}", body)
+    return unusable or list(_body_faults(body, "target"))
+
+
 def _body_faults(body: Body, kind: str) -> Iterator[Fault]:
     reason = inertial.inconsistency(inertial.phi_from_com(body.mass, (0, 0, 0), body.inertia))
     if reason:

@@ -128,31 +128,28 @@ def moved(R_AB: ArrayLike, p_AB: ArrayLike) -> Array:
 
 
 def inconsistency(phi: ArrayLike, *, tolerance: float = 1e-9) -> str | None:
-    """Why phi cannot be a real body, or None; point masses, rods and massless bodies are real.
+    """What phi has that no real body has, or None; point masses, rods, massless bodies are real.
 
     A body is real when its mass is not negative and its mass distribution could exist: the
     pseudo-inertia has no negative eigenvalue (which contains the triangle inequalities).
     """
     phi = np.asarray(phi, dtype=float)
     if not np.all(np.isfinite(phi)):
-        return "a parameter is not finite"
+        return "a parameter that is not finite"
     mass, _, about_com = com_from_phi(phi)
     if mass < 0.0:
-        return f"the mass {mass:g} kg is negative"
+        return f"a negative mass, {mass:g} kg"
     if mass == 0.0 and np.any(phi[1:4] != 0.0):
-        return "the body has no mass but a first moment"
+        return "a first moment but no mass"
     if mass == 0.0 and np.any(phi[4:] != 0.0):
-        return "the body has no mass but a moment of inertia"
+        return "a moment of inertia but no mass"
     principal = np.linalg.eigvalsh(tensor(about_com))
     slack = tolerance * max(abs(principal[2]), 1e-300)
     if principal[0] < -slack:
-        return f"the principal inertia {principal[0]:.6g} kg m^2 about the CoM is negative"
+        return f"a negative principal inertia, {principal[0]:.6g} kg m^2 about the CoM"
     if principal[0] + principal[1] < principal[2] - slack:
-        return (
-            "the triangle inequality is broken by "
-            + ", ".join(f"{value:.4g}" for value in principal)
-            + " kg m^2 (the largest principal inertia exceeds the sum of the others)"
-        )
+        moments = ", ".join(f"{value:.4g}" for value in principal)
+        return f"principal inertias {moments} kg m^2, which break the triangle inequality"
     return None
 
 

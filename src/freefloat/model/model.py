@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from freefloat.model.assembly import Assembly
 
 
+ON_BODY = ("tanks", "wheels", "thrusters", "frames", "capsules")  # parts that a body carries
+
+
 @dataclass(frozen=True)
 class Model:
     """A free-floating robot: bus, arms, target, wings, fuel, wheels, thrusters, sensors, orbit.
@@ -71,15 +74,15 @@ class Model:
     def __str__(self) -> str:
         """One line: name, root, how many parts, mass."""
         counts = ", ".join(
-            f"{len(parts)} {kind}"
-            for kind, parts in (
-                ("bodies", self.bodies),
-                ("joints", self.joints),
-                ("tanks", self.tanks),
-                ("wheels", self.wheels),
-                ("thrusters", self.thrusters),
-                ("targets", self.targets),
-                ("sensors", self.sensors),
+            f"{len(parts)} {kind if len(parts) > 1 else one}"
+            for one, kind, parts in (
+                ("body", "bodies", self.bodies),
+                ("joint", "joints", self.joints),
+                ("tank", "tanks", self.tanks),
+                ("wheel", "wheels", self.wheels),
+                ("thruster", "thrusters", self.thrusters),
+                ("target", "targets", self.targets),
+                ("sensor", "sensors", self.sensors),
             )
             if parts
         )
@@ -113,8 +116,12 @@ class Model:
         return replace(self, joints=tuple(joints))
 
     def grasp(self, body: Body, *, on: str, placement: Placement = Placement()) -> Model:  # noqa: B008
-        """The model holding `body` rigidly on the body or frame called `on`."""
+        """The model holding `body` rigidly on the body or frame called `on`.
+
+        Raises ModelError for a body that cannot be real, such as one of negative mass.
+        """
         self._refuse_taken(body.name)
+        self._refuse_unreal(body)
         for frame in self.frames:
             if frame.name == on:
                 if placement != Placement():
@@ -128,33 +135,65 @@ class Model:
         return replace(self, targets=(*self.targets, Target(body, on, placement)))
 
     def release(self, name: str) -> Model:
-        """The model without the grasped target of that name, and without what sits on it."""
+        """The model without the grasped target of that name, and without what sits on it.
+
+        Tanks, wheels, thrusters, frames, capsules and sensors on the target leave with it: kept,
+        they would sit on nothing. The last of `notes` of the new model names them.
+        """
         _named(self.targets, name, "target")
-        gone = {name, *(frame.name for frame in self.frames if frame.body == name)}
-        # A sensor, tank or wheel on a target leaves with it; kept, it would sit on nothing.
         kept = {
             kind: tuple(part for part in getattr(self, kind) if part.body != name)
-            for kind in ("tanks", "wheels", "thrusters", "frames", "capsules")
+            for kind in ON_BODY
         }
-        sensors = tuple(sensor for sensor in self.sensors if sensor.on not in gone)
         targets = tuple(target for target in self.targets if target.name != name)
-        return replace(self, targets=targets, sensors=sensors, **kept)
+        left = replace(self, targets=targets, **kept)
+        blind = _blinded(self, left)
+        gone = [
+            *(_shown(kind, part) for kind in ON_BODY for part in getattr(self, kind)
+              if part.body == name),
+            *(f"sensor {sensor.kind} on {sensor.on}" for sensor in blind),
+        ]  # fmt: skip
+        note = (f"released {name}, and with it: {', '.join(gone)}",) if gone else ()
+        sensors = tuple(sensor for sensor in self.sensors if sensor not in blind)
+        return replace(left, sensors=sensors, notes=(*self.notes, *note))
 
     def swap(self, name: str, body: Body) -> Model:
-        """The model with the grasped target `name` replaced by `body`, held at the same place."""
+        """The model with the grasped target `name` replaced by `body`, held at the same place.
+
+        What sits on the old target (sensors, frames, tanks, wheels, thrusters, capsules) sits on
+        the new one at the same place in its frame; channels of its sensors bear the new name. To
+        be rid of it, `release` the old target and `grasp` the new one.
+        """
         held = _named(self.targets, name, "target")
-        if body.name == name:
-            return self.with_body(body)
-        self._refuse_taken(body.name)
+        if body.name != name:
+            self._refuse_taken(body.name)
+        self._refuse_unreal(body)
         new = replace(held, body=body)
         order = tuple(new if target.name == name else target for target in self.targets)
-        return replace(self.release(name), targets=order)
+        moved = {
+            kind: tuple(
+                replace(part, body=body.name) if part.body == name else part
+                for part in getattr(self, kind)
+            )
+            for kind in ON_BODY
+        }
+        swapped = replace(self, targets=order, **moved)
+        blind = _blinded(self, swapped)  # they named the old target, or had a glob that fits it
+        sensors = (replace(s, on=body.name) if s in blind else s for s in self.sensors)
+        return replace(swapped, sensors=tuple(sensors))
 
     def save(self, path: str | Path) -> None:
         """Write the model as .toml (complete) or .urdf (bodies and joints)."""
         from freefloat.model.loading import save_model
 
         save_model(self, path)
+
+    def _refuse_unreal(self, body: Body) -> None:
+        from freefloat.model.checks import target_faults
+
+        faults = target_faults(body)
+        if faults:
+            raise ModelError(f"{self.name}: cannot grasp {body.name!r}", faults)
 
     def _refuse_taken(self, name: str) -> None:
         if any(part.name == name for part in self._named_parts()):
@@ -166,6 +205,17 @@ class Model:
     def _named_parts(self) -> Iterator[Body | Joint | Tank | Wheel | Thruster | Target | Frame]:
         yield from (*self.bodies, *self.joints, *self.tanks, *self.wheels)
         yield from (*self.thrusters, *self.targets, *self.frames)
+
+
+def _blinded(before: Model, after: Model) -> list[Sensor]:
+    """The sensors that read something in one model and nothing in the other."""
+    from freefloat.model.checks import sensor_targets
+
+    return [s for s in before.sensors if sensor_targets(before, s) and not sensor_targets(after, s)]
+
+
+def _shown(kind: str, part: Tank | Wheel | Thruster | Frame | Capsule) -> str:
+    return "a capsule" if isinstance(part, Capsule) else f"{kind[:-1]} {part.name}"
 
 
 def _named(parts, name: str, kind: str):  # any tuple of named parts

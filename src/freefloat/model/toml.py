@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from freefloat.model.checks import structure_faults
 from freefloat.model.model import Model
 from freefloat.model.sources import MAX_PARTS, decoded, inside, read_bytes, size_fault
 from freefloat.model.toml_findings import SECTIONS, Findings, entries
-from freefloat.model.toml_lines import line_of_long_key, lines_of
+from freefloat.model.toml_lines import line_of_long_key, lines_of, syntax_fault
 from freefloat.model.urdf import draft_urdf
 from freefloat.model.urdf_values import Reading
 from freefloat.model.urdf_write import extras_faults
@@ -75,27 +74,13 @@ def _parsed(text: str, file: str) -> dict[str, Any]:
         fault = Fault(file, "brackets inside brackets without end", "a model file", "unnest them")
         raise ModelError(f"{file}: nested too deeply", [fault]) from None
     except ValueError as error:  # TOMLDecodeError, or a whole number of thousands of digits
-        raise ModelError(f"{file}: not valid TOML", [_syntax_fault(error, text, file)]) from None
+        raise ModelError(f"{file}: not valid TOML", [syntax_fault(error, text, file)]) from None
     for section in SECTIONS:
         count = len(entries(raw, section))
         if count > MAX_PARTS:
             fault = Fault(f"{file}: {section}", str(count), f"at most {MAX_PARTS}", "split it")
             raise ModelError(f"{file}: too many parts", [fault])
     return raw
-
-
-def _syntax_fault(error: ValueError, text: str, file: str) -> Fault:
-    reason = str(error)
-    found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)", reason)
-    place, shown = file, "TOML that cannot be read"
-    if found and found.group(1):
-        number, column = int(found.group(1)), int(found.group(2))
-        place = f"{file}:{number}, column {column}"
-        shown = repr(text.split("\n")[number - 1].strip()[:50])
-    elif found:
-        place, shown = f"{file}: end of the file", repr(text.rstrip()[-20:])
-    reason = reason[: found.start()] if found else reason
-    return Fault(place, shown, f"TOML ({reason[:80]})", "correct this line or the one before it")
 
 
 def _urdf(

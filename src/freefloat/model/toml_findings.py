@@ -14,6 +14,7 @@ from freefloat.model.urdf_values import Reading
 
 NAMED = ("body", "joint", "tank", "wheel", "thruster", "target", "frame")
 SECTIONS = (*NAMED, "sensor", "capsule")
+REFERENCES = ("parent", "child", "body", "on")  # keys whose value is the name of another part
 
 
 class Findings:
@@ -85,9 +86,24 @@ class Findings:
         """Whether a fault at `way` only repeats one that has been written down already."""
         if any(way[: len(known)] == known for known in self.told):
             return True
+        if way[-1] in REFERENCES and self._is_name_missing():
+            return True  # what is named may well be the part whose name could not be read
+        if way[:1] == ("sensor",) and way[-1] == "on" and self._is_seat_unknown(way):
+            return True
         # What is said of a whole part that has no name, or of half a sensor, says nothing new.
         is_half_read = (*way, "name") in self.told or way[:1] == ("sensor",)
         return len(way) == 2 and is_half_read and any(known[:2] == way for known in self.told)
+
+    def _is_name_missing(self) -> bool:
+        """Whether a named part, or a whole section of them, could not be read."""
+        return any(
+            known[0] in NAMED and (len(known) < 3 or known[2:] == ("name",)) for known in self.told
+        )
+
+    def _is_seat_unknown(self, way: Way) -> bool:
+        """Whether what the sensor at `way` reads, or the drive it may sit on, was told wrong."""
+        is_kind_wrong = (*way[:2], "kind") in self.told
+        return is_kind_wrong or any(known[2:] == ("drive",) for known in self.told)
 
 
 def entries(raw: dict[str, Any], section: str) -> list[Any]:

@@ -1,8 +1,10 @@
-"""On which line of a TOML text each table and key begins, as far as a quick look can tell."""
+"""On which line of a TOML text what begins, and what is wrong with it, by a quick look."""
 
 from __future__ import annotations
 
 import re
+
+from freefloat.errors import Fault
 
 Way = tuple[str | int, ...]
 
@@ -53,6 +55,49 @@ def _table(header: re.Match[str], counts: dict[str, int]) -> Way:
         counts[name] = counts.get(name, -1) + 1
     path: Way = (name, counts[name]) if name in counts else (name,)
     return (*path, inner) if inner else path
+
+
+# Slips that TOML refuses, and what to do about each; the first that is found is told.
+_NUMBER = r"[-+]?\d[\d_]*"
+_SLIPS = (
+    (
+        re.compile(rf"=\s*{_NUMBER}(?:\.\d+)?(?:[eE][-+]?\d+)?\s*[A-Za-zµ°%]"),
+        "write the number alone, without its unit: SI units (kg, m, s, rad, N) are implied",
+    ),
+    (
+        re.compile(rf"=\s*{_NUMBER},\d+\s*(?:#.*)?$"),
+        "write decimals with a point, such as 1.5",
+    ),
+    (re.compile(r"=\s*[-+]?\.\d"), "write a digit before the point, such as 0.5"),
+    (re.compile(r"=\s*[A-Za-z]\w*\s*(?:#.*)?$"), "put text in quotes"),
+)
+
+
+def syntax_fault(error: ValueError, text: str, file: str) -> Fault:
+    """What the TOML parser said, with its place, the line, and a remedy for common slips.
+
+    >>> import tomllib
+    >>> try:
+    ...     tomllib.loads("mass = 8 kg")
+    ... except ValueError as error:
+    ...     print(syntax_fault(error, "mass = 8 kg", "robot.toml").remedy[:41])
+    write the number alone, without its unit:
+    """
+    reason = str(error)
+    found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)", reason)
+    place, line, shown = file, "", "TOML that cannot be read"
+    if found and found.group(1):
+        number, column = int(found.group(1)), int(found.group(2))
+        place = f"{file}:{number}, column {column}"
+        line = text.split("\n")[number - 1].strip()[:200]
+        shown = repr(line[:50])
+    elif found:
+        place, line = f"{file}: end of the file", text.rstrip().rpartition("\n")[2][-200:]
+        shown = repr(text.rstrip()[-20:])
+    reason = reason[: found.start()] if found else reason
+    told = (remedy for slip, remedy in _SLIPS if slip.search(line))
+    remedy = next(told, "correct this line or the one before it")
+    return Fault(place, shown, f"TOML ({reason[:80]})", remedy)
 
 
 def line_at(lines: dict[Way, int], path: Way) -> int | None:

@@ -144,7 +144,8 @@ def _new_joint(table: JointTable, findings: Findings, way: Way) -> Joint:
             )
     return Joint(
         name=table.name,
-        type=table.type or "fixed",  # type: ignore[arg-type]
+        # Where the type is missing or misspelt: sensors on the joint, or its drive, are no mistake.
+        type=table.type or "revolute",  # type: ignore[arg-type]
         parent=table.parent or "?",
         child=table.child or "?",
         placement=_placement(table),

@@ -38,19 +38,17 @@ POSITIVE = {
 
 def number_faults(model: Model) -> list[Fault]:
     """Every number of the model that is not finite, or too large to compute with."""
-    faults = []
-    for _, place, part in _parts(model):
-        for path, value in _numbers(part):
-            if not abs(value) <= LARGEST:  # written so that nan is a fault too
-                faults.append(
-                    Fault(
-                        f"{place}{path}",
-                        repr(float(value)),
-                        f"a finite number between -{LARGEST:g} and {LARGEST:g}",
-                        "correct it",
-                    )
-                )
-    return faults
+    return [f for _, place, part in _parts(model) for f in part_number_faults(place, part)]
+
+
+def part_number_faults(place: str, part: object) -> list[Fault]:
+    """The same for one part, at `place`."""
+    expected = f"a finite number between -{LARGEST:g} and {LARGEST:g}"
+    return [
+        Fault(f"{place}{path}", repr(float(value)), expected, "correct it")
+        for path, value in _numbers(part)
+        if not abs(value) <= LARGEST  # written so that nan is a fault too
+    ]
 
 
 def sign_faults(model: Model) -> Iterator[Fault]:

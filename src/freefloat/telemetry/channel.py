@@ -23,10 +23,11 @@ AnyArray = TypeVar("AnyArray", bound=np.ndarray)
 class Channel:
     """The samples of one quantity: `time` [s], `values` [unit], `valid`, and their `noise` [unit].
 
-    `unit` is an SI unit. `noise` is the standard deviation of the white noise on the values, or
-    None when it is not known. A sample that is not valid holds NaN, whatever it held before, so
-    that no calculation can use it by mistake; a value that is not finite is never valid. All
-    arrays are read-only. Two channels are equal when every bit of them is.
+    `unit` is an SI unit. `noise` is the standard deviation of the noise on a single sample, white
+    and coloured together, or None when it is not known. A sample that is not valid holds NaN,
+    whatever it held before, so that no calculation can use it by mistake; a value that is not
+    finite is never valid. All arrays are read-only. Two channels are equal when every bit of them
+    is.
 
     >>> rate = Channel("base.rate.x", "rad/s", [0.0, 0.1], [1e-3, float("inf")])
     >>> rate.valid.tolist(), rate.n_samples, rate.n_invalid

@@ -92,8 +92,11 @@ def resolved_unit(name: str, unit: str | None) -> tuple[str, float] | Fault:
 
 
 def _listed(candidates: tuple[str, ...] = ()) -> str:
-    units = [unit for si in candidates for unit in accepted_units(si)] or accepted_units()
-    return "use one of: " + ", ".join(units)
+    if candidates:
+        return "use one of: " + ", ".join(u for si in candidates for u in accepted_units(si))
+    # All of them would fill half a screen.
+    si_units = [unit for unit in accepted_units() if si_unit(unit) == (unit, 1.0)]
+    return f"use one of: {', '.join(si_units)}, or one of the others in docs/formats.md"
 
 
 def name_fault(name: str) -> str | None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
+from textwrap import wrap
 from types import MappingProxyType
 
 import numpy as np
@@ -31,6 +32,8 @@ _HEAD = (
     *("channel", "samples", "rate [Hz]", "jitter [s]"),
     *("gaps", "invalid", "stuck", "saturated", "spikes"),
 )
+_ALWAYS = 4  # columns of the head that are always shown
+WIDTH = 80  # of a line, unless a name is longer
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,8 @@ class AttitudeQuality:
 class Quality:
     """The report: channels and attitudes by name, and the findings, faults first.
 
-    `print` it, or turn it into JSON by `as_dict`.
+    `print` it, or turn it into JSON by `as_dict`. Printed, it has a column for what was found in
+    some channel only.
     """
 
     channels: Mapping[str, ChannelQuality]
@@ -115,8 +119,16 @@ class Quality:
         return _plain(whole)  # type: ignore[return-value]
 
     def __str__(self) -> str:
+        findings = [line for finding in self.findings for line in _wrapped(str(finding))]
+        table = aligned(self.table(), n_left=1)
+        return "\n".join([*_wrapped(self.summary), *table, *findings])
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Return a row of titles and one for each channel; what was found nowhere has no column."""
         rows = [_HEAD, *map(_row, self.channels.values())]
-        return "\n".join([self.summary, *aligned(rows, n_left=1), *map(str, self.findings)])
+        columns = list(zip(*rows, strict=True))
+        found = [column for column in columns[_ALWAYS:] if set(column[1:]) != {"0"}]
+        return list(zip(*columns[:_ALWAYS], *found, strict=True))
 
 
 def quality(
@@ -239,6 +251,13 @@ def _attitude_findings(attitude: AttitudeQuality) -> Iterator[Finding]:
 
 def _counted(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def _wrapped(sentence: str) -> list[str]:
+    """Lines of a sentence, broken between words only: half a name cannot be looked for."""
+    return wrap(
+        sentence, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _row(channel: ChannelQuality) -> tuple[str, ...]:

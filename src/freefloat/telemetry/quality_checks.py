@@ -19,6 +19,7 @@ Indices = NDArray[np.intp]
 _IMPROBABLE = 1e-6  # chance, in a whole recording, at which a run of equal values is no accident
 _SHORTEST_STUCK = 10
 _FEWEST_SATURATED = 5
+_MOST_REPEATS = 0.7  # white noise of half a digital step leaves 56 % of the values alone
 _SPIKE = 10.0  # standard deviations above both neighbours: never in white noise
 _LOCAL = 25  # samples before, and after, a suspected spike to judge it by
 
@@ -83,12 +84,16 @@ def check_runs(time: Array, values: Array, *, noise: float | None) -> Runs:
 
     Such a run at the largest or smallest value of all is saturation, elsewhere a stuck sensor.
     The noise is the one stated, if it exceeds half the step of a quantised signal, for else a
-    signal at rest is constant by right; or the noise seen, if it exceeds twice that step, for
-    quantised motion alone can look like noise up to there.
+    signal at rest is constant by right, and if values mostly change, for slow noise leaves them
+    alone; or the noise seen, if it exceeds twice that step, for quantised motion alone can look
+    like noise up to there.
     """
     starts, lengths = _equal_runs(values)
     quantum = np.min(np.abs(np.diff(values)), where=np.diff(values) != 0.0, initial=np.inf)
-    is_noisy = noise > 0.5 * quantum if noise else _visible_noise(values) > 2.0 * quantum
+    if noise:
+        is_noisy = noise > 0.5 * quantum and _share_of_repeats(lengths) < _MOST_REPEATS
+    else:
+        is_noisy = _visible_noise(values) > 2.0 * quantum
     if starts.size < 3 or not is_noisy:
         return Runs((), 0, ())
     is_extreme = (values[starts] == values.max()) | (values[starts] == values.min())
@@ -130,11 +135,14 @@ def _visible_noise(values: Array) -> float:
 
 def _improbable_length(lengths: Indices) -> int:
     """The length of a run that chance does not explain, from how often neighbours are equal."""
-    n = int(lengths.sum())
-    others = n - int(lengths.max(initial=0))
-    repeats = others - (lengths.size - 1)
-    share = min(max(repeats / max(others, 1), 1e-9), 0.999)
+    n, share = int(lengths.sum()), min(max(_share_of_repeats(lengths), 1e-9), 0.999)
     return math.ceil(1.0 + math.log(_IMPROBABLE / max(n, 1)) / math.log(share))
+
+
+def _share_of_repeats(lengths: Indices) -> float:
+    """How often a value equals the one before it, the longest run left out."""
+    others = int(lengths.sum()) - int(lengths.max(initial=0))
+    return (others - (lengths.size - 1)) / max(others, 1)
 
 
 def find_spikes(time: Array, values: Array, *, step: float) -> Array:

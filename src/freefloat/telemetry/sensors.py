@@ -6,6 +6,7 @@ never changes what another one reads.
 
 from __future__ import annotations
 
+import math
 import zlib
 
 import numpy as np
@@ -36,8 +37,9 @@ def report(
     """The channels a sensor writes for noise-free readings `truth` (N,), (N, 3) or (N, 4).
 
     `truth` is already taken at the times minus the sensor's delay. `unit` need only be given where
-    it does not follow from the name. The noise noted on the channels is that of the sensor: for an
-    attitude, of the small rotation about each axis [rad].
+    it does not follow from the name. The noise noted on the channels is that of a single sample,
+    coloured noise and rounding included: for an attitude, of the small rotation about each axis
+    [rad].
     """
     rng = stream(seed, f"{name}:{sensor.kind}")
     table = truth[:, None] if truth.ndim == 1 else truth
@@ -56,15 +58,16 @@ def report(
                 times[keep],
                 values[keep, k],
                 np.ones(int(keep.sum()), dtype=bool),
-                noise=_white_level(sensor) or None,
+                noise=_noise_level(sensor) or None,
             )
         )
     return channels
 
 
-def _white_level(sensor: Sensor) -> float:
-    """The standard deviation identification should weigh with: noise and rounding together."""
-    return float(np.hypot(sensor.noise, sensor.quantisation / np.sqrt(12.0)))
+def _noise_level(sensor: Sensor) -> float:
+    """The standard deviation of a sample: white noise, coloured noise and rounding together."""
+    coloured = sensor.coloured.sigma if sensor.coloured is not None else 0.0
+    return math.hypot(sensor.noise, coloured, sensor.quantisation / math.sqrt(12.0))
 
 
 def _disturbance(sensor: Sensor, times: Array, width: int, rng: np.random.Generator) -> Array:

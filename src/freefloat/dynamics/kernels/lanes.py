@@ -94,7 +94,7 @@ _binary(min, None, _choose("<"))
 _binary(max, None, _choose(">"))
 
 
-@infer_global(operator.eq)
+@infer_global(operator.eq)  # type: ignore[misc]
 class _Equal(ConcreteTemplate):
     """Equal in every lane."""
 

@@ -1,25 +1,27 @@
-"""What every linear family returns: rows, right side and noise, for named columns."""
+"""What every linear family returns, and how its rows are divided by their noise.
+
+A family gives Equations: Y theta = y + e in k rows at each of R instants (or intervals, windows,
+test functions), with the covariance of e within an instant and with the next one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.directions import directions
-from freefloat.dynamics.equations import system_vector
-from freefloat.dynamics.tree import System
-from freefloat.errors import IdentificationError
 
 
 @dataclass(frozen=True)
-class Rows:
-    """Y theta = y + noise, already whitened: every row has noise of standard deviation one.
+class Equations:
+    """Y (R, k, unknowns) theta = y (R, k), in units of the physics.
 
-    names: columns, first the parameters, then nuisance unknowns such as the initial momentum;
-    labels: what each row speaks of.
+    names: the unknowns, first n_parameters parameters, then nuisance such as an initial momentum;
+    labels (k): what each row speaks of, with its unit; blocks (R, k, k): covariance of the rows of
+    an instant, neighbours (R - 1, k, k): with those of the next one, or None. Blocks are empty when
+    the equations were asked for without noise, to be whitened like others.
     """
 
     family: str
@@ -28,50 +30,66 @@ class Rows:
     Y: Array
     y: Array
     labels: tuple[str, ...]
-    is_noise_known: bool
+    units: tuple[str, ...]
+    blocks: Array
+    neighbours: Array | None = None
 
 
-def parameter_columns(
-    system: System, names: Sequence[str], regressor: Array
-) -> tuple[Array, Array]:
-    """Columns of named inertial parameters, and what the rest of the model contributes.
+@dataclass(frozen=True)
+class Rows:
+    """Y theta = y + noise, whitened: every row has noise of standard deviation one."""
 
-    regressor (..., 10 links + rotors); returns (..., names) and (...): regressor @ phi = columns @
-    values + rest for the model's own values.
+    family: str
+    names: tuple[str, ...]
+    n_parameters: int
+    Y: Array
+    y: Array
+    labels: tuple[str, ...]
+    units: tuple[str, ...]
+
+    def by_label(self, residual: Array) -> dict[str, Array]:
+        """The residuals of each kind of row."""
+        k = len(self.labels)
+        return {label: residual[i::k] for i, label in enumerate(self.labels)}
+
+
+def covariance(slopes: Iterable[Array]) -> Array:
+    """Covariance (R, k, k) of rows that move by slopes (R, k) with each independent error.
+
+    Rows that no error moves get a ten-thousandth of the deviation of their like, so that nothing
+    has infinite weight.
     """
-    bad = [name for name in names if not _is_linear(system, name)]
-    if bad:
-        raise IdentificationError(
-            f"{', '.join(bad[:4])}: not linear in the equations of motion; the linear families"
-            " find masses, first moments, inertias and spin inertias (use output error)"
-        )
-    entries, _ = directions(system, names)
-    change = np.zeros((regressor.shape[-1], len(names)))
-    for (p, link), row in zip(entries.body, entries.body_change, strict=True):
-        change[10 * link : 10 * link + 10, p] += row
-    for (p, rotor), size in zip(entries.rotor, entries.rotor_change, strict=True):
-        change[10 * system.n_links + rotor, p] += size
-    columns = regressor @ change
-    return columns, regressor @ system_vector(system)
+    total: Array | None = None
+    for slope in slopes:
+        outer = slope[:, :, None] * slope[:, None, :]
+        total = outer if total is None else total + outer
+    assert total is not None
+    return total + np.diag(floor_of(total))
 
 
-def _is_linear(system: System, name: str) -> bool:
-    owner, _, field = name.rpartition(".")
-    is_pendulum = any(tank.name == owner for tank in system.model.tanks)
-    springs = ("stiffness", "damping", "rest", "friction", "length")
-    return not name.startswith("start.") and field not in springs and not is_pendulum
+def floor_of(blocks: Array) -> Array:
+    """The least variance of each kind of row (k,)."""
+    largest = np.max(np.einsum("rii->ri", blocks), axis=0, initial=0.0)
+    return np.maximum(1e-8 * largest, 1e-8 * 1e-8 * np.max(largest, initial=0.0) + 1e-60)
 
 
-def whitened(Y: Array, y: Array, blocks: Array, neighbours: Array) -> tuple[Array, Array]:
-    """Rows (N, k, columns) and right sides (N, k) divided by their noise.
+def whitened(equations: Equations, like: Equations | None = None) -> Rows:
+    """The rows divided by their noise, or by that of other equations of the same shape."""
+    model = equations if like is None else like
+    e = equations
+    both = np.concatenate([e.Y, e.y[:, :, None]], axis=2)
+    if model.neighbours is None:
+        flat = np.linalg.solve(np.linalg.cholesky(model.blocks), both).reshape(e.y.size, -1)
+    else:
+        flat = _banded(both, model.blocks, model.neighbours)
+    return Rows(e.family, e.names, e.n_parameters, flat[:, :-1], flat[:, -1], e.labels, e.units)
 
-    The noise covariance is block tridiagonal: blocks (N, k, k) on the diagonal, neighbours
-    (N - 1, k, k) above it (instant i with instant i + 1). A banded Cholesky factor divides in time
-    proportional to N.
-    """
+
+def _banded(both: Array, blocks: Array, neighbours: Array) -> Array:
+    """Divide (R, k, columns) by the factor of a block tridiagonal covariance, in time ~ R."""
     from scipy.linalg import cholesky_banded, solve_banded
 
-    n, k = y.shape
+    n, k, _ = both.shape
     band = 2 * k - 1
     upper = np.zeros((band + 1, n * k))
     for i in range(k):
@@ -83,6 +101,4 @@ def whitened(Y: Array, y: Array, blocks: Array, neighbours: Array) -> tuple[Arra
     lower = np.zeros_like(factor)
     for d in range(band + 1):  # U^T by diagonals
         lower[d, : n * k - d] = factor[band - d, d:]
-    both = np.concatenate([Y, y[:, :, None]], axis=2).reshape(n * k, -1)
-    solved = solve_banded((band, 0), lower, both)
-    return solved[:, :-1], solved[:, -1]
+    return solve_banded((band, 0), lower, both.reshape(n * k, -1))

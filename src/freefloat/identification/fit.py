@@ -1,0 +1,223 @@
+"""The Fit: what an identification learned, and how far to believe it, as one frozen noun.
+
+It computes nothing: whoever made it has decided on intervals, words and verdict. It is laid out by
+`fit_view` and written and read by `fit_files`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+
+from freefloat.arrays import Array, frozen
+from freefloat.errors import Fault, IdentificationError
+from freefloat.model.model import Model
+
+EstimateStatus = Literal["seen", "weak", "only in combination", "invisible", "at bound", "fixed"]
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One parameter: what the data say of it, and what the model said before (`prior`).
+
+    std is NaN where there is none; interval95 holds the true value with 95 % probability.
+    """
+
+    name: str
+    unit: str
+    value: float
+    std: float
+    interval95: Interval | None
+    status: EstimateStatus
+    prior: float
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        _set_floats(self, "value", "std", "prior")
+        faults = [*_spread_faults(self.name, self.std, self.interval95)]
+        if self.status not in get_args(EstimateStatus):
+            expected = "one of " + ", ".join(get_args(EstimateStatus))
+            faults.append(Fault(f"{self.name}.status", repr(self.status), expected, "correct it"))
+        _refuse(self.name, faults)
+
+
+@dataclass(frozen=True)
+class Combination:
+    """A sum of parameters that is known better than its terms, such as bus.izz + 2 arm_1.mass."""
+
+    words: str
+    unit: str
+    value: float
+    std: float
+    interval95: Interval | None = None
+
+    def __post_init__(self) -> None:
+        _set_floats(self, "value", "std")
+        _refuse(self.words, [*_spread_faults(self.words, self.std, self.interval95)])
+
+
+@dataclass(frozen=True)
+class Residual:
+    """What one channel of the equations leaves unexplained, over `n` rows.
+
+    rms is in units of the expected noise, so 1 is perfect; rms_raw is in `unit`, or NaN.
+    """
+
+    channel: str
+    unit: str
+    n: int
+    rms: float
+    rms_raw: float = float("nan")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n", int(self.n))
+        _set_floats(self, "rms", "rms_raw")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fit:
+    """What an identification learned; `print(fit)` shows the values and how far to believe them.
+
+    model has the estimates written in, prior_model is the one before; method and reason say how
+    and why so; covariance is that of the estimates in their order, with NaN rows where a std is
+    NaN; scale says what fixes the scale, or that only ratios are known; status is one sentence a
+    person can act on; provenance has versions, seed and the sha256 of the inputs.
+    """
+
+    model: Model
+    prior_model: Model
+    method: str
+    reason: str
+    estimates: tuple[Estimate, ...]
+    covariance: Array
+    combinations: tuple[Combination, ...]
+    trades: tuple[str, ...]
+    scale: str
+    residuals: tuple[Residual, ...]
+    status: str
+    is_trustworthy: bool
+    notes: tuple[str, ...]
+    provenance: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        for name in ("estimates", "combinations", "trades", "residuals", "notes"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        covariance = (
+            np.reshape(self.covariance, (0, 0)) if not np.size(self.covariance) else self.covariance
+        )
+        object.__setattr__(self, "covariance", frozen(covariance))
+        object.__setattr__(self, "is_trustworthy", bool(self.is_trustworthy))
+        told = {str(name): str(value) for name, value in self.provenance.items()}
+        object.__setattr__(self, "provenance", told)
+        _refuse("the fit", [*_shape_faults(self)])
+
+    def __getitem__(self, name: str) -> Estimate:
+        """The estimate of the parameter of that name."""
+        for estimate in self.estimates:
+            if estimate.name == name:
+                return estimate
+        known = [estimate.name for estimate in self.estimates]
+        close = get_close_matches(str(name), known, n=3, cutoff=0.5)
+        hint = f"did you mean {', '.join(close)}?" if close else "fit.values lists them all"
+        raise IdentificationError(f"this fit has no estimate of {name!r}; {hint}")
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The value of every parameter by name, in its unit."""
+        return {estimate.name: estimate.value for estimate in self.estimates}
+
+    def save(self, path: str | Path) -> None:
+        """Write the fit as .json, whole or not at all; `load_fit` gives the same bits back."""
+        from freefloat.identification.fit_files import save_fit
+
+        save_fit(self, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Fit:
+        """The fit in a .json file; raises IdentificationError listing everything wrong with it."""
+        from freefloat.identification.fit_files import load_fit
+
+        return load_fit(path)
+
+    def to_json(self) -> str:
+        """The text of a fit file."""
+        from freefloat.identification.fit_files import write_fit
+
+        return write_fit(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> Fit:
+        """The fit of the text of a fit file."""
+        from freefloat.identification.fit_reading import read_fit_text
+
+        return read_fit_text(text)
+
+    def __str__(self) -> str:
+        """The values and how far to believe them, within 80 columns."""
+        from freefloat.identification.fit_view import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from freefloat.identification.fit_view import as_html
+
+        return as_html(self)
+
+    def __repr__(self) -> str:
+        trust = "trustworthy" if self.is_trustworthy else "not trustworthy"
+        return f"Fit({self.model.name!r}, {self.method}, {len(self.estimates)} estimates, {trust})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Fit):
+            return NotImplemented
+        # As text: NaN equals NaN here and -0.0 differs from 0.0.
+        return (
+            self._told() == other._told()
+            and self.covariance.tobytes() == other.covariance.tobytes()
+            and (self.model, self.prior_model) == (other.model, other.prior_model)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _told(self) -> str:
+        apart = ("model", "prior_model", "covariance")
+        return repr([getattr(self, name) for name in self.__match_args__ if name not in apart])
+
+
+def _set_floats(part: Estimate | Combination | Residual, *names: str) -> None:
+    """Python's own floats: NumPy's would not be written, nor compared, the same way."""
+    for name in names:
+        object.__setattr__(part, name, float(getattr(part, name)))
+    interval = getattr(part, "interval95", None)
+    if interval is not None:
+        object.__setattr__(part, "interval95", tuple(map(float, interval)))
+
+
+def _spread_faults(name: str, std: float, interval: Interval | None) -> Iterator[Fault]:
+    if std < 0.0:
+        yield Fault(f"{name}.std", f"{std:g}", "0 or more", "give the magnitude")
+    if interval is not None and not (len(interval) == 2 and interval[0] <= interval[1]):
+        yield Fault(f"{name}.interval95", str(interval), "lower <= upper", "swap them")
+
+
+def _shape_faults(fit: Fit) -> Iterator[Fault]:
+    counts = Counter(estimate.name for estimate in fit.estimates)
+    for name, count in counts.items():
+        if count > 1:
+            yield Fault(name, f"{count} estimates", "one of each parameter", "delete the others")
+    n, shape = len(fit.estimates), fit.covariance.shape
+    if shape != (n, n):
+        remedy = "give one row and one column per estimate, in their order"
+        yield Fault("covariance", f"shape {shape}", f"shape ({n}, {n})", remedy)
+
+
+def _refuse(what: str, faults: list[Fault]) -> None:
+    if faults:
+        raise IdentificationError(f"{what}: this cannot be part of a fit", faults)

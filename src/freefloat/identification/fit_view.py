@@ -1,0 +1,164 @@
+"""How a Fit shows itself: plain text of 80 columns, and a small table of HTML.
+
+The first screen answers: what are the values, and how far are they to be believed?
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from textwrap import wrap
+
+from freefloat.errors import shortened
+from freefloat.identification.fit import Combination, Estimate, Fit
+from freefloat.identification.fit_digits import NONE, interval, rounded, with_uncertainty
+
+WIDTH = 80
+HEAD = ("parameter", "value", "± std", "unit", "was", "status")
+IS_LEFT = (True, False, False, True, False, True)
+NAMED = 4  # of the fixed parameters; the others are counted
+
+
+def as_text(fit: Fit) -> str:
+    """The fit as plain text: verdict and values first, then what explains them."""
+    lines = [verdict(fit), *_wrapped(fit.status), ""]
+    found = _found(fit)
+    lines += _table([HEAD, *map(_row, found)], IS_LEFT) if found else []
+    lines += [line for text in _held(fit) for line in _wrapped(text)]
+    lines += _items(_remarks(fit))
+    lines += _section("Known in combination", map(_in_words, fit.combinations))
+    lines += _section("Trade against each other", fit.trades)
+    lines += _section("Scale", [fit.scale] if fit.scale else [])
+    lines += _residuals(fit)
+    lines += _section("Method", [f"{fit.method}: {fit.reason}" if fit.reason else fit.method])
+    lines += _section("Notes", fit.notes)
+    return "\n".join(lines)
+
+
+def verdict(fit: Fit) -> str:
+    """One line: the model, and whether to believe the fit."""
+    trust = "the fit can be trusted" if fit.is_trustworthy else "the fit CANNOT be trusted"
+    return f"{shortened(fit.model.name, 50)}: {trust}"
+
+
+def as_html(fit: Fit) -> str:
+    """The same as HTML for notebooks: everything escaped, nothing loaded from elsewhere."""
+    head = ("parameter", "value", "± std", "95 % interval", "unit", "was", "status")
+    rows = [
+        (e.name, *with_uncertainty(e.value, e.std), interval(e.interval95, e.std), e.unit,
+         rounded(e.prior), e.status)
+        for e in _found(fit)
+    ]  # fmt: skip
+    sums = [
+        (c.words, *with_uncertainty(c.value, c.std), interval(c.interval95, c.std), c.unit)
+        for c in fit.combinations
+    ]
+    parts = [_tag("b", verdict(fit)), _tag("p", fit.status), _html_table(head, rows)]
+    if sums:
+        parts.append(_html_table(("known in combination", *head[1:5]), sums))
+    told = [
+        *_held(fit),
+        *_remarks(fit),
+        *fit.trades,
+        fit.scale,
+        f"{fit.method}: {fit.reason}",
+        *fit.notes,
+    ]
+    parts.append("<ul>" + "".join(_tag("li", text) for text in told if text) + "</ul>")
+    return "<div>" + "".join(parts) + "</div>"
+
+
+def _row(estimate: Estimate) -> tuple[str, ...]:
+    value, std = with_uncertainty(estimate.value, estimate.std)
+    was = rounded(estimate.prior)
+    return (shortened(estimate.name, 200), value, std, _short(estimate.unit), was, estimate.status)
+
+
+def _in_words(combination: Combination) -> str:
+    value, std = with_uncertainty(combination.value, combination.std)
+    spread = "" if std == NONE else f" ± {std}"
+    return f"{value}{spread} {combination.unit} = {combination.words}"
+
+
+def _found(fit: Fit) -> list[Estimate]:
+    return [estimate for estimate in fit.estimates if estimate.status != "fixed"]
+
+
+def _held(fit: Fit) -> list[str]:
+    names = [estimate.name for estimate in fit.estimates if estimate.status == "fixed"]
+    others = f" and {len(names) - NAMED} others" if len(names) > NAMED else ""
+    return [f"held fixed: {', '.join(names[:NAMED])}{others}"] if names else []
+
+
+def _remarks(fit: Fit) -> Iterator[str]:
+    for estimate in fit.estimates:
+        if math.isnan(estimate.std) and estimate.interval95 is not None:
+            bounds = interval(estimate.interval95, estimate.std)
+            yield f"{estimate.name}: {bounds} {estimate.unit} with 95 % confidence"
+        if estimate.note:
+            yield f"{estimate.name}: {estimate.note}"
+
+
+def _residuals(fit: Fit) -> Iterator[str]:
+    if not fit.residuals:
+        return
+    yield from ("", "Residuals, in units of the expected noise (1 is perfect)")
+    rows = [
+        (
+            f"  {shortened(r.channel, 200)}",
+            f"{r.rms:.3g}",
+            rounded(r.rms_raw),
+            _short(r.unit),
+            str(r.n),
+        )
+        for r in fit.residuals
+    ]
+    yield from _table(
+        [("  channel", "rms", "raw", "unit", "rows"), *rows], (True, False, False, True, False)
+    )
+
+
+def _section(title: str, texts: Iterable[str]) -> list[str]:
+    lines = _items(texts)
+    return ["", title, *lines] if lines else []
+
+
+def _items(texts: Iterable[str]) -> list[str]:
+    return [line for text in texts for line in _wrapped(text, first="  · ", later="    ")]
+
+
+def _table(rows: Sequence[Sequence[str]], is_left: Sequence[bool]) -> Iterator[str]:
+    """Aligned columns within the width; a name too long for its column has lines of its own."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    room = WIDTH - sum(widths[1:]) - 2 * len(widths[1:])
+    # A long name must not push the numbers of all others to the far right.
+    widths[0] = max((len(row[0]) for row in rows if len(row[0]) <= room), default=0)
+    for name, *cells in rows:
+        if len(name) > widths[0]:
+            yield from _wrapped(name)
+            name = ""
+        pairs = zip((name, *cells), widths, is_left, strict=True)
+        yield "  ".join(c.ljust(w) if left else c.rjust(w) for c, w, left in pairs).rstrip()
+
+
+def _wrapped(text: str, first: str = "", later: str = "") -> list[str]:
+    shown = shortened(" ".join(text.split()), 4000)
+    return wrap(shown, WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False)
+
+
+def _short(text: str) -> str:
+    return shortened(text, 11)
+
+
+def _html_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [_tags("th", head), *(_tags("td", row) for row in rows)]
+    return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+
+
+def _tags(name: str, texts: Sequence[str]) -> str:
+    return "".join(_tag(name, text) for text in texts)
+
+
+def _tag(name: str, text: str) -> str:
+    return f"<{name}>{escape(shortened(text, 4000))}</{name}>"

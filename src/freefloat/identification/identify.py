@@ -1,0 +1,233 @@
+"""`identify`: from recorded flights to a Fit, by the method the measurements allow."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.tree import System, flatten
+from freefloat.errors import IdentificationError
+from freefloat.identification.fit import Fit
+from freefloat.identification.linear.columns import updated
+from freefloat.identification.linear.estimate import Loss, Solver, estimate
+from freefloat.identification.linear.families import choose, family_named
+from freefloat.identification.linear.rows import Equations
+from freefloat.identification.outcome import Finding, fit_of
+from freefloat.identification.parameters import Parameter, Parameters
+from freefloat.identification.reading import samples_of
+from freefloat.identification.samples import Samples
+from freefloat.model.model import Model
+from freefloat.provenance import provenance
+from freefloat.telemetry.channels import Telemetry
+
+Method = Literal[
+    "auto", "momentum", "angular", "force", "torque", "weak", "energy", "reduced"
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything an identification was asked for."""
+
+    system: System
+    parameters: Parameters
+    recordings: tuple[Samples, ...]
+    solver: Solver
+    robust: Loss | None
+    momentum: tuple[float, float, float] | None
+    has_drag: bool
+    seed: int
+
+    @property
+    def unknowns(self) -> list[Parameter]:
+        """The free parameters, then the tied ones."""
+        tied = [p for p in self.parameters if p.status == "tied"]
+        return [*self.parameters.free_ones, *tied]
+
+
+def identify(
+    model: Model,
+    parameters: Parameters,
+    flights: Telemetry | Sequence[Telemetry],
+    *,
+    method: Method = "auto",
+    solver: Solver = "corrected",
+    robust: Loss | None = None,
+    physical: bool = True,
+    momentum: Sequence[float] | None = None,
+    drag: bool = False,
+    seed: int = 0,
+) -> Fit:
+    """Find the free parameters from one or several recordings of the same system.
+
+    method: a family of equations, or "auto": the one the measurements allow. solver: "corrected"
+    least squares (free of the bias that noise in the columns causes), plain "ls", or "iv"
+    (instrumental variables). robust: "huber" or "tukey" against outliers. physical: bodies that
+    could be real. momentum: the known angular momentum [N m s] about the centre of mass (zeros for
+    a start at rest), for the angular family; drag: whether an air bearing brakes the root.
+
+    >>> from dataclasses import replace
+    >>> import freefloat as ff
+    >>> from freefloat.excitation import Pulses
+    >>> model = ff.load_model("planar-capture")
+    >>> plan = replace(ff.default_plan(model), thrusts={"thr_1": Pulses(((1.0, 5.0, 5.0),))})
+    >>> wanted = ff.Parameters(model).free("bus.mass", "target.mass")
+    >>> fit = ff.identify(model, wanted, ff.simulate(model, plan, seed=1))
+    >>> fit.method, fit["target.mass"].status
+    ('momentum', 'seen')
+    """
+    recorded = (flights,) if isinstance(flights, Telemetry) else tuple(flights)
+    _require(model, parameters, recorded)
+    system = flatten(model)
+    samples = tuple(samples_of(system, flight) for flight in recorded)
+    at = None if momentum is None else _three(momentum)
+    request = Request(system, parameters, samples, solver, robust, at, drag, seed)
+    chosen, reason = method, "asked for"
+    if method == "auto":
+        chosen, reason = choose(system, samples[0], parameters.names)
+    finding = _METHODS.get(chosen, _standard)(request, chosen)
+    notes = [note for part in finding.prepared for note in part.notes]
+    record = provenance(seed=seed, data=_digest(recorded), method=chosen, solver=solver)
+    return fit_of(
+        request.parameters, finding, method=chosen, reason=reason, is_physical=physical,
+        notes=tuple(dict.fromkeys(notes)), provenance=record,
+    )  # fmt: skip
+
+
+def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]) -> None:
+    if not recorded:
+        raise IdentificationError("identify needs at least one recording")
+    if parameters.model != model:
+        raise IdentificationError(
+            "the parameters belong to another model; make them with Parameters(model)"
+        )
+    if not parameters.free_ones:
+        raise IdentificationError(
+            "no parameter is free; say which to find, e.g. Parameters(model).free('bus.*')"
+        )
+    own = [p.name for p in parameters.free_ones if not p.is_shared]
+    if own:
+        raise IdentificationError(
+            f"{own[0]} is to be found per recording, which the linear methods cannot; identify"
+            " each recording by itself"
+        )
+
+
+def _three(momentum: Sequence[float]) -> tuple[float, float, float]:
+    numbers = [float(x) for x in momentum]
+    if len(numbers) != 3 or not np.all(np.isfinite(numbers)):
+        raise IdentificationError(
+            f"momentum must be three finite numbers [N m s], got {list(momentum)!r}"
+        )
+    return numbers[0], numbers[1], numbers[2]
+
+
+def _standard(request: Request, name: str) -> Finding:
+    """Families that are linear in the standard parameters."""
+    family = family_named(name)
+    ready = [family.prepared(samples, request.system) for samples in request.recordings]
+    names = [p.name for p in request.unknowns]
+    before = np.array([p.value for p in request.unknowns])
+    renew = partial(_renewed, request.system, names, before)
+    found = estimate(
+        family.equations, request.system, ready, request.unknowns, renew=renew,
+        solver=request.solver, robust=request.robust, seed=request.seed,
+    )  # fmt: skip
+    return Finding(found, tuple(ready), request.system, sources_of(request, name))
+
+
+def _renewed(system: System, names: list[str], before: Array, after: Array) -> System:
+    """The system with new values; not where they would make nonsense of the weights."""
+    new = updated(system, names, before, after)
+    return new if np.all(np.isfinite(after)) and new.parameters.phi[:, 0].sum() > 0.0 else system
+
+
+def _angular(request: Request, name: str) -> Finding:
+    from freefloat.identification.linear.angular import AngularForm, prepared_for_angular
+
+    form = AngularForm.of(request.system, momentum=request.momentum, has_drag=request.has_drag)
+    ready = [prepared_for_angular(samples, request.system) for samples in request.recordings]
+    values = form.parameters(request.system)
+    unknowns = [
+        Parameter(words, float(value), "kg m^2", status="free")
+        for words, value in zip(form.minimal.words, values, strict=True)
+    ]
+    found = estimate(
+        form.equations, request.system, ready, unknowns, solver=request.solver,
+        robust=request.robust, seed=request.seed,
+    )  # fmt: skip
+    sources = sources_of(request, name)
+    return Finding(found, tuple(ready), request.system, sources, form.parameters)
+
+
+def _reduced(request: Request, name: str) -> Finding:
+    from freefloat.identification.linear.reduced import (
+        NAMES,
+        parameter_places,
+        reduced_equations,
+        reduced_from_standard,
+    )
+    from freefloat.identification.windows import windowed
+
+    for samples in request.recordings:
+        samples.need("reduced", "rate", "torque")
+    ready = [windowed(samples, request.system) for samples in request.recordings]
+    places = parameter_places(request.system)
+    values = reduced_from_standard(request.system)
+    unknowns = [
+        Parameter(NAMES[k], float(value), "", status="free")
+        for k, value in zip(places, values, strict=True)
+    ]
+    free = {name: 0.0 for name in request.parameters.names}
+
+    def equations(
+        system: System, samples: Samples, values: object, noise: bool = True
+    ) -> Equations:
+        return reduced_equations(system, samples, free, noise=noise)
+
+    found = estimate(
+        equations, request.system, ready, unknowns, solver=request.solver,
+        robust=request.robust, seed=request.seed,
+    )  # fmt: skip
+    sources = sources_of(request, name)
+    return Finding(found, tuple(ready), request.system, sources, reduced_from_standard)
+
+
+_METHODS = {"angular": _angular, "reduced": _reduced}
+
+
+def sources_of(request: Request, method: str) -> tuple[str, ...]:
+    """What in the recordings or the model has known newtons or kilograms."""
+    found = []
+    recordings = request.recordings
+    if method in ("momentum", "force", "torque", "weak", "energy"):
+        if any(s.thrust.any() for s in recordings):
+            found.append("thrust")
+        if any(s.wrench.any() for s in recordings):
+            found.append("the commanded wrench")
+    if method in ("torque", "weak", "energy", "reduced"):
+        found += ["joint torques"] * any(s.torque is not None for s in recordings)
+    if method == "angular" and request.momentum is not None and any(request.momentum):
+        found.append("the known angular momentum")
+    free = {name.rpartition(".")[0] for name in request.parameters.names}
+    wheels = [w.name for w in request.system.model.wheels if w.name not in free]
+    found += ["wheels of known inertia"] * bool(wheels)
+    bodies = [b for b in request.system.model.assembly.bodies if b.mass > 0.0]
+    found += ["bodies of known mass"] * any(b.name not in free for b in bodies)
+    return tuple(found)
+
+
+def _digest(recorded: Sequence[Telemetry]) -> str:
+    """The sha256 of every channel's name, times and values."""
+    total = hashlib.sha256()
+    for telemetry in recorded:
+        for name, channel in telemetry.channels.items():
+            for part in (name.encode(), channel.time.tobytes(), channel.values.tobytes()):
+                total.update(part)
+    return total.hexdigest()

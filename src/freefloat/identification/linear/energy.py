@@ -1,0 +1,100 @@
+"""The power balance in weak form: kinetic energy against the work of torques and forces.
+
+One row a test function psi (see `bumps`), -int psi' T = int psi (tau . dq + M . w + F . v), seen
+from the frame that moves with the first velocity sample; gravity and the springs of passive joints
+included. Least of all families to compute, and least to see; every torque that works must be known.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.equations import balance, momentum_regressor
+from freefloat.dynamics.tree import System
+from freefloat.errors import IdentificationError
+from freefloat.identification.linear.bumps import HALF, bumps
+from freefloat.identification.linear.columns import parameter_columns, require_linear
+from freefloat.identification.linear.newton import applied, joint_rows, passive_springs
+from freefloat.identification.linear.rows import Equations
+from freefloat.identification.linear.weak import Setting, setting_of
+from freefloat.identification.samples import Samples
+
+
+def energy_equations(
+    system: System,
+    samples: Samples,
+    values: dict[str, float],
+    *,
+    half: int = HALF,
+    noise: bool = True,
+) -> Equations:
+    """One row a test function: mean power [W] into the kinetic energy.
+
+    `half`: half the width of the test functions in samples; `noise`: False spares the covariance.
+    """
+    require_linear(system, tuple(values), springs=True)
+    setting = setting_of("energy", system, samples)
+    samples = setting.prepared(samples)
+    _need_torques(system, samples)
+    names, theta = tuple(values), np.array(list(values.values()))
+    functions = bumps(setting.grid, half)
+    energy, power, known = _linear(setting, samples, names, theta)
+    errors = setting.errors(samples, lambda at: _quantities(setting, at))
+    return Equations(
+        "energy", names, len(names), functions.integral(energy, power), functions.integral(*known),
+        ("power",), ("W",), *functions.covariance(errors if noise else (), 1),
+    )  # fmt: skip
+
+
+def _need_torques(system: System, samples: Samples) -> None:
+    """Raise IdentificationError naming the coordinates that move by a torque nobody knows."""
+    known = joint_rows(system, samples)
+    missing = [
+        f"{name}.torque"
+        for j, name in enumerate(system.coordinates)
+        if j not in known and samples.dq[:, j].any()
+    ]
+    if missing:
+        raise IdentificationError(
+            "the energy family needs the torque of everything that moves; the recording lacks "
+            + ", ".join(missing)
+        )
+
+
+def _linear(
+    setting: Setting, samples: Samples, names: tuple[str, ...], theta: Array
+) -> tuple[Array, Array, tuple[Array, Array]]:
+    """Columns of energy and power (N, 1, names), and the known part of both (N, 1)."""
+    system, rates = setting.system, _rates(setting, samples)
+    _, energy = momentum_regressor(system, *setting.motion(samples))
+    energy, kept = parameter_columns(system, names, energy, theta)
+    work = np.sum(applied(system, samples) * rates, axis=1)
+    own, whole = passive_springs(system, samples, names)
+    power = np.einsum("nc,ncp->np", samples.dq, own)
+    work -= np.sum(samples.dq * (whole - own @ theta), axis=1)
+    pull = setting.pull(samples)
+    if pull is not None:
+        lift, rest = parameter_columns(system, names, -np.einsum("nr,nrk->nk", rates, pull), theta)
+        power, work = power + lift, work - rest
+    return energy[:, None], power[:, None], (-kept[:, None], work[:, None])
+
+
+def _rates(setting: Setting, samples: Samples) -> Array:
+    """Generalised velocities (N, 6 + c): the root's in root axes, then every coordinate's."""
+    rate, velocity, _ = setting.motion(samples)
+    return np.hstack([rate, velocity, samples.dq])
+
+
+def _quantities(setting: Setting, samples: Samples) -> tuple[Array, Array]:
+    """Kinetic energy and less the power (N, 1) of the system itself, for their errors.
+
+    Gravity is taken as uniform: its gradient hardly moves with any error.
+    """
+    system, states = setting.system, samples.states
+    states[:, 7:10] -= setting.drift
+    at = balance(system, states)
+    power = np.sum(applied(system, samples) * _rates(setting, samples), axis=1)
+    power -= np.sum(samples.dq * passive_springs(system, samples, ())[1], axis=1)
+    power += at.linear_momentum @ system.tree.field[:3]
+    return at.kinetic_energy[:, None], -power[:, None]

@@ -1,0 +1,85 @@
+"""The linear families by name: what each needs, and how it makes rows of a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from freefloat.dynamics.tree import System
+from freefloat.errors import IdentificationError
+from freefloat.identification.linear.energy import energy_equations
+from freefloat.identification.linear.force import force_equations
+from freefloat.identification.linear.momentum import (
+    has_field,
+    momentum_equations,
+    prepared_for_momentum,
+)
+from freefloat.identification.linear.rows import Equations
+from freefloat.identification.linear.torque import torque_equations
+from freefloat.identification.linear.weak import weak_equations
+from freefloat.identification.samples import Samples
+from freefloat.identification.windows import windowed
+
+
+@dataclass(frozen=True)
+class Family:
+    """One kind of equations in the standard parameters, and the measurements it lives on."""
+
+    name: str
+    needs: tuple[str, ...]
+    equations: Callable[..., Equations]
+    prepare: Callable[[Samples, System], Samples] = lambda samples, system: samples
+
+    def prepared(self, samples: Samples, system: System) -> Samples:
+        """The recording as the equations want it; raises IdentificationError for what it lacks."""
+        samples.need(self.name, *self.needs)
+        return self.prepare(samples, system)
+
+
+BASE = ("attitude", "rate", "velocity")
+FAMILIES = {
+    family.name: family
+    for family in (
+        Family("momentum", BASE, momentum_equations, prepared_for_momentum),
+        Family("force", ("rate",), force_equations, windowed),
+        Family("torque", ("rate", "torque"), torque_equations, windowed),
+        Family("weak", BASE, weak_equations),
+        Family("energy", (*BASE, "torque"), energy_equations),
+    )
+}
+
+
+def family_named(name: str) -> Family:
+    """The family of that name; raises IdentificationError listing those there are."""
+    if name not in FAMILIES:
+        known = ", ".join((*FAMILIES, "angular", "reduced"))
+        raise IdentificationError(f"there is no method called {name!r}; choose one of {known}")
+    return FAMILIES[name]
+
+
+def choose(system: System, samples: Samples, names: tuple[str, ...]) -> tuple[str, str]:
+    """The method the measurements allow, and why this one."""
+    has = {field: getattr(samples, field) is not None for field in Samples.__dataclass_fields__}
+    springs = [n for n in names if n.rpartition(".")[2] in ("stiffness", "damping", "friction")]
+    is_pushed = bool(samples.thrust.any() or samples.wrench.any())
+    can_momentum = has["attitude"] and has["rate"] and has["velocity"]
+    if springs and can_momentum:
+        return "weak", f"{springs[0]} acts in its joint, which momentum does not see"
+    if can_momentum and has_field(system):
+        return "weak", "gravity acts on the flight, which the momentum family leaves out"
+    if can_momentum and has["torque"] and not is_pushed:
+        return "weak", "no force from outside acts, so measured joint torques must fix the scale"
+    if can_momentum:
+        return "momentum", "attitude, rate and velocity of the base are measured"
+    if has["rate"] and has["torque"] and _only_root(system, names):
+        return "reduced", "no base velocity; joint torques and the gyro suffice for the bus alone"
+    if has["rate"]:
+        return "angular", "no base velocity; rates and attitudes give the angular momentum"
+    raise IdentificationError(
+        "no linear family can use this recording: it has no base.rate.* (a gyro)"
+    )
+
+
+def _only_root(system: System, names: tuple[str, ...]) -> bool:
+    root = system.model.assembly.bodies[0].name
+    return all(name.startswith(f"{root}.") for name in names)

@@ -1,0 +1,166 @@
+"""Newton and Euler at an instant: what force and torque families have in common.
+
+H(q) a + c = applied forces, with Y phi for the left side. Accelerations come from windows (see
+`windows.py`), so every row knows how uncertain they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.equations import force_regressor, inverse_dynamics
+from freefloat.dynamics.tree import PRISMATIC, System
+from freefloat.identification.linear.columns import parameter_columns, spring_columns
+from freefloat.identification.linear.rows import Equations, covariance
+from freefloat.identification.samples import Samples
+from freefloat.identification.windows import gravity
+
+ROOT_LABELS = tuple(f"{kind}.{axis}" for kind in ("torque", "force") for axis in "xyz")
+ROOT_UNITS = ("N m",) * 3 + ("N",) * 3
+PLANAR_ROWS = (2, 3, 4)
+
+
+def newton_equations(
+    family: str,
+    system: System,
+    samples: Samples,
+    values: dict[str, float],
+    *,
+    joints: bool,
+    noise: bool,
+) -> Equations:
+    """Root rows (torque and force nobody else provides), and with `joints` the joint rows."""
+    names, theta = tuple(values), np.array(list(values.values()))
+    chosen = [*root_rows(system), *(6 + j for j in (joint_rows(system, samples) if joints else []))]
+    Y = force_regressor(system, *motion_of(samples), field=orbit_field(system, samples))[:, chosen]
+    columns, rest = parameter_columns(system, names, Y, theta)
+    y = applied(system, samples)[:, chosen] - rest
+    if joints:
+        own, whole = passive_springs(system, samples, names)
+        at = [k - 6 for k in chosen if k >= 6]
+        columns[:, len(chosen) - len(at) :] += own[:, at]
+        y[:, len(chosen) - len(at) :] -= (whole - own @ theta)[:, at]
+    k = len(chosen)
+    blocks = covariance(_slopes(system, samples, chosen)) if noise else np.zeros((0, k, k))
+    return Equations(family, names, len(names), columns, y, *row_names(system, chosen), blocks)
+
+
+def row_names(system: System, chosen: list[int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Labels and units of rows: the root's six, then one a coordinate."""
+    labels = [*ROOT_LABELS, *(f"{name}.torque" for name in system.coordinates)]
+    is_sliding = [kind == PRISMATIC for kind in system.tree.links[1:, 1]]
+    units = [*ROOT_UNITS, *("N" if slides else "N m" for slides in is_sliding)]
+    units += ["N m"] * (len(labels) - len(units))  # rotors turn
+    return tuple(labels[k] for k in chosen), tuple(units[k] for k in chosen)
+
+
+def standing(system: System, samples: Samples) -> Samples:
+    """The samples, with zeros for the motion of a root that is fixed to the world."""
+    if system.model.root.type != "fixed":
+        return samples
+    still, upright = np.zeros((len(samples.time), 3)), np.zeros((len(samples.time), 4))
+    upright[:, 3] = 1.0
+    felt = still - system.tree.field[:3]
+    return replace(
+        samples, attitude=upright, rate=still, velocity=still, alpha=still, acceleration=felt
+    )
+
+
+def need_motion(family: str, samples: Samples) -> None:
+    """Raise IdentificationError unless the root's rate and acceleration are known."""
+    if samples.acceleration is None and samples.velocity is not None:
+        samples.need(family, "attitude")  # the velocity is in world axes
+    samples.need(family, "rate", "acceleration")
+
+
+def root_rows(system: System) -> tuple[int, ...]:
+    """The rows the root can have: all six, or z torque and x, y force in the plane."""
+    kind = system.model.root.type
+    return () if kind == "fixed" else PLANAR_ROWS if kind == "planar" else tuple(range(6))
+
+
+def joint_rows(system: System, samples: Samples) -> list[int]:
+    """Coordinates with a measured torque, and passive ones, whose springs are known."""
+    # -1 is the link before; a motor's own angle must be known, too
+    has_angle = {-1, *(c for s in samples.sources for field, c, _ in s.parts if field == "q")}
+    is_blind = {int(a) for a, b in system.tree.spring_ends if not {a, b} <= has_angle}
+    passive = [c.role == "passive" for c in system.model.assembly.coordinates]
+    is_sprung = {int(a) for a, _ in system.tree.spring_ends} - is_blind
+    measured = is_measured(samples)
+    return [j for j in range(len(passive)) if measured[j] or (passive[j] and j in is_sprung)]
+
+
+def is_measured(samples: Samples) -> np.ndarray:
+    """Which coordinates have a measured torque (c,)."""
+    if samples.torque is None:
+        return np.zeros(samples.q.shape[1], dtype=bool)
+    return np.asarray(~np.isnan(samples.torque).any(axis=0))
+
+
+def motion_of(samples: Samples) -> tuple[Array, Array, Array]:
+    """Root rate, root acceleration (angular, linear) and coordinates, as the kernels take them."""
+    assert samples.rate is not None and samples.alpha is not None
+    linear = np.zeros_like(samples.rate) if samples.acceleration is None else samples.acceleration
+    return samples.rate, np.hstack([samples.alpha, linear]), samples.coordinates
+
+
+def orbit_field(system: System, samples: Samples) -> Array | None:
+    """Direction away from the planet in root axes; gravity itself is in what the root feels."""
+    if system.tree.field[3] == 0.0 or samples.attitude is None:
+        return None
+    field = np.zeros((len(samples.time), 6))
+    field[:, 3:] = np.einsum("nji,nj->ni", samples.rotation, gravity(system, samples)[:, 3:])
+    return field
+
+
+def applied(system: System, samples: Samples) -> Array:
+    """Known generalised forces (N, 6 + c): wrench, thrust and drag on the root, joint torques."""
+    out = np.zeros((len(samples.time), 6 + system.n_coordinates))
+    if samples.wrench.any():
+        samples.need("force", "attitude")
+        back = np.swapaxes(samples.rotation, 1, 2)
+        for k in (0, 3):
+            out[:, k : k + 3] = np.einsum("nij,nj->ni", back, samples.wrench[:, k : k + 3])
+    if samples.thrust.any():
+        out[:, :6] += samples.thrust @ system.tree.thrusters
+    _add_drag(system, samples, out)
+    if samples.torque is not None:
+        out[:, 6:] = np.nan_to_num(samples.torque)
+    return out
+
+
+def _add_drag(system: System, samples: Samples, out: Array) -> None:
+    linear, angular = system.tree.field[12:14]
+    if angular:
+        assert samples.rate is not None
+        out[:, :3] -= angular * samples.rate
+    if linear:
+        samples.need("force", "attitude", "velocity")
+        assert samples.velocity is not None
+        out[:, 3:6] -= linear * np.einsum("nji,nj->ni", samples.rotation, samples.velocity)
+
+
+def passive_springs(
+    system: System, samples: Samples, names: tuple[str, ...]
+) -> tuple[Array, Array]:
+    """`spring_columns` without those of joints whose measured torque has them in it already."""
+    own, whole = spring_columns(system, names, samples)
+    measured = is_measured(samples)
+    own[:, measured], whole[:, measured] = 0.0, 0.0
+    return own, whole
+
+
+def residual(system: System, samples: Samples) -> Array:
+    """Left minus right side at the system's own parameters (N, 6 + c), without orbit terms."""
+    left = inverse_dynamics(system, *motion_of(samples)) - applied(system, samples)
+    left[:, 6:] += passive_springs(system, samples, ())[1]
+    return left
+
+
+def _slopes(system: System, samples: Samples, chosen: list[int]) -> Iterator[Array]:
+    for up, down in samples.disturbed():
+        yield 0.5 * (residual(system, up) - residual(system, down))[:, chosen]

@@ -1,0 +1,283 @@
+"""From what the rows say to a Fit: statuses, intervals, bodies that could be real, a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.tree import System
+from freefloat.errors import FreefloatError
+from freefloat.identification.fit import Combination, Estimate, Fit, Residual
+from freefloat.identification.linear.columns import SPRINGS, updated
+from freefloat.identification.linear.estimate import LinearEstimate
+from freefloat.identification.natural_sizes import natural_sizes
+from freefloat.identification.parameters import Parameters
+from freefloat.identification.physical import Physical, closest_physical, realise
+from freefloat.identification.samples import Samples
+from freefloat.identification.scale import REMEDY, Scale, is_scaled, scale_of
+from freefloat.identification.solve import eliminated
+from freefloat.identification.visibility import Visibility, visibility
+from freefloat.identification.write_back import with_parameters
+from freefloat.model.model import Model
+
+SIGMAS = 1.959964  # of a 95 % interval
+NOISY = 1.3  # chi-square per row from which the residuals no longer match the stated noise
+USELESS = 9.0  # ... and from which the answer is not to be trusted
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a method found in its own unknowns, and how those follow from the parameters.
+
+    sources: what could fix the scale; unknowns_of: the unknowns of a system, for methods whose
+    unknowns are not the parameters themselves.
+    """
+
+    estimate: LinearEstimate
+    prepared: tuple[Samples, ...]
+    system: System
+    sources: tuple[str, ...]
+    unknowns_of: Callable[[System], Array] | None = None
+
+    @property
+    def root(self) -> Array:
+        """A square root of the information on the unknowns, nuisance eliminated."""
+        return eliminated(self.estimate.solution.root, self.estimate.n_parameters)
+
+    @property
+    def is_noise_known(self) -> bool:
+        """Whether the noise of every channel was stated."""
+        return all(samples.is_noise_known for samples in self.prepared)
+
+    @property
+    def widening(self) -> float:
+        """How much wider intervals are than the stated noise makes them."""
+        misfit = self.estimate.solution.misfit
+        return float(np.sqrt(misfit)) if misfit > NOISY or not self.is_noise_known else 1.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Values of the free parameters, and J (rows, names): root of the information on them."""
+
+    values: Array
+    J: Array
+    physical: Physical | None
+    notes: tuple[str, ...]
+
+
+def fit_of(
+    parameters: Parameters,
+    finding: Finding,
+    *,
+    method: str,
+    reason: str,
+    is_physical: bool,
+    notes: Sequence[str],
+    provenance: Mapping[str, str],
+) -> Fit:
+    """The Fit of a finding."""
+    answer = _answer(parameters, finding, is_physical=is_physical)
+    seen = _seen(parameters, finding, answer)
+    estimates, covariance = _estimates(parameters, answer, seen, finding.widening)
+    model, trouble = _model(parameters, answer)
+    told = [*notes, *answer.notes, *trouble, *_remarks(finding)]
+    scale = seen.scale.words if seen.scale else "no parameter grows with the scale"
+    status, is_good = _status(estimates, seen, finding)
+    return Fit(
+        model=model, prior_model=parameters.model, method=method, reason=reason,
+        estimates=estimates, covariance=covariance,
+        combinations=_combinations(finding, seen, answer), trades=seen.trades, scale=scale,
+        residuals=_residuals(finding), status=status, is_trustworthy=is_good,
+        notes=tuple(dict.fromkeys(told)), provenance=provenance,
+    )  # fmt: skip
+
+
+def _answer(parameters: Parameters, finding: Finding, *, is_physical: bool) -> Answer:
+    names = parameters.names
+    if finding.unknowns_of is not None:
+        residual = _residual_of(parameters, finding)
+        found = realise(parameters, names, residual)
+        kept = {name: value for name, value in zip(found.names, found.values, strict=True)}
+        values = np.array([kept.get(p.name, p.value) for p in parameters.free_ones])
+        return Answer(values, residual(values)[1], found, found.notes)
+    values, J = finding.estimate.values[: len(names)], finding.root
+    if not is_physical or any(p.status == "tied" for p in parameters):
+        return Answer(values, J, None, ())
+    is_inertial = np.array([name.rpartition(".")[2] not in SPRINGS for name in names])
+    order = np.argsort(~is_inertial, kind="stable")  # springs last, to be eliminated
+    n = int(is_inertial.sum())
+    rows = eliminated(J[:, order], n)
+    chosen = [names[k] for k in order[:n]]
+    found = closest_physical(parameters, chosen, values[order[:n]], rows.T @ rows)
+    kept = {name: value for name, value in zip(found.names, found.values, strict=True)}
+    moved = np.array([kept.get(n, v) for n, v in zip(names, values, strict=True)])
+    return Answer(moved if found.is_moved else values, J, found, found.notes)
+
+
+def _residual_of(
+    parameters: Parameters, finding: Finding
+) -> Callable[[Array], tuple[Array, Array]]:
+    """Whitened misfit of the unknowns and its slope, as functions of the free parameters."""
+    assert finding.unknowns_of is not None
+    system, names, unknowns_of = finding.system, parameters.names, finding.unknowns_of
+    before = np.array([p.value for p in parameters.free_ones])
+    sizes = natural_sizes(system, names)
+    n = finding.estimate.n_parameters
+    target, root = finding.estimate.values[:n], finding.root
+
+    def at(theta: Array) -> Array:
+        return unknowns_of(updated(system, names, before, theta))
+
+    def residual(theta: Array) -> tuple[Array, Array]:
+        steps = 1e-4 * sizes * np.eye(len(names))
+        slopes = [(at(theta + h) - at(theta - h)) / (2.0 * h[k]) for k, h in enumerate(steps)]
+        return root @ (at(theta) - target), root @ np.column_stack(slopes)
+
+    return residual
+
+
+def _seen(parameters: Parameters, finding: Finding, answer: Answer) -> Visibility:
+    names, free = parameters.names, parameters.free_ones
+    sizes = natural_sizes(finding.system, names)
+    priors = np.array([p.prior[1] if p.prior else np.inf for p in free])
+    theta = np.array([v * is_scaled(n) for n, v in zip(names, answer.values, strict=True)])
+    J = answer.J / finding.widening
+    scale = scale_of(J * sizes, theta / sizes, {})
+    return visibility(
+        J, names, sizes, prior_std=priors if np.any(np.isfinite(priors)) else None,
+        values=answer.values, units=[p.unit for p in free], scale=_scale_words(scale, finding),
+    )  # fmt: skip
+
+
+def _scale_words(scale: Scale | None, finding: Finding) -> Scale | None:
+    if scale is None or not scale.is_fixed:
+        return scale
+    if not finding.sources:
+        return Scale(False, float("nan"), f"not fixed: only ratios; {REMEDY}")
+    return Scale(True, scale.std, f"fixed by {' and '.join(finding.sources)}")
+
+
+def _estimates(
+    parameters: Parameters, answer: Answer, seen: Visibility, widening: float
+) -> tuple[tuple[Estimate, ...], Array]:
+    n = len(answer.values)
+    has_std = np.array([s.status in ("seen", "weak") for s in seen.parameters], dtype=bool)
+    std = np.where(has_std, [s.std for s in seen.parameters], np.nan)
+    covariance = np.full((n, n), np.nan)
+    if has_std.any():
+        spread = np.linalg.pinv(answer.J) * widening
+        whole = spread @ spread.T
+        covariance[np.ix_(has_std, has_std)] = whole[np.ix_(has_std, has_std)]
+    raw = answer.values
+    found = []
+    for k, (p, sight) in enumerate(zip(parameters.free_ones, seen.parameters, strict=True)):
+        low, high = raw[k] - SIGMAS * std[k], raw[k] + SIGMAS * std[k]
+        value, status, note = float(raw[k]), sight.status, ""
+        if status == "invisible":
+            value = p.value  # whatever rounding or completing a body made of it
+        if not p.lower <= value <= p.upper:
+            value, status = float(np.clip(value, p.lower, p.upper)), "at bound"
+            note = f"the data say {raw[k]:.4g}"
+            low, high = min(low, value), max(high, value)
+        interval = (float(low), float(high)) if has_std[k] else None
+        found.append(
+            Estimate(p.name, p.unit, value, float(std[k]), interval, status, p.value, note)
+        )
+    return tuple(found), covariance
+
+
+def _combinations(finding: Finding, seen: Visibility, answer: Answer) -> tuple[Combination, ...]:
+    """The method's own unknowns where it has some, else the sums the parameters are seen in."""
+    if finding.unknowns_of is not None:
+        e, widening = finding.estimate, finding.widening
+        std = e.solution.std[: e.n_parameters] * widening
+        rows = zip(e.names[: e.n_parameters], e.values, std, strict=False)
+        return tuple(_combination(w, "", float(v), float(s)) for w, v, s in rows)
+    units = {s.name: s.unit for s in seen.parameters}
+    values = dict(zip((s.name for s in seen.parameters), answer.values, strict=True))
+    return tuple(
+        _combination(
+            part.words,
+            units[part.terms[0][0]],
+            float(sum(factor * values[name] for name, factor in part.terms)),
+            part.std,
+        )
+        for part in seen.combinations
+    )
+
+
+def _combination(words: str, unit: str, value: float, std: float) -> Combination:
+    is_known = bool(np.isfinite(std))
+    interval = (value - SIGMAS * std, value + SIGMAS * std) if is_known else None
+    return Combination(words, unit, value, std if is_known else float("nan"), interval)
+
+
+def _residuals(finding: Finding) -> tuple[Residual, ...]:
+    found = finding.estimate
+    return tuple(
+        Residual(label, found.units[label], len(left), float(np.sqrt(np.mean(left**2))))
+        for label, left in found.residuals.items()
+    )
+
+
+def _model(parameters: Parameters, answer: Answer) -> tuple[Model, tuple[str, ...]]:
+    """The model with the answer written in; the old one where no robot could have it."""
+    free = dict(zip(parameters.names, map(float, answer.values), strict=True))
+    if answer.physical is not None:
+        springs = {n: max(v, 0.0) for n, v in free.items() if n.rpartition(".")[2] in SPRINGS}
+        return with_parameters(answer.physical.model, springs), ()
+    tied = {
+        p.name: p.tied_to[1] * free.get(p.tied_to[0], parameters[p.tied_to[0]].value)
+        for p in parameters
+        if p.tied_to is not None
+    }
+    try:
+        return with_parameters(parameters.model, {**free, **tied}), ()
+    except FreefloatError as error:
+        lines = str(error).splitlines()
+        note = "the estimates were not written into the model, no robot could have them: "
+        return parameters.model, (note + lines[0],)
+
+
+def _remarks(finding: Finding) -> list[str]:
+    found = finding.estimate
+    remarks = []
+    misfit = found.solution.misfit
+    if misfit > NOISY and finding.is_noise_known:
+        remarks.append(
+            f"residuals are {np.sqrt(misfit):.2g} times the stated noise: the model lacks"
+            " something, or the noise is larger; intervals were widened by that factor"
+        )
+    if found.n_outliers:
+        remarks.append(f"{found.n_outliers} rows were given less than half their weight: outliers")
+    return remarks
+
+
+def _status(estimates: Sequence[Estimate], seen: Visibility, finding: Finding) -> tuple[str, bool]:
+    """A sentence a person can act on, and whether to trust the numbers."""
+    n, good = len(estimates), sum(e.status == "seen" for e in estimates)
+    weak = sum(e.status == "weak" for e in estimates)
+    misfit = finding.estimate.solution.misfit
+    if misfit > USELESS:
+        return (
+            f"Not to be trusted: residuals are {np.sqrt(misfit):.2g} times the noise; check the"
+            " model, the channels and their units.",
+            False,
+        )
+    if seen.scale is not None and not seen.scale.is_fixed:
+        return (f"Only ratios are known: the scale is {seen.scale.words}.", False)
+    if good == n:
+        return f"All {n} parameters found to better than 10 %.", True
+    if good + weak == 0:
+        return "Nothing found: the motion shows none of the parameters on its own.", False
+    invisible = sum(e.status == "invisible" for e in estimates)
+    mixed = n - good - weak - invisible
+    parts = [f"{good} of {n} parameters found to better than 10 %"]
+    parts += [f"{weak} weakly"] * bool(weak)
+    parts += [f"{mixed} only in combination"] * bool(mixed)
+    parts += [f"{invisible} invisible in this motion"] * bool(invisible)
+    return ", ".join(parts) + ".", True

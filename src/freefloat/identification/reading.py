@@ -1,0 +1,223 @@
+"""From telemetry to samples: common instants, known inputs, and the noise of every channel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.tree import System
+from freefloat.errors import IdentificationError
+from freefloat.identification.samples import Samples, Source
+from freefloat.model.assembly import Coordinate
+from freefloat.telemetry.align import resample
+from freefloat.telemetry.channel import Channel
+from freefloat.telemetry.channels import Telemetry
+from freefloat.telemetry.smoothing import smooth
+
+XYZ = ("x", "y", "z")
+LEAST_INSTANTS = 4
+
+
+def samples_of(system: System, telemetry: Telemetry) -> Samples:
+    """The recording at the instants of its gyro (or of its first joint)."""
+    return _Reader(system, telemetry).read()
+
+
+class _Reader:
+    """Collects columns, their errors and which instants have everything."""
+
+    def __init__(self, system: System, telemetry: Telemetry) -> None:
+        self.system, self.telemetry = system, telemetry
+        self.time = self._instants()
+        self.table = resample(telemetry, times=self.time)
+        self.is_good = np.ones(len(self.time), dtype=bool)
+        self.sources: list[Source] = []
+        self.guessed: list[str] = []
+        self.notes: list[str] = []
+        self.derived: list[int] = []
+
+    def read(self) -> Samples:
+        """Everything the telemetry has for this system."""
+        is_planar = self.system.model.root.type == "planar"
+        found: dict[str, Any] = {
+            "rate": self._vector("rate", [2] if is_planar else [0, 1, 2]),
+            "velocity": self._vector("velocity", [0, 1] if is_planar else [0, 1, 2]),
+            "acceleration": self._vector("acceleration", [0, 1] if is_planar else [0, 1, 2]),
+            "attitude": self._attitude(),
+        }
+        q, dq = self._coordinates()
+        samples = Samples(
+            self.time, **found, q=q, dq=dq, torque=self._torques(), wrench=self._wrench(),
+            thrust=self._thrust(), sources=tuple(self.sources), is_noise_known=not self.guessed,
+            derived=tuple(self.derived),
+        )  # fmt: skip
+        n_bad = int(np.sum(~self.is_good))
+        if len(self.time) - n_bad < LEAST_INSTANTS:
+            raise IdentificationError(
+                f"only {len(self.time) - n_bad} instants have every channel; at least"
+                f" {LEAST_INSTANTS} are needed: look at the recording with `freefloat telemetry`"
+            )
+        if n_bad:
+            self.notes.append(f"{n_bad} of {len(self.time)} instants left out: a channel is gone")
+        if self.guessed:
+            names = ", ".join(self.guessed[:3]) + (" ..." if len(self.guessed) > 3 else "")
+            self.notes.append(f"noise estimated from the data, none was given: {names}")
+        object.__setattr__(samples, "notes", tuple(self.notes))
+        return samples.taken(self.is_good)
+
+    def _instants(self) -> Array:
+        joints = [f"{name}.position" for name in self.system.coordinates]
+        for name in ("base.rate.z", "base.rate.x", *joints):
+            if name in self.telemetry:
+                channel = self.telemetry[name]
+                return channel.time[channel.valid]
+        raise IdentificationError(
+            "the recording has neither base.rate.* nor any joint position; channels: "
+            + ", ".join(self.telemetry.names[:8])
+        )
+
+    def _column(self, name: str, field: str = "", column: int = 0) -> Array:
+        """A channel's values; with a field, its error is one of the samples' sources."""
+        channel = self.table[name]
+        self.is_good &= channel.valid
+        if field:
+            size = self._noise(name)
+            self.sources.append(Source(((field, column, size),)))
+        return np.where(channel.valid, channel.values, 0.0)
+
+    def _noise(self, name: str) -> float:
+        channel = self.table[name]
+        if channel.noise is not None:
+            return max(channel.noise, rounding_of(channel))
+        self.guessed.append(name)
+        return max(noise_of(self.telemetry[name]), rounding_of(channel))
+
+    def _vector(self, field: str, wanted: list[int]) -> Array | None:
+        """Three columns of the base; a planar root has no others than the wanted ones."""
+        names = [f"base.{field}.{axis}" for axis in XYZ]
+        if not all(names[k] in self.table for k in wanted):
+            return None
+        out = np.zeros((len(self.time), 3))
+        for k in wanted:
+            out[:, k] = self._column(names[k], field, k)
+        return out
+
+    def _attitude(self) -> Array | None:
+        if "base.angle" in self.table:
+            angle = self._column("base.angle", "attitude", 2)
+            zero = np.zeros_like(angle)
+            return np.column_stack([zero, zero, np.sin(angle / 2.0), np.cos(angle / 2.0)])
+        names = [f"base.attitude.{axis}" for axis in "xyzw"]
+        if not all(name in self.table for name in names):
+            return None
+        quaternion = np.column_stack([self._column(name) for name in names])
+        # the channel's noise is that of the rotation about an axis; a guess is of components
+        factor = 1.0 if self.table[names[0]].noise is not None else 2.0
+        size = factor * max(self._noise(name) for name in names[:3])
+        self.sources += [Source((("attitude", k, size),)) for k in range(3)]
+        length = np.linalg.norm(quaternion, axis=1, keepdims=True)
+        is_turn = length > 0.0
+        return np.where(is_turn, quaternion / np.where(is_turn, length, 1.0), [0.0, 0.0, 0.0, 1.0])
+
+    def _coordinates(self) -> tuple[Array, Array]:
+        n, c = len(self.time), self.system.n_coordinates
+        q, dq = np.zeros((n, c)), np.zeros((n, c))
+        for k, coordinate in enumerate(self.system.model.assembly.coordinates):
+            position, velocity = channel_names(coordinate)
+            q[:, k], dq[:, k] = coordinate.home, coordinate.speed
+            if position in self.table:
+                q[:, k] = self._column(position, "q", k)
+            elif coordinate.role in ("motion", "torque") and coordinate.type != "rotor":
+                raise IdentificationError(
+                    f"the recording has no channel {position}; every driven joint needs one"
+                )
+            elif coordinate.role == "passive":
+                self.notes.append(f"{position} is not recorded: taken as rigid at {q[0, k]:g}")
+            if velocity in self.table:
+                dq[:, k] = self._column(velocity, "dq", k)
+            elif position in self.table:
+                dq[:, k] = self._rate_from(position, k)
+            elif coordinate.type == "rotor" and not coordinate.name.endswith(".motor"):
+                self.notes.append(
+                    f"{velocity} is not recorded: taken as {coordinate.speed:g} rad/s"
+                )
+        return q, dq
+
+    def _rate_from(self, name: str, k: int) -> Array:
+        """The derivative of a smoothing spline through an encoder that has no rate beside it."""
+        encoder = self.telemetry[name]
+        curve = smooth(*encoder.usable(), noise=encoder.noise)
+        self.derived.append(k)
+        return np.ravel(curve.rate(self.time))
+
+    def _torques(self) -> Array | None:
+        names = [f"{name}.torque" for name in self.system.coordinates]
+        if not any(name in self.table for name in names):
+            return None
+        out = np.full((len(self.time), len(names)), np.nan)
+        for k, name in enumerate(names):
+            if name in self.table:
+                out[:, k] = self._column(name, "torque", k)
+        return out
+
+    def _wrench(self) -> Array:
+        """The commanded wrench on the root: torque about and force at its origin, world axes."""
+        out = np.zeros((len(self.time), 6))
+        parts = [f"base.{kind}.{axis}" for kind in ("torque", "force") for axis in XYZ]
+        for k, name in enumerate(parts):
+            if name in self.table:
+                out[:, k] += self._column(name)
+        return out
+
+    def _thrust(self) -> Array:
+        """Thruster levels (N, thrusters) [N], each counting until the next sample."""
+        thrusters = self.system.model.thrusters
+        names = [f"{thruster.name}.force" for thruster in thrusters]
+        present = [name for name in names if name in self.telemetry]
+        out = np.zeros((len(self.time), len(names)))
+        if present:
+            chosen = self.telemetry.select(present)
+            held = resample(chosen, times=self.time, method="hold")
+            for k, name in enumerate(names):
+                if name in held:
+                    out[:, k] = np.where(held[name].valid, held[name].values, 0.0)
+        moving = self.system.tree.thruster_link[: len(names)] != 0
+        if out[:, moving].any():
+            raise IdentificationError(
+                "thrusters on moving links fired; the linear families take forces on the bus only"
+            )
+        return out
+
+
+def channel_names(coordinate: Coordinate) -> tuple[str, str]:
+    """The channels of a coordinate's position and rate."""
+    name = coordinate.name
+    if name.endswith(".motor"):
+        joint = name.removesuffix(".motor")
+        return f"{joint}.motor_position", f"{joint}.motor_velocity"
+    if coordinate.type == "rotor":
+        return f"{name}.angle", f"{name}.speed"
+    return f"{name}.position", f"{name}.velocity"
+
+
+def rounding_of(channel: Channel) -> float:
+    """A floor for any channel's noise: 1e-9 of its size; nothing is known better than that."""
+    values = channel.values[channel.valid]
+    return 1e-9 * max(float(np.max(np.abs(values), initial=0.0)), 1e-3)
+
+
+def noise_of(channel: Channel) -> float:
+    """The white noise of a smooth channel, from its fourth differences (robust to outliers).
+
+    >>> t = np.linspace(0.0, 10.0, 1001)
+    >>> noisy = np.sin(t) + 0.01 * np.random.default_rng(0).normal(size=1001)
+    >>> round(noise_of(Channel("base.rate.x", "rad/s", t, noisy)), 3)
+    0.01
+    """
+    _, values = channel.usable()
+    if len(values) < 9:
+        return 0.0
+    # var of the fourth difference of white noise: 1 + 16 + 36 + 16 + 1; median to sigma: 1.4826
+    return float(1.4826 * np.median(np.abs(np.diff(values, 4))) / np.sqrt(70.0))

@@ -1,0 +1,205 @@
+"""`freefloat identify` asks the library, shows and writes its fit, and says what is amiss."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from types import SimpleNamespace
+
+import pytest
+from fit_samples import sample_fit
+
+import freefloat as ff
+from freefloat.errors import IdentificationError
+from freefloat.identification.fit import Fit
+
+ROWS = "time [s],base.rate.z [rad/s]\n0.0,0.1\n0.5,0.2\n1.0,0.1\n"
+
+
+@pytest.fixture
+def asked(monkeypatch, tmp_path):
+    """What the library was asked for; it answers with `asked.fit`, or by raising `asked.error`."""
+    for name in ("flight.csv", "other.csv"):
+        (tmp_path / name).write_text(ROWS)
+    told = SimpleNamespace(fit=sample_fit(), error=None, calls=0)
+
+    def identify(model, parameters, flights, *, method, solver, robust, physical) -> Fit:
+        told.calls += 1
+        told.model, told.parameters, told.flights = model, parameters, flights
+        told.choices = {
+            "method": method, "solver": solver, "robust": robust, "physical": physical,
+        }  # fmt: skip
+        if told.error is not None:
+            raise told.error
+        return told.fit
+
+    module = SimpleNamespace(identify=identify)
+    monkeypatch.setitem(sys.modules, "freefloat.identification.identify", module)
+    return told
+
+
+def test_the_root_and_what_is_grasped_unless_said(command, asked):
+    ended = command("identify", "servicer", "flight.csv")
+    assert ended.code == 0
+    assert {name.partition(".")[0] for name in asked.parameters.names} == {"bus", "target"}
+    assert len(asked.parameters.names) == 20
+    assert "looked for: bus.*, target.*" in ended.out and "--free GLOB" in ended.out
+    assert "identifying: 20 unknowns, 1 flight" in ended.err
+    assert asked.choices == {"method": "auto", "solver": "ls", "robust": None, "physical": True}
+    command("identify", "cepheus", "flight.csv")
+    assert {name.partition(".")[0] for name in asked.parameters.names} == {"bus"}
+
+
+def test_every_choice_reaches_the_library(command, asked):
+    ended = command(
+        "identify", "servicer", "flight.csv", "other.csv",
+        "--free", "target.*", "--free", "bus.mass", "--fix", "target.m?", "--fix=target.ixy=-0.5",
+        "--prior", "bus.mass=25", "--prior", "target.i??=10%",
+        "--method", "angular", "--solver", "iv", "--robust", "tukey", "--no-physical",
+    )  # fmt: skip
+    assert ended.code == 0, ended.err
+    wanted = asked.parameters
+    assert "bus.mass" in wanted.names and "target.mass" in wanted.names
+    assert not {"target.mx", "target.my", "target.mz", "target.ixy"} & set(wanted.names)
+    assert wanted["target.ixy"].value == -0.5
+    assert wanted["bus.mass"].prior == (wanted["bus.mass"].value, 25.0)
+    ixx = wanted["target.ixx"]
+    assert ixx.prior == (ixx.value, pytest.approx(0.1 * ixx.value))
+    assert wanted["target.mass"].prior is None
+    choices = {"method": "angular", "solver": "iv", "robust": "tukey", "physical": False}
+    assert asked.choices == choices and len(asked.flights) == 2
+    assert "(the default" not in ended.out and "with a prior: bus.mass" in ended.out
+
+
+def test_the_screen_shows_the_fit_within_eighty_columns(command, asked):
+    ended = command("identify", "cepheus", "flight.csv")
+    assert str(asked.fit).splitlines()[6] in ended.out and "can be trusted" in ended.out
+    assert "not written: add --out fit.json" in ended.out
+    assert max(map(len, ended.out.splitlines())) <= 80
+
+
+def test_the_same_for_machines(command, asked):
+    told = command("identify", "cepheus", "flight.csv", "--json").json
+    assert told["ok"] is True and told["method"] == "angular momentum"
+    assert told["status"] == asked.fit.status and told["notes"] == list(asked.fit.notes)
+    by_name = {entry["name"]: entry for entry in told["parameters"]}
+    mass = by_name["bus.mass"]
+    assert (mass["value"], mass["std"], mass["interval95"]) == (902.3456789, 2.14, [898.1, 906.6])
+    assert (mass["unit"], mass["status"]) == ("kg", "seen")
+    assert by_name["bus.ixx"]["std"] is None and by_name["bus.ixx"]["interval95"] is None
+    assert told["combinations"][0]["words"] == "bus.izz + 2 arm_1.mass"
+    assert told["flights"] == ["flight.csv"] and told["free"] == ["bus.*"]
+
+
+def test_fit_and_model_are_written(command, asked, tmp_path):
+    ended = command(
+        "identify", "cepheus", "flight.csv", "--out", "fit.json", "--save-model", "new.toml"
+    )
+    assert ended.code == 0 and "fit.json" in ended.out and "not written" not in ended.out
+    fit = ff.load_fit(tmp_path / "fit.json")
+    assert repr(fit.estimates) == repr(asked.fit.estimates)
+    digest = hashlib.sha256(ROWS.encode()).hexdigest()
+    assert fit.provenance["flight_1_sha256"] == digest and fit.provenance["model"] == "cepheus"
+    assert fit.provenance["seed"] == "3"
+    assert ff.load_model(tmp_path / "new.toml") == asked.fit.model
+    urdf = command("identify", "cepheus", "flight.csv", "--save-model", "new.urdf", "--json")
+    assert urdf.json["files"] == {"model": "new.urdf"} and (tmp_path / "new.urdf").exists()
+
+
+def test_a_fit_that_cannot_be_trusted_is_a_negative_verdict(command, asked, tmp_path):
+    asked.fit = sample_fit(is_trustworthy=False, status="The residuals are 9 times the noise.")
+    ended = command("identify", "cepheus", "flight.csv", "--out", "fit.json")
+    assert ended.code == 1 and "CANNOT be trusted" in ended.out and "9 times" in ended.out
+    assert not ff.load_fit(tmp_path / "fit.json").is_trustworthy
+    told = command("identify", "cepheus", "flight.csv", "--json")
+    assert told.code == 1 and told.json["ok"] is False
+
+
+def test_an_identification_that_cannot_be_is_bad_input(command, asked, tmp_path):
+    asked.error = IdentificationError("the base rate is not measured; add a gyro")
+    ended = command("identify", "cepheus", "flight.csv", "--out", "fit.json")
+    assert ended.code == 2 and "add a gyro" in ended.err
+    assert not (tmp_path / "fit.json").exists()
+
+
+def test_a_bug_is_a_bug(command, asked):
+    asked.error = ZeroDivisionError("oops")
+    ended = command("identify", "cepheus", "flight.csv")
+    assert ended.code == 3 and "report" in ended.err and "Traceback" not in ended.err
+
+
+BAD_INPUT = {
+    "no flight": ((), "FLIGHT"),
+    "no such flight": (("nowhere.csv",), "nowhere.csv"),
+    "a flight of another kind": (("flight.xlsx",), ".parquet"),
+    "a flight twice": (("flight.csv", "./flight.csv"), "every flight once"),
+    "free of nothing": (("flight.csv", "--free", "buss.mass"), "--free got buss.mass"),
+    "free and a hint": (("flight.csv", "--free", "buss.mass"), "did you mean bus.mass"),
+    "a flag after --free": (("flight.csv", "--free"), "--free"),
+    "fix of nothing": (("flight.csv", "--fix", "bux.*=3"), "--fix got bux.*"),
+    "fix at a word": (("flight.csv", "--fix", "bus.mass=heavy"), "--fix bus.mass=2.5"),
+    "fix at a comma": (("flight.csv", "--fix", "bus.mass=1,5"), "--fix got bus.mass=1,5"),
+    "fix at nan": (("flight.csv", "--fix", "bus.mass=nan"), "--fix got bus.mass=nan"),
+    "fix at nothing": (("flight.csv", "--fix", "bus.mass="), "a number after the equals sign"),
+    "fix in many units": (("flight.csv", "--fix", "bus.*=3"), "parameters of one unit"),
+    "everything fixed": (("flight.csv", "--fix", "*"), "leave out a --fix"),
+    "a prior of nothing": (("flight.csv", "--prior", "bux.mass=3"), "--prior got bux.mass"),
+    "a prior without spread": (("flight.csv", "--prior", "bus.mass"), "--prior bus.mass=10%"),
+    "a prior of a word": (("flight.csv", "--prior", "bus.mass=some"), "or --prior bus.mass=10%"),
+    "a prior of zero": (("flight.csv", "--prior", "bus.mass=0"), "more than 0"),
+    "a prior below zero": (("flight.csv", "--prior", "bus.mass=-5%"), "more than 0"),
+    "a prior of inf": (("flight.csv", "--prior", "bus.mass=inf"), "--prior got bus.mass=inf"),
+    "a percentage of nothing": (("flight.csv", "--prior", "bus.mz=10%"), "--prior bus.mz=STD"),
+    "a prior on a fixed one": (("flight.csv", "--prior", "link_1.mass=3"), "--free link_1.mass"),
+    "no such method": (("flight.csv", "--method", "magic"), "momentum"),
+    "no such solver": (("flight.csv", "--solver", "magic"), "corrected"),
+    "a fit of another kind": (("flight.csv", "--out", "fit.toml"), ".json"),
+    "a model of another kind": (("flight.csv", "--save-model", "m.json"), ".toml or .urdf"),
+    "no folder for the fit": (("flight.csv", "--out", "no/fit.json"), "create the folder"),
+    "no folder for the model": (("flight.csv", "--save-model", "no/m.toml"), "create the folder"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_names_its_option_and_remedy_and_nothing_is_done(case, command, asked, tmp_path):
+    arguments, expected = BAD_INPUT[case]
+    before = set(tmp_path.rglob("*"))
+    ended = command("identify", "cepheus", *arguments)
+    assert ended.code == 2 and not ended.out and asked.calls == 0
+    assert expected in " ".join(ended.err.split())
+    assert ended.err.count("error: ") == 1 and "Traceback" not in ended.err
+    assert set(tmp_path.rglob("*")) == before
+    told = command("identify", "cepheus", *arguments, "--json")
+    assert told.code == 2 and told.json["ok"] is False
+
+
+def test_every_fault_of_the_parameters_is_told_at_once(command, asked):
+    told = command(
+        "identify", "cepheus", "flight.csv", "--json",
+        "--free", "bux.*", "--fix", "bus.mass=heavy", "--prior", "bus.mass=0",
+        "--prior", "bus.mx=1",
+    )  # fmt: skip
+    places = [fault["place"] for fault in told.json["error"]["faults"]]
+    assert places == ["--free", "--fix", "--prior"]
+
+
+def test_the_model_it_started_from_is_not_replaced(command, asked, tmp_path):
+    command("models", "copy", "cepheus", "mine.toml")
+    before = (tmp_path / "mine.toml").read_bytes()
+    ended = command("identify", "mine.toml", "flight.csv", "--save-model", "./mine.toml")
+    assert ended.code == 2 and "--save-model" in ended.err and "another file" in ended.err
+    assert (tmp_path / "mine.toml").read_bytes() == before
+
+
+def test_help_has_two_examples_within_eighty_columns(command):
+    shown = command("identify", "--help")
+    assert shown.code == 0
+    assert shown.out.partition("For example:")[2].count("freefloat identify") == 2
+    assert max(map(len, shown.out.splitlines())) <= 80
+    assert "identify" in command("--help").out
+
+
+def test_a_cold_cache_is_announced(command, asked, monkeypatch):
+    monkeypatch.setattr("freefloat.cli.waiting.is_compiled", lambda *_: False)
+    ended = command("identify", "cepheus", "flight.csv", "--json")
+    assert "first run: compiling kernels" in ended.err and ended.json["ok"]

@@ -1,0 +1,346 @@
+"""The Fit shows itself within 80 columns, and comes back from disk bit for bit or not at all."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pytest
+from fit_samples import NAN, estimates, sample_fit
+from hypothesis import given
+from hypothesis import strategies as st
+
+import freefloat as ff
+from freefloat.errors import FreefloatError, IdentificationError
+from freefloat.identification.fit import Combination, Estimate, Fit, Residual
+from freefloat.identification.fit_digits import with_uncertainty
+from freefloat.identification.fit_files import load_fit
+from freefloat.identification.fit_reading import MAX_BYTES
+from freefloat.identification.parameters import Parameters
+
+MUTANTS = 200
+NUMBERS = ["heavy", "1,5", "NaN", "Infinity", "-1e400", "-1", "", "true", '"1"', "[]", "{}", "null"]
+NUMBERS += ["1" * 400, "1" * 5000, "0x10", "1e-400", '"inf"', "-0"]
+TOKENS = ['"', "[", "]", "{", "}", ",", ":", "\0", "[" * 3000, '{"a":' * 3000, "\\u0000", "\\ud800"]
+
+
+@pytest.fixture(scope="module")
+def fit() -> Fit:
+    return sample_fit()
+
+
+# -- on disk ---------------------------------------------------------------------------------------
+
+
+def bits(fit: Fit) -> list[bytes]:
+    """Every number of a fit as bytes: -0.0 is not 0.0."""
+    numbers = [n for e in fit.estimates for n in (e.value, e.std, e.prior, *(e.interval95 or ()))]
+    numbers += [n for c in fit.combinations for n in (c.value, c.std, *(c.interval95 or ()))]
+    numbers += [n for r in fit.residuals for n in (r.rms, r.rms_raw)]
+    return [np.array(numbers).tobytes(), fit.covariance.tobytes()]
+
+
+def test_what_is_saved_comes_back_bit_for_bit(fit, tmp_path):
+    fit.save(tmp_path / "fit.json")
+    for read in (load_fit(tmp_path / "fit.json"), Fit.load(tmp_path / "fit.json")):
+        assert read == fit and bits(read) == bits(fit)
+        assert read.model == fit.model and read.prior_model == fit.prior_model
+        assert read.to_json() == fit.to_json()
+    assert Fit.from_json(fit.to_json()) == fit
+    assert [path.name for path in tmp_path.iterdir()] == ["fit.json"]
+
+
+@given(
+    st.floats(allow_nan=True),
+    st.one_of(st.just(NAN), st.floats(min_value=0.0)),
+    st.text(max_size=20),
+)
+def test_any_number_and_any_text_comes_back(value, std, text):
+    one = Estimate("bus.mass", text, value, std, None, "seen", value, note=text)
+    fit = sample_fit(estimates=(one,), covariance=[[std]], notes=(text,), status=text)
+    read = Fit.from_json(fit.to_json())
+    assert read == fit and bits(read) == bits(fit)
+
+
+def test_numbers_of_numpy_and_no_estimates_are_fine(fit):
+    numpy_one = Estimate("bus.mass", "kg", np.float64(1 / 3), np.float64(0.1), None, "seen", 0)
+    of_numpy = sample_fit(estimates=[numpy_one], covariance=np.array([[0.01]]))
+    assert type(of_numpy["bus.mass"].value) is float and type(of_numpy["bus.mass"].prior) is float
+    empty = sample_fit(estimates=(), covariance=np.zeros((0, 0)), residuals=(), combinations=())
+    for made in (of_numpy, empty):
+        assert Fit.from_json(made.to_json()) == made
+        assert str(made)
+
+
+def test_fits_that_differ_are_not_equal(fit):
+    assert fit != replace(fit, covariance=fit.covariance * 2.0)
+    assert fit != replace(fit, scale="other") and fit != replace(fit, model=fit.prior_model)
+    positive = replace(fit.estimates[1], value=0.0)  # was -0.0
+    assert fit != replace(fit, estimates=(fit.estimates[0], positive, *fit.estimates[2:]))
+    assert fit != "fit"
+
+
+def spoilt(fit: Fit, **changes: object) -> str:
+    raw = json.loads(fit.to_json())
+    return json.dumps({key: value for key, value in (raw | changes).items() if value is not ...})
+
+
+FAULTS = {
+    "another format": ({"format": "plan"}, "format", "load a file that freefloat wrote"),
+    "no format": ({"format": ...}, "format", "freefloat fit"),
+    "a later version": ({"version": 2}, "version", "with the freefloat that wrote it"),
+    "no model": ({"model": ...}, "model", "add the key"),
+    "a model that is none": ({"model": "mass = heavy"}, "model", "expected TOML"),
+    "an empty model": ({"prior_model": ""}, "prior_model", "format"),
+    "a model that is a number": ({"model": 3}, "model", "a text"),
+    "a model that reaches out": ({"model": 'format=1\nurdf="a.urdf"'}, "urdf", "from a file"),
+    "an unknown key": ({"statsu": "fine"}, "statsu", "did you mean 'status'?"),
+    "a missing key": ({"covariance": ...}, "covariance", "add the key"),
+    "a flag that is a word": ({"is_trustworthy": "yes"}, "is_trustworthy", "true or false"),
+    "a matrix with a gap": ({"covariance": [[1.0], [1.0, 2.0]]}, "covariance", "every row"),
+    "a matrix too small": ({"covariance": [[1.0]]}, "covariance", "one row and one column"),
+    "a matrix of words": ({"covariance": [["a"]]}, "covariance[0][0]", "a number"),
+    "a list that is none": ({"notes": "all"}, "notes", "a list"),
+    "a note that is none": ({"notes": [3]}, "notes[0]", "a text"),
+    "an estimate that is none": ({"estimates": [3]}, "estimates[0]", "in braces"),
+    "no list of estimates": ({"estimates": {}}, "estimates", "a list"),
+    "provenance with a number": ({"provenance": {"seed": 3}}, "provenance.seed", "a text"),
+}
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_a_fault_has_its_place_and_remedy(case, fit):
+    changes, place, remedy = FAULTS[case]
+    with pytest.raises(IdentificationError) as caught:
+        Fit.from_json(spoilt(fit, **changes))
+    told = str(caught.value)
+    assert place in told and remedy in told
+    assert all(fault.expected and fault.remedy for fault in caught.value.faults)
+
+
+PART_FAULTS = [
+    ("estimates", {"status": "sure"}, "only in combination"),
+    ("estimates", {"std": -1.0}, "0 or more"),
+    ("estimates", {"std": "wide"}, "a number"),
+    ("estimates", {"value": True}, "a number"),
+    ("estimates", {"interval95": [2.0, 1.0]}, "lower <= upper"),
+    ("estimates", {"interval95": [1.0]}, "two numbers"),
+    ("estimates", {"unit": ...}, "add the key"),
+    ("estimates", {"colour": "red"}, "delete it"),
+    ("estimates", {"name": "bus.mx"}, "one of each parameter"),
+    ("combinations", {"std": -1.0}, "0 or more"),
+    ("residuals", {"n": -1}, "a whole number"),
+    ("residuals", {"n": 1.5}, "a whole number"),
+]
+
+
+@pytest.mark.parametrize(("section", "changes", "expected"), PART_FAULTS)
+def test_a_fault_of_a_part_has_its_place(section, changes, expected, fit):
+    parts = json.loads(fit.to_json())[section]
+    parts[0] = {k: v for k, v in (parts[0] | changes).items() if v is not ...}
+    with pytest.raises(IdentificationError, match=re.escape(expected)) as caught:
+        Fit.from_json(spoilt(fit, **{section: parts}))
+    assert f"{section}[0]" in str(caught.value) or "bus.mx" in str(caught.value)
+
+
+def test_every_fault_is_told_at_once(fit):
+    text = spoilt(fit, status=1, notes=[2], provenance=3, is_trustworthy=4)
+    with pytest.raises(IdentificationError) as caught:
+        Fit.from_json(text)
+    assert len(caught.value.faults) == 4
+
+
+@pytest.mark.parametrize("text", ["", "[]", "3", "null", "{", '{"a": 1, "a": 2}', "[" * 10**5])
+def test_what_is_no_json_object_is_refused(text):
+    with pytest.raises(IdentificationError, match="not a fit file"):
+        Fit.from_json(text)
+
+
+def test_files_that_are_none_are_refused(fit, tmp_path):
+    with pytest.raises(IdentificationError, match=re.escape("end the name in .json")):
+        fit.save(tmp_path / "fit.txt")
+    with pytest.raises(IdentificationError, match="cannot be read"):
+        load_fit(tmp_path / "missing.json")
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(IdentificationError, match="not an ordinary file"):
+        load_fit(tmp_path / "folder.json")
+    with (tmp_path / "large.json").open("wb") as file:
+        file.truncate(MAX_BYTES + 1)  # a hole on the disk: nothing to read, but large
+    with pytest.raises(IdentificationError, match="at most"):
+        load_fit(tmp_path / "large.json")
+    (tmp_path / "latin.json").write_bytes(b'{"a": "\xe9"}')
+    with pytest.raises(IdentificationError, match="UTF-8"):
+        load_fit(tmp_path / "latin.json")
+
+
+def mutant(text: str, chance: random.Random) -> bytes:
+    """The text of a fit file with something done to it."""
+    data = bytearray(text.encode())
+    there = chance.randrange(len(data))
+    kind = chance.choice(["flip", "flip", "cut", "number", "number", "token", "line", "word"])
+    if kind == "flip":
+        for _ in range(chance.choice([1, 1, 3, 20])):
+            data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        return bytes(data)
+    if kind == "cut":
+        return bytes(chance.choice([data[:there], data[there:], data[:there] + data[there + 60 :]]))
+    if kind == "token":
+        return (text[:there] + chance.choice(TOKENS) + text[there:]).encode("utf-8", "replace")
+    pattern = {"number": r"-?\d+(\.\d+)?(e-?\d+)?|null", "line": r"[^\n]*\n", "word": r"[a-z_]{3,}"}
+    start, end = chance.choice([m.span() for m in re.finditer(pattern[kind], text)])
+    part = {"number": chance.choice(NUMBERS), "line": text[start:end] * 2, "word": "nothing"}
+    swap = chance.choice(["", part[kind]]) if kind == "line" else part[kind]
+    return (text[:start] + swap + text[end:]).encode()
+
+
+def test_mutants_are_read_or_refused(fit, tmp_path):
+    outcomes = {"read": 0, "refused": 0}
+    path = tmp_path / "mutant.json"
+    for seed in range(MUTANTS):
+        path.write_bytes(mutant(fit.to_json(), random.Random(seed)))
+        try:
+            read = load_fit(path)
+        except FreefloatError as error:
+            assert str(error) and error.faults
+            outcomes["refused"] += 1
+        else:
+            assert Fit.from_json(read.to_json()) == read
+            assert max(map(len, str(read).splitlines())) <= 80 and read._repr_html_()
+            outcomes["read"] += 1
+    assert outcomes["refused"] > MUTANTS / 4 and outcomes["read"] > 0
+
+
+# -- in Python -------------------------------------------------------------------------------------
+
+
+def test_estimates_by_name(fit):
+    assert fit["bus.mass"].std == 2.14
+    assert list(fit.values) == [e.name for e in estimates()]
+    assert fit.values["target.mass"] == 0.1 + 0.2
+    with pytest.raises(IdentificationError, match=re.escape("did you mean bus.mass")):
+        fit["bus.mas"]
+
+
+def test_a_fit_is_frozen(fit):
+    with pytest.raises(FrozenInstanceError):
+        fit.method = "other"
+    with pytest.raises(ValueError, match="read-only"):
+        fit.covariance[0, 0] = 1.0
+    assert repr(fit) == "Fit('cepheus', angular momentum, 6 estimates, trustworthy)"
+
+
+def test_what_cannot_be_is_refused():
+    with pytest.raises(IdentificationError, match=re.escape("shape (6, 6)")):
+        sample_fit(covariance=np.eye(2))
+    with pytest.raises(IdentificationError, match="one of each"):
+        sample_fit(estimates=(estimates()[0],) * 2, covariance=np.eye(2))
+    with pytest.raises(IdentificationError, match="0 or more"):
+        Combination("a + b", "kg", 1.0, -1.0)
+
+
+def test_the_public_names():
+    assert ff.Fit is Fit and ff.load_fit is load_fit and ff.Parameters is Parameters
+    model = ff.load_model("cepheus")
+    assert ff.Parameters(model) == Parameters.of(model)
+    assert ff.Parameters(model).free("bus.mass").names == ("bus.mass",)
+
+
+# -- on screen -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "std", "shown"),
+    [
+        (1237.4321, 2.14, ("1237.4", "2.1")),
+        (0.123456, 0.000999, ("0.1235", "0.0010")),
+        (12346.0, 213.0, ("12350", "210")),
+        (0.001, 5.0, ("0.0", "5.0")),
+        (-1.2e-7, 3.1e-9, ("-1.200e-07", "3.1e-09")),
+        (4.56e12, 7.8e9, ("4.5600e+12", "7.8e+09")),
+        (0.0, 3e-9, ("0.0e-09", "3.0e-09")),
+        (3.0, 0.0, ("3", "0")),
+        (1 / 3, NAN, ("0.33333", "-")),
+        (1 / 3, 1e-15, ("0.3333333333", "1.0e-15")),
+        (NAN, NAN, ("-", "-")),
+        (NAN, 1.0, ("-", "1")),
+        (5e-324, 5e-324, ("4.9e-324", "4.9e-324")),
+    ],
+)
+def test_the_uncertainty_chooses_the_digits(value, std, shown):
+    assert with_uncertainty(value, std) == shown
+
+
+@given(st.floats(-1e5, 1e5), st.floats(1e-3, 1e3))
+def test_no_digit_is_lost_that_means_anything(value, std):
+    shown, spread = with_uncertainty(value, std)
+    assert abs(float(spread) - std) <= 0.051 * std  # two digits of it
+    assert abs(float(shown) - value) <= 0.051 * std  # half a unit of the second digit
+
+
+def test_the_first_screen_has_verdict_and_values(fit):
+    first, second, *rest = str(fit).splitlines()
+    assert first == "cepheus: the fit can be trusted" and second.startswith("Two of five")
+    table = "\n".join(rest[:10])
+    assert re.search(r"^bus.mass +902.3 +2.1 +kg +900 +seen$", table, re.MULTILINE)
+    assert re.search(r"^bus.ixx +612.3 +- +kg m\^2 +600 +only in combination$", table, re.MULTILINE)
+    assert re.search(r"^bus.iyy .* - .* invisible$", table, re.MULTILINE)
+    assert "held fixed: target.mass" in table
+    for part in ("12.35 ± 0.12 kg m^2 = bus.izz + 2 arm_1.mass", "bus.mass trades", "fixes the sc"):
+        assert part in str(fit)
+    assert "0 .. inf N m s/rad with 95 % confidence" in str(fit) and "barely seen" in str(fit)
+    assert "CANNOT be trusted" in str(replace(fit, is_trustworthy=False)).splitlines()[0]
+
+
+names = st.text(st.characters(codec="utf-8"), max_size=150)
+wild = st.floats(allow_nan=True, allow_infinity=True)
+spreads = st.one_of(st.just(NAN), st.floats(min_value=0.0))
+
+
+@given(st.lists(st.tuples(names, names, wild, spreads, wild), max_size=5, unique_by=lambda e: e[0]))
+def test_eighty_columns_are_enough_for_anything(rows):
+    found = [
+        Estimate(name, unit, value, std, None, "only in combination", prior, note=unit)
+        for name, unit, value, std, prior in rows
+    ]
+    fit = sample_fit(
+        estimates=found,
+        covariance=np.zeros((len(found), len(found))),
+        combinations=[Combination(name, unit, v, s) for name, unit, v, s, _ in rows],
+        residuals=[Residual(name, unit, 10**9, v, p) for name, unit, v, _, p in rows],
+        notes=[unit for _, unit, *_ in rows],
+        trades=[name for name, *_ in rows],
+    )
+    assert max(map(len, str(fit).splitlines())) <= 80
+    assert str(fit).replace("\n", "").isprintable()
+
+
+def test_a_hundred_fixed_parameters_do_not_hide_the_others():
+    fixed = [Estimate(f"link_{i}.mass", "kg", 1.0, NAN, None, "fixed", 1.0) for i in range(100)]
+    fit = sample_fit(estimates=[*estimates(), *fixed], covariance=np.full((106, 106), NAN))
+    assert "and 97 others" in str(fit) and len(str(fit).splitlines()) < 40
+
+
+def test_html_takes_no_text_for_markup():
+    evil = '<script>alert(1)</script>&"'
+    one = Estimate(evil, evil, 1.0, 0.1, (0.8, 1.2), "seen", 1.0, note=evil)
+    fit = sample_fit(
+        estimates=(one,), covariance=[[0.01]], notes=(evil,), status=evil, scale=evil, reason=evil,
+        combinations=(Combination(evil, evil, 1.0, 0.1),), trades=(evil,), method=evil,
+    )  # fmt: skip
+    shown = fit._repr_html_()
+    assert "<script" not in shown and "&lt;script&gt;" in shown
+    assert not re.search(r"https?:|src=|href=|url\(", shown)
+    assert set(re.findall(r"<(\w+)", shown)) <= {
+        "div",
+        "b",
+        "p",
+        "table",
+        "tr",
+        "th",
+        "td",
+        "ul",
+        "li",
+    }

@@ -1,0 +1,229 @@
+"""`identify`: the method chosen, honest intervals, and plain words where there are none."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import freefloat as ff
+from freefloat.errors import FreefloatError, IdentificationError
+from freefloat.excitation import Plan, Pulses
+from freefloat.model import Model
+from freefloat.telemetry import Telemetry
+
+IN_PLANE = ("mass", "mx", "my", "izz")
+
+
+def wanted(model: Model) -> ff.Parameters:
+    """Bus and target, in the plane only what a plane shows."""
+    if model.root.type == "planar":
+        return ff.Parameters(model).free(*(f"{b}.{f}" for b in ("bus", "target") for f in IN_PLANE))
+    return ff.Parameters(model).free("bus.*", "target.*")
+
+
+def pushed(model: Model, *, duration: float = 60.0) -> Plan:
+    """The default motion with two thruster pulses, which fix the scale."""
+    plan = ff.default_plan(model, duration=duration)
+    first, third = model.thrusters[0].name, model.thrusters[2].name
+    pulses = {
+        first: Pulses(((0.08 * duration, 0.16 * duration, 5.0),)),
+        third: Pulses(((0.33 * duration, 0.16 * duration, 5.0),)),
+    }
+    return replace(plan, thrusts=pulses)
+
+
+@pytest.fixture(scope="module")
+def capture() -> tuple[Model, Telemetry]:
+    model = ff.load_model("planar-capture")
+    return model, ff.simulate(model, pushed(model), seed=3)
+
+
+def massless_arm(model: Model) -> Model:
+    """The model with nothing but bus and target: no known mass."""
+    for body in model.bodies[1:]:
+        empty = replace(body, mass=0.0, com=(0.0, 0.0, 0.0), inertia=(0.0,) * 6)
+        model = model.with_body(empty)
+    return model
+
+
+def test_momentum_is_chosen_and_every_parameter_found(capture: tuple[Model, Telemetry]) -> None:
+    model, flight = capture
+    fit = ff.identify(model, wanted(model), flight)
+    assert fit.method == "momentum" and "velocity" in fit.reason
+    assert fit.is_trustworthy and "thrust" in fit.scale
+    for estimate in fit.estimates:
+        assert estimate.interval95 is not None and estimate.status in ("seen", "weak")
+        assert abs(estimate.value - estimate.prior) < 4.0 * estimate.std
+    assert all(0.9 < r.rms < 1.1 for r in fit.residuals)
+
+
+def test_wrong_priors_do_not_matter(capture: tuple[Model, Telemetry]) -> None:
+    model, flight = capture
+    target = next(b for b in model.assembly.bodies if b.name == "target")
+    wrong = ff.load_model("planar-capture")
+    names = wanted(model).names
+    truth = {p.name: p.value for p in wanted(model).free_ones}
+    start = ff.Parameters(wrong)
+    values = {name: 1.4 * truth[name] for name in names}
+    from freefloat.identification.write_back import with_parameters
+
+    changed = with_parameters(wrong, values)
+    assert target.mass == truth["target.mass"]
+    fit = ff.identify(changed, wanted(changed), flight)
+    right = ff.identify(model, wanted(model), flight)
+    for a, b in zip(fit.estimates, right.estimates, strict=True):
+        assert abs(a.value - b.value) < 0.05 * b.std, a.name
+    assert start.model == wrong
+
+
+@pytest.mark.parametrize("name", ["planar-capture", "spatial-capture"])
+def test_a_homogeneous_problem_gives_ratios_and_says_so(name: str) -> None:
+    model = massless_arm(ff.load_model(name))
+    flight = ff.simulate(model, ff.default_plan(model, duration=30.0), seed=1)
+    fit = ff.identify(model, wanted(model), flight)
+    assert not fit.is_trustworthy
+    assert "only ratios" in fit.scale and "thrust" in fit.scale
+    assert all(np.isnan(e.std) for e in fit.estimates if abs(e.prior) > 0.0)
+    ratio = fit["target.mass"].value / fit["bus.mass"].value
+    truth = fit["target.mass"].prior / fit["bus.mass"].prior
+    assert abs(ratio / truth - 1.0) < 0.02
+
+
+def test_a_wrong_scale_stays_where_the_prior_has_it_but_ratios_are_found() -> None:
+    from freefloat.identification.write_back import with_parameters
+
+    model = massless_arm(ff.load_model("planar-capture"))
+    flight = ff.simulate(model, ff.default_plan(model, duration=30.0), seed=1)
+    heavier = {p.name: 2.0 * p.value for p in wanted(model).free_ones if p.name.startswith("bus.")}
+    changed = with_parameters(model, heavier)
+    fit = ff.identify(changed, wanted(changed), flight)
+    truth = {p.name: p.value for p in wanted(model).free_ones}
+    ratio = fit["target.mass"].value / fit["bus.mass"].value
+    assert abs(ratio / (truth["target.mass"] / truth["bus.mass"]) - 1.0) < 0.02
+    assert "only ratios" in fit.scale and not fit.is_trustworthy
+
+
+def test_several_recordings_tell_more_than_one(capture: tuple[Model, Telemetry]) -> None:
+    model, flight = capture
+    other = ff.simulate(model, pushed(model), seed=4)
+    one = ff.identify(model, wanted(model), flight)
+    two = ff.identify(model, wanted(model), [flight, other])
+    for a, b in zip(one.estimates, two.estimates, strict=True):
+        assert b.std < 0.85 * a.std
+
+
+def test_outliers_are_given_no_say(capture: tuple[Model, Telemetry]) -> None:
+    model, flight = capture
+    channel = flight["base.velocity.x"]
+    values = channel.values.copy()
+    values[::50] += 0.5
+    spoilt = flight.with_channels(
+        type(channel)(channel.name, channel.unit, channel.time, values, noise=channel.noise)
+    )
+    plain = ff.identify(model, wanted(model), spoilt)
+    tough = ff.identify(model, wanted(model), spoilt, robust="tukey")
+    truth = plain["bus.mass"].prior
+    assert not plain.is_trustworthy
+    assert abs(tough["bus.mass"].value - truth) < 0.2 * abs(plain["bus.mass"].value - truth)
+    assert any("outliers" in note for note in tough.notes)
+
+
+def test_a_prior_counts_in_units_of_information(capture: tuple[Model, Telemetry]) -> None:
+    model, flight = capture
+    sure = wanted(model).prior("target.izz", std=0.1)
+    fit = ff.identify(model, sure, flight)
+    assert fit["target.izz"].std < 0.1
+    assert abs(fit["target.izz"].value - fit["target.izz"].prior) < 0.3
+
+
+def test_ties_are_followed(capture: tuple[Model, Telemetry]) -> None:
+    model, flight = capture
+    tied = wanted(model).tie("target.my", to="target.mx", factor=0.4)  # true: 25 = 0.4 * 62.5
+    fit = ff.identify(model, tied, flight)
+    loose = ff.identify(model, wanted(model), flight)
+    assert "target.my" not in fit.values
+    assert fit["target.mx"].std < loose["target.mx"].std
+    assert abs(fit["target.mx"].value - 62.5) < 4.0 * fit["target.mx"].std
+
+
+def test_bounds_hold_and_are_reported(capture: tuple[Model, Telemetry]) -> None:
+    model, flight = capture
+    fit = ff.identify(model, wanted(model).bound("bus.mass", upper=450.0), flight)
+    assert fit["bus.mass"].value == 450.0 and fit["bus.mass"].status == "at bound"
+
+
+def test_noise_nobody_stated_is_estimated(capture: tuple[Model, Telemetry]) -> None:
+    model, flight = capture
+    silent = flight.with_channels(*(flight[n].with_noise(None) for n in flight.names))
+    fit = ff.identify(model, wanted(model), silent)
+    stated = ff.identify(model, wanted(model), flight)
+    assert any("noise estimated" in note for note in fit.notes)
+    for a, b in zip(fit.estimates, stated.estimates, strict=True):
+        assert 0.5 < a.std / b.std < 2.0
+        assert abs(a.value - a.prior) < 4.0 * a.std
+
+
+BAD = {
+    "no gyro": lambda flight: flight.without("base.rate.*").without("arm_*.position"),
+    "no joint": lambda flight: flight.without("arm_2.position"),
+    "three samples": lambda flight: flight.between(0.0, 0.2),
+    "all NaN": lambda flight: flight.with_channels(
+        type(flight["base.velocity.x"])(
+            "base.velocity.x",
+            "m/s",
+            flight["base.velocity.x"].time,
+            np.full(flight["base.velocity.x"].n_samples, np.nan),
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", BAD)
+def test_bad_recordings_end_in_one_clear_error(
+    capture: tuple[Model, Telemetry], fault: str
+) -> None:
+    model, flight = capture
+    with pytest.raises(FreefloatError) as caught:
+        ff.identify(model, wanted(model), BAD[fault](flight), method="momentum")
+    assert len(str(caught.value)) > 20
+
+
+def test_nan_bursts_cost_instants_not_the_answer(capture: tuple[Model, Telemetry]) -> None:
+    model, flight = capture
+    channel = flight["base.rate.z"]
+    values = channel.values.copy()
+    values[100:140] = np.nan
+    hit = flight.with_channels(
+        type(channel)(channel.name, channel.unit, channel.time, values, noise=channel.noise)
+    )
+    fit = ff.identify(model, wanted(model), hit)
+    assert all(abs(e.value - e.prior) < 4.0 * e.std for e in fit.estimates)
+
+
+def test_constant_data_show_nothing(capture: tuple[Model, Telemetry]) -> None:
+    model, flight = capture
+    channels = [
+        type(c)(c.name, c.unit, c.time, np.full(c.n_samples, c.values[0]), noise=c.noise)
+        for c in flight.channels.values()
+        if not c.name.endswith(".force")
+    ]
+    still = Telemetry.of(channels)
+    fit = ff.identify(model, wanted(model), still)
+    assert not fit.is_trustworthy
+    assert not any(e.status == "seen" for e in fit.estimates)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda p: p, "no parameter is free"),
+        (lambda p: p.free("bus.mass").per_recording("bus.mass"), "per recording"),
+        (lambda p: p.free("start.rate.z"), "not linear"),
+    ],
+)
+def test_questions_without_sense_are_refused(
+    capture: tuple[Model, Telemetry], change, words: str
+) -> None:
+    model, flight = capture
+    with pytest.raises(IdentificationError, match=words):
+        ff.identify(model, change(ff.Parameters(model)), flight)
