@@ -99,7 +99,7 @@ types: $(DEV) ## pyright on src
 bench: $(DEV) ## how fast freefloat is beside others, in short slices
 	@failed=""; \
 	for script in benchmarks/s*.py; do \
-	  $(BIN)/python "$$script" --quick || failed="$$failed $$script"; echo; \
+	  $(BIN)/python "$$script" --quick --record build/bench || failed="$$failed $$script"; echo; \
 	done; \
 	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }
 

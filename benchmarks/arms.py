@@ -6,8 +6,6 @@ Nothing pushes from outside: the joints move the arm, and the bus answers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -76,18 +74,6 @@ def plan(model: ff.Model, *, duration: float = DURATION, seed: int = 0) -> ff.Pl
 def flight(model: ff.Model, *, duration: float = DURATION, seed: int = 0) -> ff.Telemetry:
     """What the sensors report of that motion, the truth beside it."""
     return ff.simulate(model, plan(model, duration=duration), seed=seed)
-
-
-@dataclass(frozen=True)
-class Score:
-    """How far an answer is off the truth: of how many numbers, in percent and in its own stds."""
-
-    n: int
-    n_finite: int
-    percent: float
-    percent_std: float
-    z_rms: float
-    z_max: float
 
 
 def truth(model: ff.Model, names: tuple[str, ...]) -> Array:

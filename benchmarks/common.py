@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,10 +42,12 @@ SPRINGS = np.array(
 
 
 def arguments(description: str | None) -> argparse.Namespace:
-    """The options of every table: --quick and --json."""
+    """The options of every table: --quick, --json and --record."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--quick", action="store_true", help="shorter slices, noisier ratios")
+    told = "also keep the JSON in this folder, for tools/credibility.py"
+    parser.add_argument("--record", type=Path, metavar="FOLDER", help=told)
     return parser.parse_args()
 
 
@@ -79,10 +82,11 @@ class Table:
 
     def show(self, options: argparse.Namespace) -> None:
         """Print the table; end the program with 1 if contenders disagree."""
-        if options.json:
-            print(json.dumps({**vars(self), "quick": options.quick, "machine": machine()}))
-        else:
-            print(self._text())
+        told = json.dumps({**vars(self), "quick": options.quick, "machine": machine()})
+        print(told if options.json else self._text())
+        if options.record:
+            options.record.mkdir(parents=True, exist_ok=True)
+            (options.record / f"{self.id}.json").write_text(told, encoding="utf-8")
         if not all(check["is_met"] for check in self.checks):
             raise SystemExit(1)
 

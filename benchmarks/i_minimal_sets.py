@@ -71,7 +71,7 @@ def compare(result: common.Table, n: int, rounds: int, folder: Path) -> None:
         names = {"urdf": str(folder / f"arm_{n}.urdf"), "data": str(folder / f"arm_{n}.npz")}
         told = figaroh.ask("load", limit=LIMIT, **names)
         try:
-            figaroh.ask("joint_torque", limit=LIMIT)
+            figaroh.ask("whole", limit=LIMIT)
         except peers.PeerError as error:
             version = told["version"]
             result.notes.append(f"FIGAROH {version}, all {6 + n} rows of a free flyer: {error}")

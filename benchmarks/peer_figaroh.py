@@ -79,12 +79,12 @@ def minimal(rows: str, out: str = "") -> dict:
     return {"count": int(result.rank)}
 
 
-def joint_torque() -> dict:
+def whole() -> dict:
     """The whole regressor of a free flyer, as its documentation would have it."""
     config = {"is_joint_torques": True, "act_idxv": list(range(6, state["robot"].model.nv))}
-    some = slice(0, 10)
-    samples = (state[name][some] for name in "qva")
-    build_regressor_basic(state["robot"], *samples, config)
+    robot = state["robot"]
+    still = np.zeros((2, robot.model.nv))
+    build_regressor_basic(robot, np.tile(pin.neutral(robot.model), (2, 1)), still, still, config)
     return {}
 
 
@@ -114,4 +114,4 @@ def identify(urdf: str, out: str, fixed: bool) -> dict:
 
 
 if __name__ == "__main__":
-    serve({f.__name__: f for f in (load, minimal, joint_torque, identify)})
+    serve({f.__name__: f for f in (load, minimal, whole, identify)})

@@ -34,7 +34,7 @@ class Peer:
             [str(PYTHON), str(HERE / script)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=None,
+            stderr=subprocess.DEVNULL,
         )
 
     def ask(self, do: str, *, limit: float, **words: object) -> dict:

@@ -39,6 +39,7 @@ def test_every_promise_a_test_backs_is_written_down():
         (["passed", "skipped"], False, "kept"),
         (["skipped"], False, "not run"),
         (["passed"], True, "kept, short version"),
+        (["passed", "missed"], False, "**missed**"),
     ],
 )
 def test_the_status_says_what_the_tests_showed(records, is_long, expected):

@@ -45,7 +45,12 @@ def test_the_root_and_what_is_grasped_unless_said(command, asked):
     assert len(asked.parameters.names) == 20
     assert "looked for: bus.*, target.*" in ended.out and "--free GLOB" in ended.out
     assert "identifying: 20 unknowns, 1 flight" in ended.err
-    assert asked.choices == {"method": "auto", "solver": "ls", "robust": None, "physical": True}
+    assert asked.choices == {
+        "method": "auto",
+        "solver": "corrected",
+        "robust": None,
+        "physical": True,
+    }
     command("identify", "cepheus", "flight.csv")
     assert {name.partition(".")[0] for name in asked.parameters.names} == {"bus"}
 

@@ -9,6 +9,7 @@ from freefloat.cli import screen
 from freefloat.cli.check import check
 from freefloat.cli.identify import identify
 from freefloat.cli.models import models
+from freefloat.cli.reproduce import reproduce
 from freefloat.cli.simulate import simulate
 from freefloat.cli.telemetry import telemetry
 
@@ -20,6 +21,7 @@ Start here:  freefloat check servicer
              freefloat simulate servicer --out flight.parquet
              freefloat telemetry flight.parquet
              freefloat identify servicer flight.parquet
+             freefloat reproduce 003
 
 Exit codes:  0 fine, 1 the verdict is negative, 2 bad input, 3 a bug of ours"""
 
@@ -32,5 +34,5 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for verb in (models, check, simulate, telemetry, identify):
+for verb in (models, check, simulate, telemetry, identify, reproduce):
     app.command(verb)

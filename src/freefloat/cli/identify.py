@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from freefloat import Fit, Model, Parameters, Telemetry
 
 Method = Literal["auto", "momentum", "angular", "force", "torque", "weak", "energy", "reduced"]
-Solver = Literal["ls", "iv", "corrected"]
+Solver = Literal["corrected", "ls", "iv"]
 Robust = Literal["none", "huber", "tukey"]
 
 # No --empty-free, and a glob such as [ab]* is not taken for a JSON list.
@@ -28,7 +28,7 @@ class Choices:
     """How to identify: the method, its solver, and what is asked of the answer."""
 
     method: Method = "auto"
-    solver: Solver = "ls"
+    solver: Solver = "corrected"
     robust: Robust = "none"
     physical: bool = True
 
@@ -56,7 +56,7 @@ def identify(
     prior: Annotated[tuple[str, ...], _REPEATED] = (),
     method: Method = "auto",
     robust: Robust = "none",
-    solver: Solver = "ls",
+    solver: Solver = "corrected",
     physical: bool = True,
     out: Path | None = None,
     save_model: Path | None = None,

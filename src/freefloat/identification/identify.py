@@ -16,7 +16,7 @@ from freefloat.errors import IdentificationError
 from freefloat.identification.fit import Fit
 from freefloat.identification.linear.columns import updated
 from freefloat.identification.linear.estimate import Loss, Solver, estimate
-from freefloat.identification.linear.families import choose, family_named
+from freefloat.identification.linear.families import choose, family_named, fields_of
 from freefloat.identification.linear.rows import Equations
 from freefloat.identification.outcome import Finding, fit_of
 from freefloat.identification.parameters import Parameter, Parameters
@@ -85,12 +85,15 @@ def identify(
     recorded = (flights,) if isinstance(flights, Telemetry) else tuple(flights)
     _require(model, parameters, recorded)
     system = flatten(model)
-    samples = tuple(samples_of(system, flight) for flight in recorded)
     at = None if momentum is None else _three(momentum)
-    request = Request(system, parameters, samples, solver, robust, at, drag, seed)
     chosen, reason = method, "asked for"
     if method == "auto":
-        chosen, reason = choose(system, samples[0], parameters.names)
+        chosen, reason = choose(system, samples_of(system, recorded[0]), parameters.names)
+    samples = tuple(
+        samples_of(system, flight, fields_of(chosen, "base.acceleration.x" in flight))
+        for flight in recorded
+    )
+    request = Request(system, parameters, samples, solver, robust, at, drag, seed)
     finding = _METHODS.get(chosen, _standard)(request, chosen)
     notes = [note for part in finding.prepared for note in part.notes]
     record = provenance(seed=seed, data=_digest(recorded), method=chosen, solver=solver)

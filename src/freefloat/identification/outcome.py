@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,8 +23,10 @@ from freefloat.identification.visibility import Visibility, visibility
 from freefloat.identification.write_back import with_parameters
 from freefloat.model.model import Model
 
+KNOWN = ("seen", "weak")
 SIGMAS = 1.959964  # of a 95 % interval
 NOISY = 1.3  # chi-square per row from which the residuals no longer match the stated noise
+VAGUE = 10.0  # natural sizes: how far what noise buries may be off
 USELESS = 9.0  # ... and from which the answer is not to be trusted
 
 
@@ -42,10 +44,18 @@ class Finding:
     sources: tuple[str, ...]
     unknowns_of: Callable[[System], Array] | None = None
 
-    @property
-    def root(self) -> Array:
-        """A square root of the information on the unknowns, nuisance eliminated."""
-        return eliminated(self.estimate.solution.root, self.estimate.n_parameters)
+    def root(self, sizes: Array) -> Array:
+        """A square root of the information on the unknowns, nuisance eliminated.
+
+        Directions buried in noise are not unseen for sure: they count as known to `VAGUE` natural
+        sizes, so that a parameter that hardly takes part in them is still known.
+        """
+        n, found = self.estimate.n_parameters, self.estimate.solution
+        rows = eliminated(found.root, n)
+        if not found.buried.shape[1]:
+            return rows
+        directions = np.linalg.qr(found.buried[:n] / sizes[:, None])[0]
+        return np.vstack([rows, directions.T / sizes / VAGUE])
 
     @property
     def is_noise_known(self) -> bool:
@@ -104,7 +114,8 @@ def _answer(parameters: Parameters, finding: Finding, *, is_physical: bool) -> A
         kept = {name: value for name, value in zip(found.names, found.values, strict=True)}
         values = np.array([kept.get(p.name, p.value) for p in parameters.free_ones])
         return Answer(values, residual(values)[1], found, found.notes)
-    values, J = finding.estimate.values[: len(names)], finding.root
+    values = finding.estimate.values[: len(names)]
+    J = finding.root(natural_sizes(finding.system, names))
     if not is_physical or any(p.status == "tied" for p in parameters):
         return Answer(values, J, None, ())
     is_inertial = np.array([name.rpartition(".")[2] not in SPRINGS for name in names])
@@ -127,7 +138,8 @@ def _residual_of(
     before = np.array([p.value for p in parameters.free_ones])
     sizes = natural_sizes(system, names)
     n = finding.estimate.n_parameters
-    target, root = finding.estimate.values[:n], finding.root
+    target = finding.estimate.values[:n]
+    root = finding.root(np.full(n, np.max(np.abs(unknowns_of(system)))))
 
     def at(theta: Array) -> Array:
         return unknowns_of(updated(system, names, before, theta))
@@ -146,11 +158,23 @@ def _seen(parameters: Parameters, finding: Finding, answer: Answer) -> Visibilit
     priors = np.array([p.prior[1] if p.prior else np.inf for p in free])
     theta = np.array([v * is_scaled(n) for n, v in zip(names, answer.values, strict=True)])
     J = answer.J / finding.widening
-    scale = scale_of(J * sizes, theta / sizes, {})
-    return visibility(
+    scale = _scale_words(scale_of(J * sizes, theta / sizes, {}), finding)
+    seen = visibility(
         J, names, sizes, prior_std=priors if np.any(np.isfinite(priors)) else None,
-        values=answer.values, units=[p.unit for p in free], scale=_scale_words(scale, finding),
+        values=answer.values, units=[p.unit for p in free], scale=scale,
     )  # fmt: skip
+    return seen if scale is None or scale.is_fixed else _only_ratios(seen)
+
+
+def _only_ratios(seen: Visibility) -> Visibility:
+    """Without a scale nothing that grows with it is known, however small its part in it."""
+    sights = [
+        replace(sight, status="only in combination", std=float("nan"))
+        if is_scaled(sight.name) and abs(sight.value) > 1e-3 * sight.size and sight.status in KNOWN
+        else sight
+        for sight in seen.parameters
+    ]
+    return replace(seen, parameters=tuple(sights))
 
 
 def _scale_words(scale: Scale | None, finding: Finding) -> Scale | None:
@@ -165,7 +189,7 @@ def _estimates(
     parameters: Parameters, answer: Answer, seen: Visibility, widening: float
 ) -> tuple[tuple[Estimate, ...], Array]:
     n = len(answer.values)
-    has_std = np.array([s.status in ("seen", "weak") for s in seen.parameters], dtype=bool)
+    has_std = np.array([s.status in KNOWN for s in seen.parameters], dtype=bool)
     std = np.where(has_std, [s.std for s in seen.parameters], np.nan)
     covariance = np.full((n, n), np.nan)
     if has_std.any():
@@ -273,7 +297,9 @@ def _status(estimates: Sequence[Estimate], seen: Visibility, finding: Finding) -
     if good == n:
         return f"All {n} parameters found to better than 10 %.", True
     if good + weak == 0:
-        return "Nothing found: the motion shows none of the parameters on its own.", False
+        sums = len(seen.combinations)
+        told = f"only {sums} combinations" if sums else "nor any combination"
+        return f"No parameter is seen on its own, {told}: move more joints.", False
     invisible = sum(e.status == "invisible" for e in estimates)
     mixed = n - good - weak - invisible
     parts = [f"{good} of {n} parameters found to better than 10 %"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,22 +21,31 @@ XYZ = ("x", "y", "z")
 LEAST_INSTANTS = 4
 
 
-def samples_of(system: System, telemetry: Telemetry) -> Samples:
-    """The recording at the instants of its gyro (or of its first joint)."""
-    return _Reader(system, telemetry).read()
+BASE_FIELDS = ("rate", "velocity", "acceleration", "attitude")
+
+
+def samples_of(
+    system: System, telemetry: Telemetry, fields: Sequence[str] = (*BASE_FIELDS, "torque")
+) -> Samples:
+    """The recording at the instants of the slowest channel that is wanted.
+
+    Between its samples a channel tells nothing new, and its errors would be counted many times
+    over. `fields`: what is wanted of base rate, velocity, acceleration, attitude and joint torque.
+    """
+    return _Reader(system, telemetry, fields).read()
 
 
 class _Reader:
     """Collects columns, their errors and which instants have everything."""
 
-    def __init__(self, system: System, telemetry: Telemetry) -> None:
-        self.system, self.telemetry = system, telemetry
+    def __init__(self, system: System, telemetry: Telemetry, fields: Sequence[str]) -> None:
+        self.system, self.telemetry, self.fields = system, telemetry, fields
+        self.notes: list[str] = []
         self.time = self._instants()
         self.table = resample(telemetry, times=self.time)
         self.is_good = np.ones(len(self.time), dtype=bool)
         self.sources: list[Source] = []
         self.guessed: list[str] = []
-        self.notes: list[str] = []
         self.derived: list[int] = []
 
     def read(self) -> Samples:
@@ -68,15 +78,26 @@ class _Reader:
         return samples.taken(self.is_good)
 
     def _instants(self) -> Array:
-        joints = [f"{name}.position" for name in self.system.coordinates]
-        for name in ("base.rate.z", "base.rate.x", *joints):
-            if name in self.telemetry:
-                channel = self.telemetry[name]
-                return channel.time[channel.valid]
-        raise IdentificationError(
-            "the recording has neither base.rate.* nor any joint position; channels: "
-            + ", ".join(self.telemetry.names[:8])
-        )
+        """The times of the slowest wanted channel, among those of the base and the joints."""
+        wanted = [f"base.{field}." for field in self.fields]
+        wanted += ["base.angle"] * ("attitude" in self.fields)
+        wanted += [f"{name}.torque" for name in self.system.coordinates if "torque" in self.fields]
+        for coordinate in self.system.model.assembly.coordinates:
+            wanted += channel_names(coordinate) if coordinate.type != "rotor" else ()
+        found = [c for n, c in self.telemetry.channels.items() if n.startswith(tuple(wanted))]
+        found = [channel for channel in found if channel.valid.sum() > 1]
+        if not found:
+            raise IdentificationError(
+                "the recording has neither base.rate.* nor any joint position; channels: "
+                + ", ".join(self.telemetry.names[:8])
+            )
+        slowest = min(found, key=lambda channel: channel.rate)
+        fastest = max(found, key=lambda channel: channel.rate)
+        if fastest.rate > 1.5 * slowest.rate:
+            self.notes.append(
+                f"instants are those of {slowest.name} ({slowest.rate:.3g} Hz), the slowest channel"
+            )
+        return slowest.time[slowest.valid]
 
     def _column(self, name: str, field: str = "", column: int = 0) -> Array:
         """A channel's values; with a field, its error is one of the samples' sources."""
@@ -97,7 +118,7 @@ class _Reader:
     def _vector(self, field: str, wanted: list[int]) -> Array | None:
         """Three columns of the base; a planar root has no others than the wanted ones."""
         names = [f"base.{field}.{axis}" for axis in XYZ]
-        if not all(names[k] in self.table for k in wanted):
+        if field not in self.fields or not all(names[k] in self.table for k in wanted):
             return None
         out = np.zeros((len(self.time), 3))
         for k in wanted:
@@ -105,6 +126,8 @@ class _Reader:
         return out
 
     def _attitude(self) -> Array | None:
+        if "attitude" not in self.fields:
+            return None
         if "base.angle" in self.table:
             angle = self._column("base.angle", "attitude", 2)
             zero = np.zeros_like(angle)
@@ -154,7 +177,7 @@ class _Reader:
 
     def _torques(self) -> Array | None:
         names = [f"{name}.torque" for name in self.system.coordinates]
-        if not any(name in self.table for name in names):
+        if "torque" not in self.fields or not any(name in self.table for name in names):
             return None
         out = np.full((len(self.time), len(names)), np.nan)
         for k, name in enumerate(names):

@@ -33,14 +33,15 @@ class Bias:
 class Solution:
     """Values with covariance, and the directions the rows do not see.
 
-    covariance is NaN for unknowns that take part in an unseen direction; `unseen` (unknowns, k)
-    spans those directions; `root` (r, unknowns): a square root of the information, root^T root;
-    chi2 and n_rows judge the fit.
+    covariance is NaN for unknowns that take part in such a direction; `unseen` (unknowns, k) are
+    those that no row depends on, `buried` those in which noise hides whatever there is; `root`
+    (r, unknowns): a square root of the information, root^T root; chi2 and n_rows judge the fit.
     """
 
     values: Array
     covariance: Array
     unseen: Array
+    buried: Array
     root: Array
     chi2: float
     n_rows: int
@@ -48,7 +49,7 @@ class Solution:
     @property
     def rank(self) -> int:
         """How many combinations are seen."""
-        return len(self.values) - self.unseen.shape[1]
+        return len(self.values) - self.unseen.shape[1] - self.buried.shape[1]
 
     @property
     def std(self) -> Array:
@@ -77,44 +78,53 @@ def least_squares(Y: Array, y: Array, *, bias: Bias | None = None) -> Solution:
     T, right = triangle[:n, :n], triangle[:n, n]
     U, s, Vt = np.linalg.svd(T)
     is_seen = s > NUMERIC * s[0] if len(s) and s[0] > 0.0 else np.zeros(len(s), dtype=bool)
-    # x = V z with z measured in standard deviations of plain least squares
-    V = Vt[: len(s)][is_seen].T / s[is_seen]
+    # scaled x = V z, z = root x: measured in standard deviations of plain least squares
+    V, root = Vt[: len(s)][is_seen].T / s[is_seen], s[is_seen][:, None] * Vt[: len(s)][is_seen]
     z = U[:, : len(s)][:, is_seen].T @ right
-    lost = np.delete(Vt, np.flatnonzero(is_seen), axis=0).T
-    spread = np.eye(len(z))
+    unseen = np.delete(Vt, np.flatnonzero(is_seen), axis=0).T
+    buried = np.zeros((n, 0))
     if bias is not None and len(z):
-        V, z, spread, buried = _corrected(V, z, bias, scale, n_rows=len(y))
-        lost = np.column_stack([lost, buried])
+        V, root, z, buried = _corrected(V, root, z, bias, scale, n_rows=len(y))
     x = V @ z / scale
-    factor = (V @ spread) / scale[:, None]
-    covariance = factor @ factor.T
-    if lost.shape[1]:
-        lost = np.linalg.qr(lost)[0]
-        blurred = np.linalg.norm(lost, axis=1) > 1e-6
-        covariance[blurred] = covariance[:, blurred] = np.nan
-    root = np.linalg.pinv(V @ spread) * scale if len(z) else np.zeros((0, n))
+    covariance = _covariance(root * scale, np.column_stack([unseen, buried]), scale)
     residual = y - Y @ x
-    return Solution(x, covariance, lost / scale[:, None], root, float(residual @ residual), len(y))
+    return Solution(
+        x, covariance, unseen / scale[:, None], buried / scale[:, None], root * scale,
+        float(residual @ residual), len(y),
+    )  # fmt: skip
+
+
+def _covariance(root: Array, lost: Array, scale: Array) -> Array:
+    """The inverse of the information; NaN where an unknown takes part in what is lost."""
+    spread = np.linalg.pinv(root / scale) / scale[:, None]
+    covariance = spread @ spread.T
+    if lost.shape[1]:
+        blurred = np.linalg.norm(np.linalg.qr(lost)[0], axis=1) > 1e-6
+        covariance[blurred] = covariance[:, blurred] = np.nan
+    return covariance
 
 
 def _corrected(
-    V: Array, z: Array, bias: Bias, scale: Array, *, n_rows: int
+    V: Array, root: Array, z: Array, bias: Bias, scale: Array, *, n_rows: int
 ) -> tuple[Array, Array, Array, Array]:
-    """Basis, coordinates and spread with the noise of the columns taken off, and what it buried.
+    """Basis, root, coordinates with the noise of the columns taken off, and what it buried.
 
     In coordinates z the information of plain least squares is the unit matrix, and B becomes A:
     the part of it that is noise. A direction in which that part is not clearly below one tells
-    nothing: chance moves it by sqrt(2 / rows).
+    nothing: chance moves it by sqrt(2 / rows). The deviation along a clear direction grows from 1
+    to 1 / (1 - part): the noise stays, the signal is less than it seemed.
     """
     B = bias.B / np.outer(scale, scale)
     A, c = V.T @ B @ V, V.T @ (bias.c / scale)
     part, E = np.linalg.eigh(0.5 * (A + A.T))
     is_clear = 1.0 - part > CLEAR * np.sqrt(2.0 / n_rows) * np.maximum(part, 0.0)
-    buried = V @ E[:, ~is_clear]
-    left = 1.0 - part[is_clear]
-    E = E[:, is_clear]
-    z = E.T @ (z - c) / left
-    return V @ E, z, np.diag(1.0 / left), buried
+    left, clear = 1.0 - part[is_clear], E[:, is_clear]
+    return (
+        V @ clear,
+        left[:, None] * (clear.T @ root),
+        clear.T @ (z - c) / left,
+        V @ E[:, ~is_clear],
+    )
 
 
 def robust_weights(residual: Array, loss: str) -> Array:
@@ -136,17 +146,15 @@ def instrumental(Z: Array, Y: Array, y: Array) -> Solution:
     projected = Q.T @ (Y / scale)
     U, s, Vt = np.linalg.svd(projected)
     is_seen = s > NUMERIC * max(s[0], 1e-300)
-    V = Vt[is_seen].T / s[is_seen]
+    V, root = Vt[is_seen].T / s[is_seen], s[is_seen][:, None] * Vt[is_seen]
     x = V @ (U[:, is_seen].T @ (Q.T @ y)) / scale
-    factor = V / scale[:, None]
-    covariance = factor @ factor.T
-    lost = np.delete(Vt, np.flatnonzero(is_seen), axis=0).T
-    blurred = np.linalg.norm(lost, axis=1) > 1e-6
-    covariance[blurred] = covariance[:, blurred] = np.nan
+    unseen = np.delete(Vt, np.flatnonzero(is_seen), axis=0).T
+    covariance = _covariance(root * scale, unseen, scale)
     residual = y - Y @ x
-    root = np.linalg.pinv(V) * scale
-    chi2 = float(residual @ residual)
-    return Solution(x, covariance, lost / scale[:, None], root, chi2, len(y))
+    return Solution(
+        x, covariance, unseen / scale[:, None], np.zeros((len(x), 0)), root * scale,
+        float(residual @ residual), len(y),
+    )  # fmt: skip
 
 
 def triangle_of(*blocks: Array) -> Array:

@@ -141,7 +141,7 @@ def table_2(time: Array) -> tuple[Array, Array]:
 
 
 def _order(system: System) -> list[str]:
-    """The pair form's columns behind pi1 ... pi8 (a ninth is zero: the paper's links are straight)."""
+    """The pair form's columns behind pi1 ... pi8; straight links make a ninth zero."""
     base, one, two = pair_form(system).links
     return [
         f"B[{base},{one}].xx", f"B[{base},{two}].xx", f"B[{base},{one}].xy", f"B[{base},{two}].xy",

@@ -40,12 +40,9 @@ def noise_rows(*, quick: bool = False, model: Model | None = None, seed: int = 0
     bench = Bench.of(model)
     n = 1000 if quick else 4000
     size, spread = _explaining(bench, n, seed)
-    rows = [
-        within(
-            TABLE_3, "gyro noise that explains them", "rad/s", size, between=BOUNDS["gyro noise"],
-            note="makes the mean of the eight errors, in the median of all runs, that of Table 3",
-        )  # fmt: skip
-    ]
+    note = "makes the mean of the eight errors, in the median of all runs, that of Table 3"
+    limits, words = BOUNDS["gyro noise"], "gyro noise that explains them"
+    rows = [within(TABLE_3, words, "rad/s", size, between=limits, note=note)]
     for k, (paper, own) in enumerate(zip(PUBLISHED["errors"], spread.T, strict=True), start=1):
         is_likely = paper < np.quantile(own, 0.99)
         status = "reproduced in pattern" if is_likely else "missed"

@@ -38,6 +38,7 @@ BOUNDS: Final[dict[str, tuple[float, float]]] = {
     "gyro noise": (2.2e-4, 2.6e-4),  # [rad/s] that explains Table 3
     "noise": (0.0, 4.4),  # [%] at q 1e-4, dq 1e-3, omega 1e-3, about 4.2
     "drag": (17.0, 21.0), "drag column": (0.0, 0.2),  # [%], worst parameter
+    "ripple": (40.0, 100.0),
     "lag": (31.0, 35.0), "lag corrected": (0.0, 1.0),
     "torque": (0.0, 7e-10),
 }  # fmt: skip

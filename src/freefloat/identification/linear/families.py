@@ -23,9 +23,10 @@ from freefloat.identification.windows import windowed
 
 @dataclass(frozen=True)
 class Family:
-    """One kind of equations in the standard parameters, and the measurements it lives on."""
+    """One kind of equations in the standard parameters; what it can use and what it must have."""
 
     name: str
+    fields: tuple[str, ...]
     needs: tuple[str, ...]
     equations: Callable[..., Equations]
     prepare: Callable[[Samples, System], Samples] = lambda samples, system: samples
@@ -40,13 +41,27 @@ BASE = ("attitude", "rate", "velocity")
 FAMILIES = {
     family.name: family
     for family in (
-        Family("momentum", BASE, momentum_equations, prepared_for_momentum),
-        Family("force", ("rate",), force_equations, windowed),
-        Family("torque", ("rate", "torque"), torque_equations, windowed),
-        Family("weak", BASE, weak_equations),
-        Family("energy", (*BASE, "torque"), energy_equations),
+        Family("momentum", BASE, BASE, momentum_equations, prepared_for_momentum),
+        Family("force", (*BASE, "acceleration"), ("rate",), force_equations, windowed),
+        Family("torque", (*BASE, "acceleration", "torque"), ("rate",), torque_equations, windowed),
+        Family("weak", (*BASE, "torque"), BASE, weak_equations),
+        Family("energy", (*BASE, "torque"), (*BASE, "torque"), energy_equations),
     )
 }
+
+
+# An accelerometer makes the velocity useless for accelerations, and a slow one would thin the rest.
+OTHER_FIELDS = {"angular": ("rate", "attitude"), "reduced": ("rate", "attitude", "torque")}
+
+
+def fields_of(name: str, has_accelerometer: bool) -> tuple[str, ...]:
+    """The measurements of base and joints that a method can use."""
+    if name in OTHER_FIELDS:
+        return OTHER_FIELDS[name]
+    fields = family_named(name).fields
+    if "acceleration" in fields and has_accelerometer:
+        return tuple(field for field in fields if field != "velocity")
+    return fields
 
 
 def family_named(name: str) -> Family:
@@ -65,7 +80,7 @@ def choose(system: System, samples: Samples, names: tuple[str, ...]) -> tuple[st
     can_momentum = has["attitude"] and has["rate"] and has["velocity"]
     if springs and can_momentum:
         return "weak", f"{springs[0]} acts in its joint, which momentum does not see"
-    if can_momentum and has_field(system):
+    if can_momentum and has_field(system) and not samples.thrust.any():
         return "weak", "gravity acts on the flight, which the momentum family leaves out"
     if can_momentum and has["torque"] and not is_pushed:
         return "weak", "no force from outside acts, so measured joint torques must fix the scale"

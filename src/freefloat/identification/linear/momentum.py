@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from freefloat.arrays import Array
 from freefloat.dynamics.equations import balance, momentum_regressor
@@ -62,14 +63,15 @@ def momentum_equations(
 def prepared_for_momentum(samples: Samples, system: System) -> Samples:
     """Seen from the frame that moves with the first velocity sample (Galilean shift)."""
     samples.need("momentum", "attitude", "rate", "velocity")
-    if has_field(system):
-        raise IdentificationError(
-            "the momentum family takes no gravity and no orbit into account; use the weak form"
-        )
+    if np.any(system.tree.field[:3]):
+        raise IdentificationError("the momentum family leaves gravity out; use the weak form")
     if samples.derived:
         samples = windowed(samples, system)
     assert samples.velocity is not None
-    return replace(samples, velocity=samples.velocity - samples.velocity[0])
+    notes = samples.notes
+    if has_field(system):
+        notes = (*notes, "the orbit's gravity gradient is left out; the weak form takes it in")
+    return replace(samples, velocity=samples.velocity - samples.velocity[0], notes=notes)
 
 
 def has_field(system: System) -> bool:
@@ -148,14 +150,14 @@ def _noise(system: System, samples: Samples) -> tuple[Array, Array]:
         shared += end[:, :, None] * start[:, None, :]
     blocks = ends[1:] + starts[:-1]
     blocks = blocks + np.diag(floor_of(blocks))
-    blocks[_is_gap(samples)] += 1e12 * np.diag([0.0, 0.0, 0.0, *np.max(blocks, axis=(0, 1))[3:]])
+    blocks[_gaps(samples)] += 1e12 * np.diag([0.0, 0.0, 0.0, *np.max(blocks, axis=(0, 1))[3:]])
     return blocks, shared[1:-1]
 
 
-def _is_gap(samples: Samples) -> Array:
+def _gaps(samples: Samples) -> NDArray[np.intp]:
     """Intervals too long to know how far the root went: they say nothing of angular momentum."""
     step = np.diff(samples.time)
-    return step > GAP * np.median(step)
+    return np.flatnonzero(step > GAP * np.median(step))
 
 
 def _slopes(

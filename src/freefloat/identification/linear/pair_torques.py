@@ -13,26 +13,37 @@ the angular momentum: zero when nothing pushes, which is where the base accelera
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import System
 from freefloat.identification.linear.pairs import SIX, link_attitudes, pair_form
 
+Index = NDArray[np.intp]
+
 
 @dataclass(frozen=True)
 class PairMotion:
-    """Free motion that the pair form predicts: alpha (N, 3) of the root in world axes [rad/s^2],
-    torque (N, joints) [N m]."""
+    """Free motion that the pair form predicts.
+
+    alpha (N, 3): angular acceleration of the root in world axes [rad/s^2]; torque (N, joints)
+    [N m].
+    """
 
     alpha: Array
     torque: Array
 
 
 def pair_motion(
-    system: System, states: Array, ddq: Array, parameters: Array, kept: Array | None = None
+    system: System,
+    states: Array,
+    ddq: Array,
+    parameters: Array,
+    kept: Sequence[int] | Index | None = None,
 ) -> PairMotion:
     """What the root and the joint torques do when joints and wheels accelerate by ddq (N, c).
 
@@ -57,9 +68,7 @@ def pair_motion(
     rest = _forces(system, states, ddq, still, X)
     turns = [np.eye(3)[k] for k in _free_axes(system)]
     # Forces are affine in alpha: unit accelerations give the matrix that alpha follows from.
-    units = [
-        _forces(system, states, ddq, np.broadcast_to(e, still.shape), X) - rest for e in turns
-    ]
+    units = [_forces(system, states, ddq, np.broadcast_to(e, still.shape), X) - rest for e in turns]
     M = np.stack([_along(unit, turns) for unit in units], axis=2)
     a = np.linalg.solve(M, -_along(rest, turns)[:, :, None])[:, :, 0]
     total = rest + np.einsum("na,anli->nli", a, np.stack(units))
