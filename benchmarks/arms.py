@@ -38,13 +38,13 @@ def arm(n: int) -> ff.Model:
         parent, child = bodies[-2].name, bodies[-1].name
         limits = ff.JointLimits(-3.0, 3.0)  # without, other readers see cosine and sine
         joints.append(
-            ff.Joint(
-                f"joint_{k + 1}", "revolute", parent, child, at, AXES[k % 3], limits=limits
-            )
+            ff.Joint(f"joint_{k + 1}", "revolute", parent, child, at, AXES[k % 3], limits=limits)
         )
     sensors = [ff.Sensor(kind, "bus", RATE, noise=noise) for kind, noise in ROOT_SENSORS]
     sensors += [ff.Sensor(kind, "*", RATE, noise=noise) for kind, noise in JOINT_SENSORS]
-    return ff.Model(f"arm-{n}", ff.Root("bus"), tuple(bodies), tuple(joints), sensors=tuple(sensors))
+    return ff.Model(
+        f"arm-{n}", ff.Root("bus"), tuple(bodies), tuple(joints), sensors=tuple(sensors)
+    )
 
 
 def mistaken(model: ff.Model, *names: str) -> ff.Model:

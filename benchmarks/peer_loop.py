@@ -19,7 +19,7 @@ def serve(functions: dict[str, Callable[..., dict]]) -> None:
         try:
             answer = functions[words.pop("do")](**words)
         except Exception as error:
-            answer = {"error": f"{type(error).__name__}: {str(error).strip()[:160]}"}
+            answer = {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:160]}"}
         answer.setdefault("seconds", time.process_time() - begin)
         answer.setdefault("wall", time.perf_counter() - wall)
         print(json.dumps(answer), file=answers, flush=True)

@@ -157,6 +157,7 @@ def identify(bodies: list[str], as_shipped: bool, out: str, iterations: int) -> 
         "finite": int(np.sum(np.isfinite(half))),
         "unknowns": len(theta),
         "at_bound": at_bound,
+        "iterations": len(result.extras["objective"]),
     }
 
 

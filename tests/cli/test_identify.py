@@ -23,9 +23,10 @@ def asked(monkeypatch, tmp_path):
         (tmp_path / name).write_text(ROWS)
     told = SimpleNamespace(fit=sample_fit(), error=None, calls=0)
 
-    def identify(model, parameters, flights, *, method, solver, robust, physical) -> Fit:
+    def identify(model, parameters, flights, *, method, solver, robust, physical, momentum, drag) -> Fit:
         told.calls += 1
         told.model, told.parameters, told.flights = model, parameters, flights
+        told.momentum, told.drag = momentum, drag
         told.choices = {
             "method": method, "solver": solver, "robust": robust, "physical": physical,
         }  # fmt: skip
@@ -208,3 +209,10 @@ def test_a_cold_cache_is_announced(command, asked, monkeypatch):
     monkeypatch.setattr("freefloat.cli.waiting.is_compiled", lambda *_: False)
     ended = command("identify", "cepheus", "flight.csv", "--json")
     assert "first run: compiling kernels" in ended.err and ended.json["ok"]
+
+
+def test_a_known_momentum_and_drag_are_passed_on(command, asked):
+    command("identify", "cepheus", "flight.csv", "--momentum", "0", "0", "0.3", "--drag")
+    assert tuple(asked.momentum) == (0.0, 0.0, 0.3) and asked.drag
+    command("identify", "cepheus", "flight.csv")
+    assert asked.momentum is None and not asked.drag

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from freefloat.cli.options import Shared
+from freefloat.cli.options import FLAG, Shared
 
 if TYPE_CHECKING:
     from freefloat import Fit, Model, Parameters, Telemetry
@@ -23,14 +23,28 @@ _FLIGHTS = Parameter(name="FLIGHT", required=True)
 _FORCE_KERNEL = ("force", "torque")  # the methods that weigh forces, not momenta
 
 
+@Parameter(name="*")
 @dataclass(frozen=True)
 class Choices:
     """How to identify: the method, its solver, and what is asked of the answer."""
 
     method: Method = "auto"
+    """The equations to use; auto takes the best that the telemetry allows."""
+
     solver: Solver = "corrected"
+    """Least squares corrected for noise in the equations, plain, or instrumental variables."""
+
     robust: Robust = "none"
+    """How to weigh down outliers."""
+
     physical: bool = True
+    """Look among bodies that can be real only."""
+
+    momentum: Annotated[tuple[float, float, float] | None, _REPEATED] = None
+    """Known angular momentum [N m s], world axes (angular method); 0 0 0 from rest."""
+
+    drag: Annotated[bool, FLAG] = False
+    """An air bearing brakes the base (angular method): one more unknown."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +68,7 @@ def identify(
     free: Annotated[tuple[str, ...], _REPEATED] = (),
     fix: Annotated[tuple[str, ...], _REPEATED] = (),
     prior: Annotated[tuple[str, ...], _REPEATED] = (),
-    method: Method = "auto",
-    robust: Robust = "none",
-    solver: Solver = "corrected",
-    physical: bool = True,
+    choices: Choices = Choices(),  # noqa: B008
     out: Path | None = None,
     save_model: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
@@ -87,14 +98,6 @@ def identify(
         Parameters to hold at the model's value, or at another: GLOB or GLOB=VALUE.
     prior
         How well the model's values are known: GLOB=STD in the parameter's unit, or GLOB=10%.
-    method
-        The equations to use; auto takes the best that the telemetry allows.
-    robust
-        How to weigh down outliers.
-    solver
-        Least squares, instrumental variables, or corrected for noise in the equations.
-    physical
-        Look among bodies that can be real only.
     out
         The fit to write (.json); nothing unless said.
     save_model
@@ -106,7 +109,7 @@ def identify(
 
     request = understood(
         model, flights, free=free, fix=fix, prior=prior,
-        choices=Choices(method, solver, robust, physical), out=out, save_model=save_model,
+        choices=choices, out=out, save_model=save_model,
     )  # fmt: skip
     if not shared.json:
         screen.show(*announcement(request))
@@ -142,6 +145,8 @@ def find(request: Request) -> Fit:
         solver=choices.solver,
         robust=None if choices.robust == "none" else choices.robust,
         physical=choices.physical,
+        momentum=choices.momentum,
+        drag=choices.drag,
     )
     return replace(fit, provenance={**fit.provenance, **request.sources})
 

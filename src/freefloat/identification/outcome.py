@@ -295,7 +295,8 @@ def _status(estimates: Sequence[Estimate], seen: Visibility, finding: Finding) -
     if seen.scale is not None and not seen.scale.is_fixed:
         return (f"Only ratios are known: the scale is {seen.scale.words}.", False)
     if good == n:
-        return f"All {n} parameters found to better than 10 %.", True
+        all_of = f"All {n} parameters" if n > 1 else "The parameter"
+        return f"{all_of} found to better than 10 %.", True
     if good + weak == 0:
         sums = len(seen.combinations)
         told = f"only {sums} combinations" if sums else "nor any combination"
