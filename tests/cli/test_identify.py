@@ -23,7 +23,9 @@ def asked(monkeypatch, tmp_path):
         (tmp_path / name).write_text(ROWS)
     told = SimpleNamespace(fit=sample_fit(), error=None, calls=0)
 
-    def identify(model, parameters, flights, *, method, solver, robust, physical, momentum, drag) -> Fit:
+    def identify(
+        model, parameters, flights, *, method, solver, robust, physical, momentum, drag
+    ) -> Fit:
         told.calls += 1
         told.model, told.parameters, told.flights = model, parameters, flights
         told.momentum, told.drag = momentum, drag

@@ -205,7 +205,11 @@ class _Reader:
             held = resample(chosen, times=self.time, method="hold")
             for k, name in enumerate(names):
                 if name in held:
-                    out[:, k] = np.where(held[name].valid, held[name].values, 0.0)
+                    level = np.where(held[name].valid, held[name].values, 0.0)
+                    # a closed valve reads noise, not thrust
+                    out[:, k] = np.where(
+                        np.abs(level) > 5.0 * (held[name].noise or 0.0), level, 0.0
+                    )
         moving = self.system.tree.thruster_link[: len(names)] != 0
         if out[:, moving].any():
             raise IdentificationError(

@@ -52,7 +52,8 @@ class AngularForm:
     ) -> AngularForm:
         """The form for a system's mechanism; ranks come from generic motion."""
         names = pair_form(system).names
-        states = generic_states(system, 4 * len(names))
+        n_states = 2 * len(names) // len(_rows(system)) + 10  # twice as many rows as columns
+        states = generic_states(system, n_states)
         rows = angular_rows(system, states)[:, _rows(system)].reshape(-1, len(names))
         return cls(minimal_set(rows, names), momentum, has_drag)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import comb
 
 import numpy as np
@@ -46,7 +46,7 @@ def bump(s: Array) -> Array:
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # compared and cached by identity
 class Grid:
     """The instants of a recording in pieces without gaps or jumps, and differences on them.
 
@@ -69,6 +69,12 @@ class Grid:
 
 def grid_of(time: Array, jumps: np.ndarray) -> Grid:
     """The pieces of a recording: cut at gaps, and at the instants from which something differs."""
+    return _grid(np.ascontiguousarray(time).tobytes(), np.asarray(jumps, dtype=np.int64).tobytes())
+
+
+@lru_cache(maxsize=8)  # a solver asks for the same recording again and again
+def _grid(times: bytes, switches: bytes) -> Grid:
+    time, jumps = np.frombuffer(times), np.frombuffer(switches, dtype=np.int64)
     gaps = np.flatnonzero(np.diff(time) > 1.5 * np.median(np.diff(time))) + 1
     cuts = sorted({0, len(time), *gaps.tolist(), *np.asarray(jumps, dtype=int).tolist()})
     ends = [stop - 1 if stop in {*gaps.tolist(), len(time)} else stop for stop in cuts[1:]]
@@ -147,6 +153,7 @@ class Bumps:
         return np.asarray(moved)
 
 
+@lru_cache(maxsize=8)
 def bumps(grid: Grid, half: int = HALF) -> Bumps:
     """Test functions about 2 `half` samples wide on every piece of a recording.
 

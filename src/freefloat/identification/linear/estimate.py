@@ -29,9 +29,11 @@ Solver = Literal["corrected", "ls", "iv"]
 Loss = Literal["huber", "tukey"]
 Maker = Callable[..., Equations]  # (system, samples, values, noise=True)
 
-# Weights depend on the parameters, so rows are made three times: the third changes little. Pairs of
-# fresh noise in each pass, to find what noise in the columns does; only the last must be accurate.
-N_PAIRS = (2, 2, 6)
+# Weights depend on the parameters, so rows are made anew until these move no more than weights can
+# feel. Pairs of fresh noise find what noise in the columns does: few on the way, more at the end.
+MOST_PASSES = 4
+FEW_PAIRS, PAIRS = 2, 6
+FELT = 0.05  # of a parameter's value
 IV_LAG = 3  # instants between a row and its instruments: beyond the reach of a sample's noise
 
 
@@ -74,15 +76,21 @@ def estimate(
     names, spread = [p.name for p in (*free, *tied)], _ties(free, tied)
     before = np.array([p.value for p in (*free, *tied)])
     theta, now = before, system
-    for n_pairs in N_PAIRS if renew is not None else N_PAIRS[-1:]:
+    solve = partial(_solved, free=free, solver=solver, robust=robust)
+    rng = np.random.default_rng(seed)
+    for _ in range(MOST_PASSES):
         make_now = partial(make, now, values=dict(zip(names, theta, strict=True)))
         stack = _Stack([make_now(samples) for samples in recordings], spread, before)
-        n_pairs *= solver == "corrected"
-        noisy = _noisy_tables(stack, make_now, recordings, n_pairs, seed)
-        found = _solved(stack, noisy, free, solver=solver, robust=robust)
-        theta = before + spread @ found.solution.values[: len(free)]
-        now = system if renew is None else renew(theta)
-    return found
+        few = FEW_PAIRS * (solver == "corrected")
+        noisy = _noisy_tables(stack, make_now, recordings, few, rng)
+        found = solve(stack, noisy)
+        last, theta = theta, before + spread @ found.solution.values[: len(free)]
+        std = np.nan_to_num(spread @ np.nan_to_num(found.solution.std[: len(free)]))
+        if renew is None or np.all(np.abs(theta - last) < FELT * np.abs(last) + 2.0 * std):
+            break
+        now = renew(theta)
+    more = (PAIRS - FEW_PAIRS) * (solver == "corrected")
+    return solve(stack, [*noisy, *_noisy_tables(stack, make_now, recordings, more, rng)])
 
 
 def _ties(free: Sequence[Parameter], tied: Sequence[Parameter]) -> Array:
@@ -176,10 +184,9 @@ def _noisy_tables(
     make: Maker,
     recordings: Sequence[Samples],
     n_pairs: int,
-    seed: int,
+    rng: np.random.Generator,
 ) -> list[Array]:
     """Tables of the same recordings with fresh noise, in pairs of opposite noise."""
-    rng = np.random.default_rng(seed)
     tables = []
     for _ in range(n_pairs):
         pairs = [samples.jittered(rng) for samples in recordings]

@@ -20,10 +20,10 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.conjugate import conjugate_momenta, conjugate_regressor
-from freefloat.dynamics.equations import force_regressor, inverse_dynamics
+from freefloat.dynamics.equations import force_regressor, inverse_dynamics, system_vector
 from freefloat.dynamics.tree import System
 from freefloat.identification.linear.bumps import HALF, REACH, Errors, Grid, bumps, grid_of
-from freefloat.identification.linear.columns import parameter_columns, require_linear
+from freefloat.identification.linear.columns import change_matrix, require_linear
 from freefloat.identification.linear.newton import (
     applied,
     joint_rows,
@@ -145,14 +145,18 @@ def _by_rate(samples: Samples, column: int, quantities) -> tuple[Array, Array]:
     return momenta / step, forces / step
 
 
-def _regressors(setting: Setting, samples: Samples, rows: list[int]) -> tuple[Array, Array]:
-    """Momenta and what stands beside their change on the left side (N, k, columns), world axes."""
+def _regressors(
+    setting: Setting, samples: Samples, rows: list[int], columns: Array
+) -> tuple[Array, Array]:
+    """Momenta and what stands beside their change on the left side (N, k, columns), world axes.
+
+    columns (all, wanted): sums of the regressor's own columns, taken before anything is turned.
+    """
     momenta, slopes = conjugate_regressor(setting.system, *setting.motion(samples))
-    forces = np.zeros_like(momenta)
-    forces[:, 6:] = -slopes
     pull = setting.pull(samples)
-    if pull is not None:
-        forces -= pull
+    momenta = momenta @ columns
+    forces = np.zeros_like(momenta) if pull is None else -(pull @ columns)
+    forces[:, 6:] -= slopes @ columns
     return _in_world(setting, samples, momenta, forces, rows)
 
 
@@ -210,9 +214,11 @@ def _linear(
 ) -> tuple[Array, Array, tuple[Array, Array]]:
     """Columns of momenta and forces (N, k, names), and the known part of both (N, k)."""
     system = setting.system
-    momenta, forces = _regressors(setting, samples, rows)
-    momenta, kept = parameter_columns(system, names, momenta, theta)
-    forces, rest = parameter_columns(system, names, forces, theta)
+    change = change_matrix(system, names)
+    known = system_vector(system) - change @ theta
+    both = _regressors(setting, samples, rows, np.column_stack([change, known]))
+    momenta, forces = (table[:, :, :-1] for table in both)
+    kept, rest = (table[:, :, -1] for table in both)
     push = _pushes(setting, samples, rows) - rest
     joints = [k - 6 for k in rows if k >= 6]
     own, whole = passive_springs(system, samples, names)
