@@ -31,7 +31,7 @@ define install
 	@touch $@
 endef
 
-.PHONY: help demo test test-full credibility lint types bench clean distclean
+.PHONY: help demo test test-full credibility lint types bench bench-peers clean distclean
 
 help: ## print this list
 	@echo "make targets (each sets itself up):"
@@ -99,6 +99,25 @@ types: $(DEV) ## pyright on src
 bench: $(DEV) ## how fast freefloat is beside others, in short slices
 	@failed=""; \
 	for script in benchmarks/s*.py; do \
+	  $(BIN)/python "$$script" --quick --record build/bench || failed="$$failed $$script"; echo; \
+	done; \
+	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }
+
+PEERS := build/peers-venv
+
+# Neighbouring tools, for benchmarks alone. Whoever cannot be installed is left out of the tables.
+$(PEERS)/.installed: | $(CREATED)
+	@echo "Installing neighbouring tools into $(PEERS) ..."
+	@$(BIN)/python -m venv --without-pip $(PEERS)
+	@for peer in figaroh 'mujoco[sysid]'; do \
+	  $(BIN)/python -m pip --python $(PEERS)/bin/python install --quiet "$$peer" || \
+	    echo "$$peer could not be installed; pip's message is above. It is left out." >&2; \
+	done
+	@touch $@
+
+bench-peers: $(DEV) $(PEERS)/.installed ## identification beside other tools, in short slices
+	@failed=""; \
+	for script in benchmarks/i_minimal_sets.py benchmarks/s6_identify.py; do \
 	  $(BIN)/python "$$script" --quick --record build/bench || failed="$$failed $$script"; echo; \
 	done; \
 	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }

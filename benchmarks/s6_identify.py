@@ -232,7 +232,9 @@ def main() -> None:
             except peers.PeerError as error:
                 result.notes.append(f"left out: {error}")
     result.notes.append("FloBaRoID: left out, pip finds no package of that name")
-    result.notes.append("times are processor times; ratios are to our row of the same parameters")
+    result.notes.append(
+        "processor times; ratios are to our row of the same bodies, FIGAROH's to our first row"
+    )
     result.show(options)
 
 

@@ -8,6 +8,7 @@ import pytest
 import freefloat as ff
 from freefloat.errors import FreefloatError, IdentificationError
 from freefloat.excitation import Plan, Pulses
+from freefloat.identification.write_back import with_parameters
 from freefloat.model import Model
 from freefloat.telemetry import Telemetry
 
@@ -65,8 +66,6 @@ def test_wrong_priors_do_not_matter(capture: tuple[Model, Telemetry]) -> None:
     truth = {p.name: p.value for p in wanted(model).free_ones}
     start = ff.Parameters(wrong)
     values = {name: 1.4 * truth[name] for name in names}
-    from freefloat.identification.write_back import with_parameters
-
     changed = with_parameters(wrong, values)
     assert target.mass == truth["target.mass"]
     fit = ff.identify(changed, wanted(changed), flight)
@@ -90,8 +89,6 @@ def test_a_homogeneous_problem_gives_ratios_and_says_so(name: str) -> None:
 
 
 def test_a_wrong_scale_stays_where_the_prior_has_it_but_ratios_are_found() -> None:
-    from freefloat.identification.write_back import with_parameters
-
     model = massless_arm(ff.load_model("planar-capture"))
     flight = ff.simulate(model, ff.default_plan(model, duration=30.0), seed=1)
     heavier = {p.name: 2.0 * p.value for p in wanted(model).free_ones if p.name.startswith("bus.")}
@@ -130,10 +127,79 @@ def test_outliers_are_given_no_say(capture: tuple[Model, Telemetry]) -> None:
 
 def test_a_prior_counts_in_units_of_information(capture: tuple[Model, Telemetry]) -> None:
     model, flight = capture
-    sure = wanted(model).prior("target.izz", std=0.1)
-    fit = ff.identify(model, sure, flight)
-    assert fit["target.izz"].std < 0.1
+    alone = ff.identify(model, wanted(model), flight)["target.izz"]
+    both = ff.identify(model, wanted(model).prior("target.izz", std=alone.std), flight)
+    assert abs(both["target.izz"].std / alone.std - np.sqrt(0.5)) < 0.05
+    place = list(both.values).index("target.izz")
+    assert abs(both.covariance[place, place] ** 0.5 / both["target.izz"].std - 1.0) < 0.05
+
+
+def test_what_only_a_prior_tells_is_not_seen(capture: tuple[Model, Telemetry]) -> None:
+    model, flight = capture
+    fit = ff.identify(model, wanted(model).prior("target.izz", std=0.1), flight)
+    assert fit["target.izz"].status == "only in combination"
     assert abs(fit["target.izz"].value - fit["target.izz"].prior) < 0.3
+
+
+def test_fixed_values_and_ties_are_those_that_count(capture: tuple[Model, Telemetry]) -> None:
+    """Held at another value than the model's, or tied, a parameter acts with that value."""
+    model, flight = capture
+    wrong = with_parameters(model, {"target.izz": 42.0, "target.mass": 375.0})
+    held = wanted(wrong).fix("target.izz", value=28.535)
+    tied = wanted(wrong).tie("target.mass", to="bus.mass", factor=0.5)
+    truth = {p.name: p.value for p in wanted(model).free_ones}
+    for parameters in (held, tied):
+        fit = ff.identify(wrong, parameters, flight)
+        for e in fit.estimates:
+            assert abs(e.value - truth[e.name]) < 4.0 * e.std, e.name
+
+
+@pytest.mark.parametrize("change", [{"angular_drag": 1.0}, {"linear_drag": 1.0}])
+def test_drag_of_the_model_is_taken_in(change: dict) -> None:
+    model = ff.load_model("planar-capture")
+    model = replace(model, root=replace(model.root, **change))
+    fit = ff.identify(model, wanted(model), ff.simulate(model, pushed(model), seed=1))
+    assert fit.method == "weak"
+    assert all(abs(e.value - e.prior) < 4.0 * e.std for e in fit.estimates if e.std > 0.0)
+
+
+def test_missing_rates_and_gaps_keep_the_impulses(capture: tuple[Model, Telemetry]) -> None:
+    model, flight = capture
+    slow = flight.without([n for n in flight.names if n[:3] == "arm" and n.endswith("velocity")])
+    fit = ff.identify(model, wanted(model), slow, method="momentum")
+    assert all(abs(e.value - e.prior) < 4.0 * e.std for e in fit.estimates if e.std > 0.0)
+
+
+def test_coloured_residuals_widen_intervals_or_cost_trust(capture: tuple[Model, Telemetry]) -> None:
+    model, flight = capture
+    late = flight.shift("arm_*", 0.01)
+    fit = ff.identify(model, wanted(model), late)
+    off = [abs(e.value - e.prior) / e.std for e in fit.estimates if e.std > 0.0]
+    assert not fit.is_trustworthy or max(off) < 4.0
+
+
+def test_a_known_mass_fixes_the_scale_of_its_own_body() -> None:
+    model = massless_arm(ff.load_model("planar-capture"))
+    flight = ff.simulate(model, ff.default_plan(model, duration=30.0), seed=1)
+    fit = ff.identify(model, ff.Parameters(model).free("target.mass", "bus.izz"), flight)
+    assert "known of the bodies" in fit.scale
+    assert abs(fit["target.mass"].value - fit["target.mass"].prior) < 4.0 * fit["target.mass"].std
+
+
+def test_the_angular_method_takes_no_rotor_for_unknown() -> None:
+    model = ff.load_model("cepheus")
+    flight = ff.simulate(model, ff.default_plan(model, duration=10.0), seed=1)
+    with pytest.raises(IdentificationError, match="rotors as known"):
+        ff.identify(model, ff.Parameters(model).free("rw_z.inertia"), flight, method="angular")
+
+
+def test_weakly_seen_values_are_not_called_known() -> None:
+    """The mass of the bus hardly acts on angular momentum, and not linearly."""
+    model = ff.load_model("cepheus")
+    flight = ff.simulate(model, ff.default_plan(model), seed=0)
+    fit = ff.identify(model, ff.Parameters(model).free("bus.*"), flight)
+    mass = fit["bus.mass"]
+    assert not mass.std > 0.0 or abs(mass.value - mass.prior) < 4.0 * mass.std
 
 
 def test_ties_are_followed(capture: tuple[Model, Telemetry]) -> None:

@@ -20,6 +20,9 @@ IS_LEFT = (True, False, False, True, False, True)
 NAMED = 4  # of the fixed parameters; the others are counted
 
 
+MOST_SUMS = 20  # of a dual-arm spacecraft there are hundreds
+
+
 def as_text(fit: Fit) -> str:
     """The fit as plain text: verdict and values first, then what explains them."""
     lines = [verdict(fit), *_wrapped(fit.status), ""]
@@ -27,7 +30,10 @@ def as_text(fit: Fit) -> str:
     lines += _table([HEAD, *map(_row, found)], IS_LEFT) if found else []
     lines += [line for text in _held(fit) for line in _wrapped(text)]
     lines += _items(_remarks(fit))
-    lines += _section("Known in combination", map(_in_words, fit.combinations))
+    sums = [_in_words(c) for c in fit.combinations[:MOST_SUMS]]
+    more = len(fit.combinations) - len(sums)
+    sums += [f"and {more} more, in the saved fit"] * bool(more)
+    lines += _section("Known in combination", sums)
     lines += _section("Trade against each other", fit.trades)
     lines += _section("Scale", [fit.scale] if fit.scale else [])
     lines += _residuals(fit)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -14,14 +14,16 @@ from freefloat.arrays import Array
 from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import IdentificationError
 from freefloat.identification.fit import Fit
-from freefloat.identification.linear.columns import updated
+from freefloat.identification.linear.columns import require_linear, updated
 from freefloat.identification.linear.estimate import Loss, Solver, estimate
 from freefloat.identification.linear.families import choose, family_named, fields_of
 from freefloat.identification.linear.rows import Equations
-from freefloat.identification.outcome import Finding, fit_of
-from freefloat.identification.parameters import Parameter, Parameters
+from freefloat.identification.outcome import Finding, at_bounds, fit_of
+from freefloat.identification.parameters import Parameter, Parameters, parameter_values
 from freefloat.identification.reading import samples_of
 from freefloat.identification.samples import Samples
+from freefloat.identification.spikes import without_spikes
+from freefloat.identification.write_back import with_parameters
 from freefloat.model.model import Model
 from freefloat.provenance import provenance
 from freefloat.telemetry.channels import Telemetry
@@ -84,7 +86,9 @@ def identify(
     """
     recorded = (flights,) if isinstance(flights, Telemetry) else tuple(flights)
     _require(model, parameters, recorded)
-    system = flatten(model)
+    _require_options(solver, robust, seed)
+    parameters = _written(parameters)
+    system = flatten(parameters.model)
     at = None if momentum is None else _three(momentum)
     chosen, reason = method, "asked for"
     if method == "auto":
@@ -93,14 +97,32 @@ def identify(
         samples_of(system, flight, fields_of(chosen, "base.acceleration.x" in flight))
         for flight in recorded
     )
+    if chosen != "angular" and (drag or at is not None):
+        raise IdentificationError(
+            f"a known momentum and drag are for the angular method, not for {chosen}"
+        )
+    if robust is not None:
+        samples = tuple(without_spikes(part) for part in samples)
     request = Request(system, parameters, samples, solver, robust, at, drag, seed)
     finding = _METHODS.get(chosen, _standard)(request, chosen)
     notes = [note for part in finding.prepared for note in part.notes]
     record = provenance(seed=seed, data=_digest(recorded), method=chosen, solver=solver)
-    return fit_of(
-        request.parameters, finding, method=chosen, reason=reason, is_physical=physical,
+    fit = fit_of(
+        parameters, finding, method=chosen, reason=reason, is_physical=physical,
         notes=tuple(dict.fromkeys(notes)), provenance=record,
     )  # fmt: skip
+    fit = replace(fit, prior_model=model)
+    beyond = [p for p in parameters.free_ones if not p.lower <= fit[p.name].value <= p.upper]
+    if not beyond:
+        return fit
+    held = parameters
+    for p in beyond:
+        held = held.fix(p.name, value=float(np.clip(fit[p.name].value, p.lower, p.upper)))
+    again = partial(
+        identify, method=method, solver=solver, robust=robust, physical=physical,
+        momentum=momentum, drag=drag, seed=seed,
+    )  # fmt: skip
+    return at_bounds(fit, beyond, None if not held.free_ones else again(held.model, held, recorded))
 
 
 def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]) -> None:
@@ -122,8 +144,43 @@ def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]
         )
 
 
+def _require_options(solver: str, robust: str | None, seed: int) -> None:
+    for name, value, known in (
+        ("solver", solver, get_args(Solver)), ("robust", robust, (None, *get_args(Loss))),
+    ):  # fmt: skip
+        if value not in known:
+            words = ", ".join(map(repr, known))
+            raise IdentificationError(f"{name}={value!r} is not known; choose one of {words}")
+    if seed < 0:
+        raise IdentificationError(f"seed={seed} is negative; give 0 or more")
+
+
+def _written(parameters: Parameters) -> Parameters:
+    """The parameters of a model that has their values: fixed, tied or changed ones written in."""
+    ties = {p.name: p.tied_to[0] for p in parameters if p.tied_to is not None}
+    chained = [name for name, leader in ties.items() if leader in ties]
+    if chained:
+        raise IdentificationError(f"{chained[0]} is tied to {ties[chained[0]]}, itself tied")
+    own = parameter_values(flatten(parameters.model))
+    wanted = {p.name: p.value for p in parameters if p.value != own[p.name]}
+    for name, leader in ties.items():
+        p = parameters[name]
+        assert p.tied_to is not None
+        wanted[name] = p.tied_to[1] * parameters[leader].value
+    started = {name for name in wanted if name.startswith("start.")}
+    if not wanted or started == set(wanted):
+        return parameters
+    kept = {name: value for name, value in wanted.items() if name not in started}
+    model = with_parameters(parameters.model, kept)
+    entries = [replace(p, value=wanted.get(p.name, p.value)) for p in parameters]
+    return replace(parameters, model=model, entries=tuple(entries))
+
+
 def _three(momentum: Sequence[float]) -> tuple[float, float, float]:
-    numbers = [float(x) for x in momentum]
+    try:
+        numbers = [float(x) for x in momentum]
+    except (TypeError, ValueError):
+        numbers = []
     if len(numbers) != 3 or not np.all(np.isfinite(numbers)):
         raise IdentificationError(
             f"momentum must be three finite numbers [N m s], got {list(momentum)!r}"
@@ -154,7 +211,16 @@ def _renewed(system: System, names: list[str], before: Array, after: Array) -> S
 def _angular(request: Request, name: str) -> Finding:
     from freefloat.identification.linear.angular import AngularForm, prepared_for_angular
 
-    form = AngularForm.of(request.system, momentum=request.momentum, has_drag=request.has_drag)
+    require_linear(request.system, request.parameters.names)
+    rotors = [p.name for p in request.unknowns if p.name.endswith(".inertia")]
+    if rotors:
+        raise IdentificationError(
+            f"{rotors[0]}: the angular method takes rotors as known; use momentum or weak"
+        )
+    if any(p.status == "tied" for p in request.unknowns):
+        raise IdentificationError("the angular method follows no ties; fix or free them")
+    has_drag = request.has_drag or bool(request.system.tree.field[13])
+    form = AngularForm.of(request.system, momentum=request.momentum, has_drag=has_drag)
     ready = [prepared_for_angular(samples, request.system) for samples in request.recordings]
     values = form.parameters(request.system)
     unknowns = [
@@ -199,7 +265,9 @@ def _reduced(request: Request, name: str) -> Finding:
         robust=request.robust, seed=request.seed,
     )  # fmt: skip
     sources = sources_of(request, name)
-    return Finding(found, tuple(ready), request.system, sources, reduced_from_standard)
+    return Finding(
+        found, tuple(ready), request.system, sources, reduced_from_standard, is_start_only=True
+    )
 
 
 _METHODS = {"angular": _angular, "reduced": _reduced}
@@ -218,11 +286,16 @@ def sources_of(request: Request, method: str) -> tuple[str, ...]:
         found += ["joint torques"] * any(s.torque is not None for s in recordings)
     if method == "angular" and request.momentum is not None and any(request.momentum):
         found.append("the known angular momentum")
-    free = {name.rpartition(".")[0] for name in request.parameters.names}
-    wheels = [w.name for w in request.system.model.wheels if w.name not in free]
+    unknown = {p.name for p in request.unknowns}
+    wheels = [w.name for w in request.system.model.wheels if f"{w.name}.inertia" not in unknown]
     found += ["wheels of known inertia"] * bool(wheels)
-    bodies = [b for b in request.system.model.assembly.bodies if b.mass > 0.0]
-    found += ["bodies of known mass"] * any(b.name not in free for b in bodies)
+    bodies = [b.name for b in request.system.model.assembly.bodies]
+    is_known = [
+        p.value != 0.0 and p.name.rpartition(".")[0] in bodies and p.name not in unknown
+        for p in request.parameters
+    ]
+    found += ["what is known of the bodies"] * any(is_known)
+    found += ["priors"] * any(p.prior is not None for p in request.parameters.free_ones)
     return tuple(found)
 
 

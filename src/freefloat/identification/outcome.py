@@ -14,12 +14,12 @@ from freefloat.identification.fit import Combination, Estimate, Fit, Residual
 from freefloat.identification.linear.columns import SPRINGS, updated
 from freefloat.identification.linear.estimate import LinearEstimate
 from freefloat.identification.natural_sizes import natural_sizes
-from freefloat.identification.parameters import Parameters
+from freefloat.identification.parameters import Parameter, Parameters
 from freefloat.identification.physical import Physical, closest_physical, realise
 from freefloat.identification.samples import Samples
 from freefloat.identification.scale import REMEDY, Scale, is_scaled, scale_of
 from freefloat.identification.solve import eliminated
-from freefloat.identification.visibility import Visibility, visibility
+from freefloat.identification.visibility import Sight, Visibility, visibility
 from freefloat.identification.write_back import with_parameters
 from freefloat.model.model import Model
 
@@ -43,6 +43,7 @@ class Finding:
     system: System
     sources: tuple[str, ...]
     unknowns_of: Callable[[System], Array] | None = None
+    is_start_only: bool = False
 
     def root(self, sizes: Array) -> Array:
         """A square root of the information on the unknowns, nuisance eliminated.
@@ -63,10 +64,26 @@ class Finding:
         return all(samples.is_noise_known for samples in self.prepared)
 
     @property
+    def misfit(self) -> float:
+        """Mean square residual in units of the noise, of the worst kind of row."""
+        worst = max(float(np.mean(left**2)) for left in self.estimate.residuals.values())
+        return worst if self.estimate.robust_scale is None else self.estimate.robust_scale**2
+
+    @property
+    def memory(self) -> float:
+        """(1 + r) / (1 - r) for the correlation r of residuals with the next, of the worst kind."""
+        found = [1.0]
+        for left in self.estimate.residuals.values():
+            r = float(left[1:] @ left[:-1] / max(float(left @ left), 1e-300))
+            if r > max(0.15, 4.0 / np.sqrt(len(left))):
+                found.append((1.0 + r) / max(1.0 - r, 1e-3))
+        return max(found)
+
+    @property
     def widening(self) -> float:
-        """How much wider intervals are than the stated noise makes them."""
-        misfit = self.estimate.solution.misfit
-        return float(np.sqrt(misfit)) if misfit > NOISY or not self.is_noise_known else 1.0
+        """How much wider intervals are than white noise as stated makes them."""
+        misfit = self.misfit if self.misfit > NOISY or not self.is_noise_known else 1.0
+        return float(np.sqrt(misfit * self.memory))
 
 
 @dataclass(frozen=True)
@@ -77,6 +94,7 @@ class Answer:
     J: Array
     physical: Physical | None
     notes: tuple[str, ...]
+    J_start: Array | None = None  # where J depends on the values: at those of the model
 
 
 def fit_of(
@@ -113,7 +131,8 @@ def _answer(parameters: Parameters, finding: Finding, *, is_physical: bool) -> A
         found = realise(parameters, names, residual)
         kept = {name: value for name, value in zip(found.names, found.values, strict=True)}
         values = np.array([kept.get(p.name, p.value) for p in parameters.free_ones])
-        return Answer(values, residual(values)[1], found, found.notes)
+        start = np.array([p.value for p in parameters.free_ones])
+        return Answer(values, residual(values)[1], found, found.notes, residual(start)[1])
     values = finding.estimate.values[: len(names)]
     J = finding.root(natural_sizes(finding.system, names))
     if not is_physical or any(p.status == "tied" for p in parameters):
@@ -144,10 +163,15 @@ def _residual_of(
     def at(theta: Array) -> Array:
         return unknowns_of(updated(system, names, before, theta))
 
+    priors = [(k, *p.prior) for k, p in enumerate(parameters.free_ones) if p.prior]
+
     def residual(theta: Array) -> tuple[Array, Array]:
         steps = 1e-4 * sizes * np.eye(len(names))
         slopes = [(at(theta + h) - at(theta - h)) / (2.0 * h[k]) for k, h in enumerate(steps)]
-        return root @ (at(theta) - target), root @ np.column_stack(slopes)
+        known = [(theta[k] - mean) / std for k, mean, std in priors]
+        rows = [np.eye(len(names))[k] / std for k, _, std in priors]
+        J = np.vstack([root @ np.column_stack(slopes), *rows])
+        return np.concatenate([root @ (at(theta) - target), known]), J
 
     return residual
 
@@ -157,13 +181,37 @@ def _seen(parameters: Parameters, finding: Finding, answer: Answer) -> Visibilit
     sizes = natural_sizes(finding.system, names)
     priors = np.array([p.prior[1] if p.prior else np.inf for p in free])
     theta = np.array([v * is_scaled(n) for n, v in zip(names, answer.values, strict=True)])
-    J = answer.J / finding.widening
+    J = _data_alone(answer.J, priors) / finding.widening
     scale = _scale_words(scale_of(J * sizes, theta / sizes, {}), finding)
     seen = visibility(
         J, names, sizes, prior_std=priors if np.any(np.isfinite(priors)) else None,
         values=answer.values, units=[p.unit for p in free], scale=scale,
     )  # fmt: skip
+    if answer.J_start is not None:
+        other = visibility(_data_alone(answer.J_start, priors) / finding.widening, names, sizes)
+        seen = replace(seen, parameters=tuple(map(_worse, seen.parameters, other.parameters)))
     return seen if scale is None or scale.is_fixed else _only_ratios(seen)
+
+
+def _worse(one: Sight, other: Sight) -> Sight:
+    """The less favourable of two views: where they differ, a linear deviation means little."""
+    if one.status not in KNOWN or other.status not in KNOWN:
+        worst = one.status if one.status not in KNOWN else other.status
+        return replace(one, status=worst, std=float("nan"))
+    status = "weak" if "weak" in (one.status, other.status) else "seen"
+    return replace(one, std=max(one.std, other.std), status=status)
+
+
+def _data_alone(J: Array, priors: Array) -> Array:
+    """The root of the information with that of the priors taken off; `visibility` adds it again."""
+    if not np.any(np.isfinite(priors)):
+        return J
+    size = np.where(
+        np.isfinite(priors), priors, 1.0 / np.maximum(np.linalg.norm(J, axis=0), 1e-300)
+    )
+    information = (J * size).T @ (J * size) - np.diag(np.where(np.isfinite(priors), 1.0, 0.0))
+    values, V = np.linalg.eigh(information)
+    return np.sqrt(np.maximum(values, 0.0))[:, None] * V.T / size
 
 
 def _only_ratios(seen: Visibility) -> Visibility:
@@ -200,16 +248,11 @@ def _estimates(
     found = []
     for k, (p, sight) in enumerate(zip(parameters.free_ones, seen.parameters, strict=True)):
         low, high = raw[k] - SIGMAS * std[k], raw[k] + SIGMAS * std[k]
-        value, status, note = float(raw[k]), sight.status, ""
-        if status == "invisible":
-            value = p.value  # whatever rounding or completing a body made of it
-        if not p.lower <= value <= p.upper:
-            value, status = float(np.clip(value, p.lower, p.upper)), "at bound"
-            note = f"the data say {raw[k]:.4g}"
-            low, high = min(low, value), max(high, value)
+        # invisible: whatever rounding or completing a body made of it
+        value = p.value if sight.status == "invisible" else float(raw[k])
         interval = (float(low), float(high)) if has_std[k] else None
         found.append(
-            Estimate(p.name, p.unit, value, float(std[k]), interval, status, p.value, note)
+            Estimate(p.name, p.unit, value, float(std[k]), interval, sight.status, p.value)
         )
     return tuple(found), covariance
 
@@ -220,7 +263,9 @@ def _combinations(finding: Finding, seen: Visibility, answer: Answer) -> tuple[C
         e, widening = finding.estimate, finding.widening
         std = e.solution.std[: e.n_parameters] * widening
         rows = zip(e.names[: e.n_parameters], e.values, std, strict=False)
-        return tuple(_combination(w, "", float(v), float(s)) for w, v, s in rows)
+        unit = "kg m^2" if finding.estimate.names[0].startswith("J[") else ""
+        told = ((w, unit, float(v), float(s)) for w, v, s in rows if np.isfinite(s))
+        return tuple(_combination(*part) for part in told)
     units = {s.name: s.unit for s in seen.parameters}
     values = dict(zip((s.name for s in seen.parameters), answer.values, strict=True))
     return tuple(
@@ -270,7 +315,12 @@ def _model(parameters: Parameters, answer: Answer) -> tuple[Model, tuple[str, ..
 def _remarks(finding: Finding) -> list[str]:
     found = finding.estimate
     remarks = []
-    misfit = found.solution.misfit
+    misfit = finding.misfit
+    if finding.memory > 1.0:
+        remarks.append(
+            "residuals go on as they begin (coloured noise, a bias, a delay or something the model"
+            f" lacks); intervals were widened by {np.sqrt(finding.memory):.2g}"
+        )
     if misfit > NOISY and finding.is_noise_known:
         remarks.append(
             f"residuals are {np.sqrt(misfit):.2g} times the stated noise: the model lacks"
@@ -285,7 +335,19 @@ def _status(estimates: Sequence[Estimate], seen: Visibility, finding: Finding) -
     """A sentence a person can act on, and whether to trust the numbers."""
     n, good = len(estimates), sum(e.status == "seen" for e in estimates)
     weak = sum(e.status == "weak" for e in estimates)
-    misfit = finding.estimate.solution.misfit
+    misfit, n_rows = finding.misfit, finding.estimate.solution.n_rows
+    if finding.estimate.n_outliers > 0.1 * n_rows:
+        return (
+            f"Not to be trusted: {finding.estimate.n_outliers} of {n_rows} rows count as outliers;"
+            " the noise is larger than stated, or the model lacks something.",
+            False,
+        )
+    if finding.memory > USELESS:
+        return (
+            "Not to be trusted: residuals follow each other; look for a bias, a delay between"
+            " channels, or something the model lacks.",
+            False,
+        )
     if misfit > USELESS:
         return (
             f"Not to be trusted: residuals are {np.sqrt(misfit):.2g} times the noise; check the"
@@ -293,18 +355,48 @@ def _status(estimates: Sequence[Estimate], seen: Visibility, finding: Finding) -
             False,
         )
     if seen.scale is not None and not seen.scale.is_fixed:
-        return (f"Only ratios are known: the scale is {seen.scale.words}.", False)
+        return (f"Only ratios are known; {REMEDY}.", False)
+    if finding.is_start_only:
+        return (
+            "A starting point, not an answer: gyro noise biases the reduced dynamics, and nothing"
+            " unmodelled shows in it; measure the base velocity or use output error.",
+            False,
+        )
     if good == n:
         all_of = f"All {n} parameters" if n > 1 else "The parameter"
-        return f"{all_of} found to better than 10 %.", True
+        return f"{all_of} known to better than a tenth of their natural size.", True
     if good + weak == 0:
         sums = len(seen.combinations)
         told = f"only {sums} combinations" if sums else "nor any combination"
         return f"No parameter is seen on its own, {told}: move more joints.", False
     invisible = sum(e.status == "invisible" for e in estimates)
     mixed = n - good - weak - invisible
-    parts = [f"{good} of {n} parameters found to better than 10 %"]
+    parts = [f"{good} of {n} parameters known to a tenth of their natural size"]
     parts += [f"{weak} weakly"] * bool(weak)
     parts += [f"{mixed} only in combination"] * bool(mixed)
     parts += [f"{invisible} invisible in this motion"] * bool(invisible)
-    return ", ".join(parts) + ".", True
+    return ", ".join(parts) + ".", good > 0
+
+
+def at_bounds(fit: Fit, beyond: Sequence[Parameter], again: Fit | None) -> Fit:
+    """The fit with the parameters `beyond` their bounds held there, and the others found anew."""
+    held = {
+        p.name: Estimate(
+            p.name, p.unit, float(np.clip(fit[p.name].value, p.lower, p.upper)), float("nan"), None,
+            "at bound", p.value, f"the data say {fit[p.name].value:.4g}",
+        )
+        for p in beyond
+    }  # fmt: skip
+    if again is None:
+        model = with_parameters(fit.model, {name: e.value for name, e in held.items()})
+        again = replace(fit, model=model, covariance=np.full((0, 0), np.nan), estimates=())
+    order = [e.name for e in fit.estimates]
+    estimates = tuple(held.get(name) or again[name] for name in order)
+    covariance = np.full((len(order), len(order)), np.nan)
+    places = [order.index(e.name) for e in again.estimates]
+    covariance[np.ix_(places, places)] = again.covariance
+    words = f"{', '.join(held)} at the bound. {again.status}"
+    return replace(
+        again, prior_model=fit.prior_model, estimates=estimates, covariance=covariance,
+        status=words,
+    )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -74,8 +75,8 @@ class _Reader:
         if self.guessed:
             names = ", ".join(self.guessed[:3]) + (" ..." if len(self.guessed) > 3 else "")
             self.notes.append(f"noise estimated from the data, none was given: {names}")
-        object.__setattr__(samples, "notes", tuple(self.notes))
-        return samples.taken(self.is_good)
+        kept = replace(samples.taken(self.is_good), notes=tuple(self.notes))
+        return replace(kept, thrust=thrust_between(samples, kept.time))
 
     def _instants(self) -> Array:
         """The times of the slowest wanted channel, among those of the base and the joints."""
@@ -195,27 +196,46 @@ class _Reader:
         return out
 
     def _thrust(self) -> Array:
-        """Thruster levels (N, thrusters) [N], each counting until the next sample."""
+        """Thruster levels (N, thrusters) [N]: the mean from each instant to the next."""
         thrusters = self.system.model.thrusters
-        names = [f"{thruster.name}.force" for thruster in thrusters]
-        present = [name for name in names if name in self.telemetry]
-        out = np.zeros((len(self.time), len(names)))
-        if present:
-            chosen = self.telemetry.select(present)
-            held = resample(chosen, times=self.time, method="hold")
-            for k, name in enumerate(names):
-                if name in held:
-                    level = np.where(held[name].valid, held[name].values, 0.0)
-                    # a closed valve reads noise, not thrust
-                    out[:, k] = np.where(
-                        np.abs(level) > 5.0 * (held[name].noise or 0.0), level, 0.0
-                    )
-        moving = self.system.tree.thruster_link[: len(names)] != 0
+        out = np.zeros((len(self.time), len(thrusters)))
+        for k, thruster in enumerate(thrusters):
+            if f"{thruster.name}.force" in self.telemetry:
+                channel = self.telemetry[f"{thruster.name}.force"]
+                out[:, k] = mean_levels(*_opened(channel), self.time)
+        moving = self.system.tree.thruster_link[: len(thrusters)] != 0
         if out[:, moving].any():
             raise IdentificationError(
                 "thrusters on moving links fired; the linear families take forces on the bus only"
             )
         return out
+
+
+def thrust_between(samples: Samples, instants: Array) -> Array:
+    """The thrust of samples, averaged from each of fewer instants to the next."""
+    columns = [mean_levels(samples.time, level, instants) for level in samples.thrust.T]
+    return np.reshape(columns, (-1, len(instants))).T.copy()
+
+
+def _opened(channel: Channel) -> tuple[Array, Array]:
+    """Times and levels of a thruster; a closed valve reads noise, not thrust."""
+    time, level = channel.usable()
+    return time, np.where(np.abs(level) > 5.0 * (channel.noise or 0.0), level, 0.0)
+
+
+def mean_levels(time: Array, level: Array, instants: Array) -> Array:
+    """Levels held from each time to the next, averaged from each instant to the next.
+
+    >>> mean_levels(np.arange(4.0), np.array([0.0, 6.0, 0.0, 0.0]), np.array([0.0, 0.5, 3.0]))
+    array([0. , 2.4, 0. ])
+    """
+    impulse = np.concatenate([[0.0], np.cumsum(level[:-1] * np.diff(time))])
+    after = np.clip(np.searchsorted(time, instants, side="right") - 1, 0, None)
+    held = np.where(instants >= time[0], level[after], 0.0)
+    inside = np.interp(instants, time, impulse) + held * np.maximum(instants - time[-1], 0.0)
+    mean = np.append(np.diff(inside) / np.diff(instants), held[-1])
+    # where nothing switches in between, the level itself, to the last bit
+    return np.where(np.abs(mean - held) < 1e-9 * np.max(np.abs(level), initial=0.0), held, mean)
 
 
 def channel_names(coordinate: Coordinate) -> tuple[str, str]:
@@ -246,5 +266,9 @@ def noise_of(channel: Channel) -> float:
     _, values = channel.usable()
     if len(values) < 9:
         return 0.0
+    steps = np.abs(np.diff(values))
+    rounding = np.min(steps[steps > 0.0], initial=np.inf)  # of a coarse sensor
+    is_coarse = np.mean(steps == 0.0) > 0.2
     # var of the fourth difference of white noise: 1 + 16 + 36 + 16 + 1; median to sigma: 1.4826
-    return float(1.4826 * np.median(np.abs(np.diff(values, 4))) / np.sqrt(70.0))
+    found = float(1.4826 * np.median(np.abs(np.diff(values, 4))) / np.sqrt(70.0))
+    return max(found, float(rounding) / np.sqrt(12.0)) if is_coarse and steps.any() else found

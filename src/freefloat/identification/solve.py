@@ -111,20 +111,20 @@ def _corrected(
 
     In coordinates z the information of plain least squares is the unit matrix, and B becomes A:
     the part of it that is noise. A direction in which that part is not clearly below one tells
-    nothing: chance moves it by sqrt(2 / rows). The deviation along a clear direction grows from 1
-    to 1 / (1 - part): the noise stays, the signal is less than it seemed.
+    nothing (chance moves it by sqrt(2 / rows)), unless the rows clearly ask for a shift along it.
+    Deviations grow from 1 to 1 / (1 - part): the noise stays, the signal is less than it seemed.
     """
     B = bias.B / np.outer(scale, scale)
     A, c = V.T @ B @ V, V.T @ (bias.c / scale)
     part, E = np.linalg.eigh(0.5 * (A + A.T))
-    is_clear = 1.0 - part > CLEAR * np.sqrt(2.0 / n_rows) * np.maximum(part, 0.0)
-    left, clear = 1.0 - part[is_clear], E[:, is_clear]
-    return (
-        V @ clear,
-        left[:, None] * (clear.T @ root),
-        clear.T @ (z - c) / left,
-        V @ E[:, ~is_clear],
-    )
+    chance = np.sqrt(2.0 / n_rows) * np.maximum(part, 0.0)
+    shift, left = E.T @ (z - c), 1.0 - part
+    is_clear = (left > CLEAR * chance) | ((left > chance) & (np.abs(shift) > CLEAR))
+    shift, left, chance = shift[is_clear], left[is_clear], chance[is_clear]
+    clear = E[:, is_clear]
+    # the deviation of shift / left: one for the shift, `chance` for what is left
+    spread = np.sqrt(1.0 + (shift / left * chance) ** 2) / left
+    return V @ clear, (clear.T @ root) / spread[:, None], shift / left, V @ E[:, ~is_clear]
 
 
 def robust_weights(residual: Array, loss: str) -> Array:
@@ -146,8 +146,8 @@ def instrumental(Z: Array, Y: Array, y: Array) -> Solution:
     projected = Q.T @ (Y / scale)
     U, s, Vt = np.linalg.svd(projected)
     is_seen = s > NUMERIC * max(s[0], 1e-300)
-    V, root = Vt[is_seen].T / s[is_seen], s[is_seen][:, None] * Vt[is_seen]
-    x = V @ (U[:, is_seen].T @ (Q.T @ y)) / scale
+    V, root = Vt[: len(s)][is_seen].T / s[is_seen], s[is_seen][:, None] * Vt[: len(s)][is_seen]
+    x = V @ (U[:, : len(s)][:, is_seen].T @ (Q.T @ y)) / scale
     unseen = np.delete(Vt, np.flatnonzero(is_seen), axis=0).T
     covariance = _covariance(root * scale, unseen, scale)
     residual = y - Y @ x

@@ -95,12 +95,17 @@ def jumps(samples: Samples) -> np.ndarray:
 
     A wrench may also change smoothly: it jumps where it does four times what it does around.
     """
+    switches = np.any(np.diff(samples.thrust, axis=0) != 0.0, axis=1)
+    return np.union1d(np.flatnonzero(switches) + 1, leaps(samples))
+
+
+def leaps(samples: Samples) -> np.ndarray:
+    """The instants from which on the commanded wrench has another level."""
     change = np.abs(np.diff(samples.wrench, axis=0))
     padded = np.pad(change, ((2, 2), (0, 0)), mode="edge")
     around = np.median(np.lib.stride_tricks.sliding_window_view(padded, 5, axis=0), axis=2)
-    leaps = change > 4.0 * around + 1e-9 * np.max(np.abs(samples.wrench), axis=0, initial=0.0)
-    switches = np.any(np.diff(samples.thrust, axis=0) != 0.0, axis=1)
-    return np.flatnonzero(switches | leaps.any(axis=1)) + 1
+    least = 1e-9 * np.max(np.abs(samples.wrench), axis=0, initial=0.0)
+    return np.flatnonzero((change > 4.0 * around + least).any(axis=1)) + 1
 
 
 def gravity(system: System, samples: Samples) -> Array:

@@ -90,6 +90,8 @@ class AngularForm:
 def prepared_for_angular(samples: Samples, system: System) -> Samples:
     """The recording with every rate; raises IdentificationError for what it lacks."""
     samples.need("angular", "rate")
+    if system.model.root.type == "fixed":
+        raise IdentificationError("a fixed root keeps no momentum; use the torque or weak method")
     if system.model.root.type == "floating":
         samples.need("angular", "attitude")
     if samples.thrust.any() or samples.wrench.any():

@@ -48,6 +48,7 @@ class LinearEstimate:
     residuals: dict[str, Array]  # by kind of row, in standard deviations
     units: dict[str, str]
     n_outliers: int
+    robust_scale: float | None = None  # of the residuals, when outliers were weighed down
 
     @property
     def values(self) -> Array:
@@ -158,7 +159,7 @@ def _solved(
 ) -> LinearEstimate:
     table = stack.table()
     prior = _prior_rows(free, len(stack.names))
-    weights = np.ones(len(table))
+    weights, scale = np.ones(len(table)), None
     for _ in range(1 if robust is None else 10):
         root = np.sqrt(weights)[:, None]
         if solver == "iv":
@@ -169,13 +170,14 @@ def _solved(
             found = least_squares(both[:, :-1], both[:, -1], bias=bias)
         left = table[:, -1] - table[:, :-1] @ found.values
         if robust is not None:
-            weights = robust_weights(left, robust)
+            scale = max(1.4826 * float(np.median(np.abs(left))), 1.0)
+            weights = robust_weights(left / scale, robust)
     n_nuisance = len(stack.names) - stack.n_free
     start = np.concatenate([stack.start[: stack.n_free], np.zeros(n_nuisance)])
     units = dict(zip(stack.made[0].labels, stack.made[0].units, strict=True))
     return LinearEstimate(
         stack.names, stack.n_free, start, found, stack.residuals(left), units,
-        int(np.sum(weights < 0.5)),
+        int(np.sum(weights < 0.5)), scale,
     )  # fmt: skip
 
 

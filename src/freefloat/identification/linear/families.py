@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.energy import energy_equations
@@ -18,7 +20,7 @@ from freefloat.identification.linear.rows import Equations
 from freefloat.identification.linear.torque import torque_equations
 from freefloat.identification.linear.weak import weak_equations
 from freefloat.identification.samples import Samples
-from freefloat.identification.windows import windowed
+from freefloat.identification.windows import leaps, windowed
 
 
 @dataclass(frozen=True)
@@ -75,23 +77,33 @@ def family_named(name: str) -> Family:
 def choose(system: System, samples: Samples, names: tuple[str, ...]) -> tuple[str, str]:
     """The method the measurements allow, and why this one."""
     has = {field: getattr(samples, field) is not None for field in Samples.__dataclass_fields__}
+    if system.model.root.type == "fixed":
+        return "torque", "the root is fixed, so joint torques are all there is"
     springs = [n for n in names if n.rpartition(".")[2] in ("stiffness", "damping", "friction")]
     is_pushed = bool(samples.thrust.any() or samples.wrench.any())
     can_momentum = has["attitude"] and has["rate"] and has["velocity"]
     if springs and can_momentum:
         return "weak", f"{springs[0]} acts in its joint, which momentum does not see"
-    if can_momentum and has_field(system) and not samples.thrust.any():
-        return "weak", "gravity acts on the flight, which the momentum family leaves out"
+    is_orbit_only = not np.any(system.tree.field[:3]) and not np.any(system.tree.field[12:14])
+    if can_momentum and has_field(system) and not (is_orbit_only and samples.thrust.any()):
+        return "weak", "gravity or drag acts, which the momentum family leaves out"
+    if can_momentum and len(leaps(samples)):
+        return "weak", "the commanded wrench jumps, which only the weak form takes as it is"
     if can_momentum and has["torque"] and not is_pushed:
         return "weak", "no force from outside acts, so measured joint torques must fix the scale"
     if can_momentum:
         return "momentum", "attitude, rate and velocity of the base are measured"
-    if has["rate"] and has["torque"] and _only_root(system, names):
-        return "reduced", "no base velocity; joint torques and the gyro suffice for the bus alone"
-    if has["rate"]:
+    is_planar = system.model.root.type == "planar"
+    if has["rate"] and (has["attitude"] or is_planar) and not is_pushed:
         return "angular", "no base velocity; rates and attitudes give the angular momentum"
+    if has["rate"] and has["acceleration"]:
+        name = "torque" if has["torque"] else "force"
+        return name, "no base velocity, but an accelerometer: forces on the base"
+    if has["rate"] and has["torque"] and _only_root(system, names):
+        return "reduced", "joint torques and a gyro are all there is"
     raise IdentificationError(
-        "no linear family can use this recording: it has no base.rate.* (a gyro)"
+        "no linear method can use this recording: it needs base.rate.* and one of base.velocity.*,"
+        " base.attitude.* or base.acceleration.*"
     )
 
 

@@ -7,6 +7,7 @@ first to suffer from noise, since it needs accelerations; the momentum family do
 from __future__ import annotations
 
 from freefloat.dynamics.tree import System
+from freefloat.errors import IdentificationError
 from freefloat.identification.linear.columns import require_linear
 from freefloat.identification.linear.newton import need_motion, newton_equations, standing
 from freefloat.identification.linear.rows import Equations
@@ -22,6 +23,8 @@ def force_equations(
     `noise`: False spares the covariance.
     """
     require_linear(system, tuple(values))
+    if system.model.root.type == "fixed":
+        raise IdentificationError("nobody knows the forces on a fixed root; use the torque method")
     at = standing(system, samples if samples.is_windowed else windowed(samples, system))
     need_motion("force", at)
     return newton_equations("force", system, at, values, joints=False, noise=noise)

@@ -27,8 +27,9 @@ from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.columns import parameter_columns, require_linear
 from freefloat.identification.linear.rows import Equations, floor_of
+from freefloat.identification.reading import thrust_between
 from freefloat.identification.samples import Samples
-from freefloat.identification.windows import windowed
+from freefloat.identification.windows import leaps, windowed
 
 NUISANCE = tuple(f"momentum0.{axis}" for axis in "xyz")
 LABELS = tuple(f"{kind}.{axis}" for kind in ("linear", "angular") for axis in "xyz")
@@ -63,20 +64,28 @@ def momentum_equations(
 def prepared_for_momentum(samples: Samples, system: System) -> Samples:
     """Seen from the frame that moves with the first velocity sample (Galilean shift)."""
     samples.need("momentum", "attitude", "rate", "velocity")
-    if np.any(system.tree.field[:3]):
-        raise IdentificationError("the momentum family leaves gravity out; use the weak form")
+    if system.model.root.type == "fixed":
+        raise IdentificationError("a fixed root keeps no momentum; use the torque or weak method")
+    if np.any(system.tree.field[:3]) or np.any(system.tree.field[12:14]):
+        raise IdentificationError("the momentum method leaves gravity and drag out; use weak")
+    if len(leaps(samples)):
+        raise IdentificationError(
+            "the commanded wrench jumps between samples, which the momentum method integrates"
+            " smoothly; use weak"
+        )
     if samples.derived:
-        samples = windowed(samples, system)
+        every = windowed(samples, system)
+        samples = replace(every, thrust=thrust_between(samples, every.time))
     assert samples.velocity is not None
     notes = samples.notes
-    if has_field(system):
+    if system.tree.field[3]:
         notes = (*notes, "the orbit's gravity gradient is left out; the weak form takes it in")
     return replace(samples, velocity=samples.velocity - samples.velocity[0], notes=notes)
 
 
 def has_field(system: System) -> bool:
-    """Whether gravity or its gradient acts."""
-    return bool(np.any(system.tree.field[:4]))
+    """Whether gravity, its gradient or drag acts."""
+    return bool(np.any(system.tree.field[:4]) or np.any(system.tree.field[12:14]))
 
 
 def _root_rows(system: System) -> list[int]:
