@@ -16,7 +16,10 @@ def main() -> None:
     # each other (a banded solve of 7 ms was seen to take 9 s).
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
+        from freefloat.cli.interrupts import insist_on_interrupts
         from freefloat.cli.run import run
+
+        insist_on_interrupts()
 
         sys.exit(run(sys.argv[1:]))
     except KeyboardInterrupt:  # so early that nothing has begun

@@ -17,6 +17,7 @@ from cyclopts import CycloptsError
 
 from freefloat.cli import screen
 from freefloat.cli.app import app
+from freefloat.cli.interrupts import heard
 from freefloat.errors import Fault, FreefloatError, shortened
 
 FINE, NEGATIVE, BAD_INPUT, OUR_BUG = 0, 1, 2, 3
@@ -51,6 +52,7 @@ def _carry_out(arguments: list[str]) -> int:
         result = app(arguments, exit_on_error=False, print_error=False)
         return result if isinstance(result, int) else FINE
     except KeyboardInterrupt:
+        heard()
         # Python notes an interrupt inside exec(text), as Numba uses it, and would end by the signal
         # instead of our exit code; the next exec(text) clears that note.
         exec("")
