@@ -20,7 +20,7 @@ identify their dynamic parameters.
 Start here:  freefloat check servicer
              freefloat simulate servicer --out flight.parquet
              freefloat telemetry flight.parquet
-             freefloat identify servicer flight.parquet
+             freefloat identify spatial-capture flight.parquet
              freefloat reproduce 003
 
 Exit codes:  0 fine, 1 the verdict is negative, 2 bad input, 3 a bug of ours"""

@@ -82,7 +82,7 @@ def identify(
     Globs choose parameters; quote them, or the shell may take them for files.
 
     For example:
-      freefloat identify servicer flight.parquet --out fit.json
+      freefloat identify spatial-capture flight.parquet --out fit.json
       freefloat identify my.toml a.csv b.csv --free 'box.*' --prior box.mass=10%
 
     Parameters

@@ -13,12 +13,13 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import IdentificationError
+from freefloat.identification.finding import Finding
 from freefloat.identification.fit import Fit
 from freefloat.identification.linear.columns import require_linear, updated
 from freefloat.identification.linear.estimate import Loss, Solver, estimate
 from freefloat.identification.linear.families import choose, family_named, fields_of
 from freefloat.identification.linear.rows import Equations
-from freefloat.identification.outcome import Finding, at_bounds, fit_of
+from freefloat.identification.outcome import at_bounds, fit_of
 from freefloat.identification.parameters import Parameter, Parameters, parameter_values
 from freefloat.identification.reading import samples_of
 from freefloat.identification.samples import Samples
