@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from math import isnan
 from textwrap import wrap
 
 from freefloat.errors import shortened
@@ -110,19 +111,13 @@ def _residuals(fit: Fit) -> Iterator[str]:
     if not fit.residuals:
         return
     yield from ("", "Residuals, in units of the expected noise (1 is perfect)")
-    rows = [
-        (
-            f"  {shortened(r.channel, 200)}",
-            f"{r.rms:.3g}",
-            rounded(r.rms_raw),
-            _short(r.unit),
-            str(r.n),
-        )
-        for r in fit.residuals
-    ]
-    yield from _table(
-        [("  channel", "rms", "raw", "unit", "rows"), *rows], (True, False, False, True, False)
-    )
+    head, is_left = ["  channel", "rms", "rows"], [True, False, False]
+    rows = [[f"  {shortened(r.channel, 200)}", f"{r.rms:.3g}", str(r.n)] for r in fit.residuals]
+    if not all(isnan(r.rms_raw) for r in fit.residuals):
+        head, is_left = [*head, "raw", "unit"], [*is_left, False, True]
+        for row, r in zip(rows, fit.residuals, strict=True):
+            row += [rounded(r.rms_raw), _short(r.unit)]
+    yield from _table([tuple(head), *map(tuple, rows)], tuple(is_left))
 
 
 def _section(title: str, texts: Iterable[str]) -> list[str]:

@@ -95,8 +95,8 @@ def identify(
     if method == "auto":
         chosen, reason = choose(system, samples_of(system, recorded[0]), parameters.names)
     samples = tuple(
-        samples_of(system, flight, fields_of(chosen, "base.acceleration.x" in flight))
-        for flight in recorded
+        _read(system, flight, chosen, f"recording {k}: " if len(recorded) > 1 else "")
+        for k, flight in enumerate(recorded, start=1)
     )
     if chosen != "angular" and (drag or at is not None):
         raise IdentificationError(
@@ -143,6 +143,14 @@ def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]
             f"{own[0]} is to be found per recording, which the linear methods cannot; identify"
             " each recording by itself"
         )
+
+
+def _read(system: System, flight: Telemetry, method: str, place: str) -> Samples:
+    """The samples a method can use; errors name the recording where there are several."""
+    try:
+        return samples_of(system, flight, fields_of(method, "base.acceleration.x" in flight))
+    except IdentificationError as error:
+        raise IdentificationError(f"{place}{error}") from None
 
 
 def _require_options(solver: str, robust: str | None, seed: int) -> None:

@@ -11,6 +11,7 @@ from freefloat.identification.fit import Estimate
 from freefloat.identification.scale import REMEDY
 from freefloat.identification.visibility import Visibility
 
+COARSE = 0.01  # of the impulse of thrust
 USELESS = 9.0  # chi-square per row from which an answer is not to be trusted
 
 
@@ -29,6 +30,11 @@ def remarks(finding: Finding) -> list[str]:
             f"residuals are {np.sqrt(misfit):.2g} times the stated noise: the model lacks"
             " something, or the noise is larger; intervals were widened by that factor"
         )
+    if finding.timing > 0.0:
+        told.append(
+            "thrust is taken to switch at the recorded instants; if it does so in between, impulses"
+            f" and with them all masses may be off by about {100.0 * finding.timing:.1g} %"
+        )
     if found.n_outliers:
         told.append(f"{found.n_outliers} rows were given less than half their weight: outliers")
     return told
@@ -45,6 +51,12 @@ def status_of(
         return (
             f"Not to be trusted: {finding.estimate.n_outliers} of {n_rows} rows count as outliers;"
             " the noise is larger than stated, or the model lacks something.",
+            False,
+        )
+    if finding.timing > COARSE:
+        return (
+            f"Not to be trusted: thrusters switch so often that impulses are uncertain by"
+            f" {100.0 * finding.timing:.1g} %; record them faster, or use the weak form.",
             False,
         )
     if finding.memory > USELESS:
