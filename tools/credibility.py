@@ -53,8 +53,10 @@ def main(arguments: list[str] | None = None) -> int:
     for path in chosen.reports:
         for name, tests in json.loads(path.read_text(encoding="utf-8"))["promises"].items():
             report.setdefault(name, {}).update(tests)
+    ids = {promise["id"] for promise in promises}
     for path in sorted(chosen.benchmarks.glob("*.json")):
-        add_benchmark(report, json.loads(path.read_text(encoding="utf-8")))
+        if path.stem in ids:  # other tables are only for comparison
+            add_benchmark(report, json.loads(path.read_text(encoding="utf-8")))
     unknown = sorted(set(report) - {promise["id"] for promise in promises})
     if unknown:
         print(f"{chosen.promises} does not know: {', '.join(unknown)}", file=sys.stderr)
