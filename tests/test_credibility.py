@@ -55,7 +55,9 @@ def test_a_long_version_that_ran_keeps_the_whole_promise():
 def test_the_file_names_tests_and_figures(tmp_path, capsys):
     nodes = {f"tests/test_a.py::test_b[{n}]": record("passed", f"error {n}") for n in range(12)}
     (tmp_path / "r.json").write_text(json.dumps({"promises": {"P1": nodes}}))
-    code = TOOL["main"]([str(tmp_path / "r.json"), "--out", str(tmp_path / "C.md")])
+    code = TOOL["main"](
+        [str(tmp_path / "r.json"), "--benchmarks", str(tmp_path), "--out", str(tmp_path / "C.md")]
+    )
     text = (tmp_path / "C.md").read_text()
     assert code == 0
     assert "`tests/test_a.py::test_b`: 12 passed" in text
@@ -68,13 +70,26 @@ def test_reports_add_up(tmp_path):
         content = {"promises": {name: {"t": record("passed", f"figure {n}")}}}
         (tmp_path / f"{n}.json").write_text(json.dumps(content))
     files = [str(tmp_path / f"{n}.json") for n in (0, 1)]
-    assert TOOL["main"]([*files, "--out", str(tmp_path / "C.md")]) == 0
+    assert (
+        TOOL["main"]([*files, "--benchmarks", str(tmp_path), "--out", str(tmp_path / "C.md")]) == 0
+    )
     text = (tmp_path / "C.md").read_text()
     assert "figure 0" in text and "figure 1" in text and "given 2 test runs" in text
 
 
 def test_an_unknown_promise_is_an_error(tmp_path, capsys):
     (tmp_path / "r.json").write_text(json.dumps({"promises": {"Z9": {"t": record("passed")}}}))
-    assert TOOL["main"]([str(tmp_path / "r.json"), "--out", str(tmp_path / "C.md")]) == 1
+    assert (
+        TOOL["main"](
+            [
+                str(tmp_path / "r.json"),
+                "--benchmarks",
+                str(tmp_path),
+                "--out",
+                str(tmp_path / "C.md"),
+            ]
+        )
+        == 1
+    )
     assert "Z9" in capsys.readouterr().err
     assert not (tmp_path / "C.md").exists()
