@@ -9,10 +9,10 @@ import pytest
 from freefloat.dynamics import flatten
 from freefloat.dynamics.directions import directions
 from freefloat.errors import IdentificationError
+from freefloat.identification.convex import Problem, barrier, divergence, minimise
 from freefloat.identification.generic import generic_states
 from freefloat.identification.linear.pairs import angular_rows, pair_form, pair_parameters
 from freefloat.identification.minimal import minimal_set
-from freefloat.identification.newton import Problem, barrier, divergence, minimise
 from freefloat.identification.parameters import Parameters
 from freefloat.identification.physical import closest_physical, realise
 from freefloat.identification.realisable import conditions_of

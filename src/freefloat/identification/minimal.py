@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freefloat.arrays import Array
+from freefloat.identification.solve import triangle_of
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def minimal_set(
     acts = size > 1e-12 * size.max(initial=0.0)
     scaled = rows[:, acts] / size[acts]
     # The triangle of a QR has the same column relations as the rows, and is far shorter.
-    triangle = _triangle(scaled)
+    triangle = triangle_of(scaled)
     order = np.flatnonzero(acts)
     kept: list[int] = []
     basis: Array = np.zeros((len(triangle), 0))
@@ -72,15 +73,6 @@ def minimal_set(
     regroup[np.abs(regroup) < 10.0**-digits] = 0.0
     invisible = tuple(name for name, is_seen in zip(names, acts, strict=True) if not is_seen)
     return MinimalSet(tuple(names), order[kept], regroup, invisible)
-
-
-def _triangle(rows: Array, *, at_once: int = 1300) -> Array:
-    """The triangle of a QR, block by block, so that each fits the processor's cache."""
-    triangle = rows[:0]
-    for first in range(0, len(rows), at_once):
-        block = np.vstack([triangle, rows[first : first + at_once]])
-        triangle = np.asarray(np.linalg.qr(block, mode="r"))
-    return triangle
 
 
 def _sum_in_words(row: Array, names: tuple[str, ...]) -> str:

@@ -6,7 +6,7 @@ or its inertias possible. Here is looked for the minimum of
     1/2 (theta - target)^T Lambda (theta - target) + prior_weight * sum_b D(phi_b || phi_b prior)
 
 over the realisable theta, with the log-det divergence D from the model's values, which settles what
-the data do not see. See `realisable` for the conditions and `newton` for the method.
+the data do not see. See `realisable` for the conditions and `convex` for the method.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from freefloat.arrays import Array, frozen
 from freefloat.errors import IdentificationError
-from freefloat.identification.newton import Problem, minimise
+from freefloat.identification.convex import Problem, minimise
 from freefloat.identification.parameters import Parameters
 from freefloat.identification.realisable import Conditions, conditions_of, invisible
 from freefloat.identification.write_back import with_parameters

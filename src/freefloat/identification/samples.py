@@ -119,11 +119,6 @@ class Samples:
         errors = rng.normal(size=(len(self.sources), len(self.time)))
         return self._moved(self.sources, errors), self._moved(self.sources, -errors)
 
-    def deviation(self, field: str) -> float:
-        """The largest standard deviation of a field's columns; zero when it has none."""
-        sizes = [s for source in self.sources for f, _, s in source.parts if f == field]
-        return max(sizes, default=0.0)
-
     def _moved(self, sources: Sequence[Source], errors: Array | float) -> Samples:
         """With every source's error added, in standard deviations: one number or (sources, N)."""
         each = np.broadcast_to(errors, (len(sources), len(self.time)))

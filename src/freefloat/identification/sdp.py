@@ -8,7 +8,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.errors import Fault, IdentificationError
-from freefloat.identification.newton import Problem
+from freefloat.identification.convex import Problem
 
 TOLERANCE = 1e-12  # far below the prior weight, or the divergence would drown in it
 

@@ -157,9 +157,16 @@ def instrumental(Z: Array, Y: Array, y: Array) -> Solution:
     )  # fmt: skip
 
 
-def triangle_of(*blocks: Array) -> Array:
-    """The triangle of a QR of stacked rows: all they say, in the smallest form."""
-    return np.asarray(np.linalg.qr(np.vstack(blocks), mode="r"))
+def triangle_of(rows: Array, *, at_once: int = 1300) -> Array:
+    """The triangle of a QR, block by block, so that each fits the processor's cache.
+
+    It says all the rows say, in the smallest form.
+    """
+    triangle = rows[:0]
+    for first in range(0, len(rows), at_once):
+        block = np.vstack([triangle, rows[first : first + at_once]])
+        triangle = np.asarray(np.linalg.qr(block, mode="r"))
+    return triangle
 
 
 def eliminated(Y: Array, n_parameters: int) -> Array:

@@ -47,11 +47,6 @@ class Rows:
     labels: tuple[str, ...]
     units: tuple[str, ...]
 
-    def by_label(self, residual: Array) -> dict[str, Array]:
-        """The residuals of each kind of row."""
-        k = len(self.labels)
-        return {label: residual[i::k] for i, label in enumerate(self.labels)}
-
 
 def covariance(slopes: Iterable[Array]) -> Array:
     """Covariance (R, k, k) of rows that move by slopes (R, k) with each independent error.
