@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import freefloat as ff
 from freefloat.excitation import Fourier
+from freefloat.model import Body, Joint, JointLimits, Placement, Root, Sensor
 from freefloat.model.inertia import NAMES
 
 Array = NDArray[np.float64]
@@ -26,25 +27,23 @@ JOINT_SENSORS = (("encoder", 1e-5), ("joint_rate", 5e-5), ("joint_torque", 1e-2)
 
 def arm(n: int) -> ff.Model:
     """A floating bus with n links, axes z, y, x, z, ... in turn."""
-    bodies = [ff.Body("bus", 120.0, (0.02, -0.03, 0.05), (11.0, 0.4, -0.3, 9.0, 0.5, 13.0))]
+    bodies = [Body("bus", 120.0, (0.02, -0.03, 0.05), (11.0, 0.4, -0.3, 9.0, 0.5, 13.0))]
     joints = []
     for k in range(n):
         mass, length = 12.0 * 0.85**k, 0.5 if k else 0.3
         size = mass * length**2 / 12.0
         inertia = (0.3 * size, 0.05 * size, 0.1 * size, 1.1 * size, -0.04 * size, 1.2 * size)
         com = (0.5 * length, 0.03, -0.02)
-        bodies.append(ff.Body(f"link_{k + 1}", mass, com, inertia))
-        at = ff.Placement((0.4, 0.0, 0.1) if k == 0 else (0.3 if k == 1 else 0.5, 0.0, 0.0))
+        bodies.append(Body(f"link_{k + 1}", mass, com, inertia))
+        at = Placement((0.4, 0.0, 0.1) if k == 0 else (0.3 if k == 1 else 0.5, 0.0, 0.0))
         parent, child = bodies[-2].name, bodies[-1].name
-        limits = ff.JointLimits(-3.0, 3.0)  # without, other readers see cosine and sine
+        limits = JointLimits(-3.0, 3.0)  # without, other readers see cosine and sine
         joints.append(
-            ff.Joint(f"joint_{k + 1}", "revolute", parent, child, at, AXES[k % 3], limits=limits)
+            Joint(f"joint_{k + 1}", "revolute", parent, child, at, AXES[k % 3], limits=limits)
         )
-    sensors = [ff.Sensor(kind, "bus", RATE, noise=noise) for kind, noise in ROOT_SENSORS]
-    sensors += [ff.Sensor(kind, "*", RATE, noise=noise) for kind, noise in JOINT_SENSORS]
-    return ff.Model(
-        f"arm-{n}", ff.Root("bus"), tuple(bodies), tuple(joints), sensors=tuple(sensors)
-    )
+    sensors = [Sensor(kind, "bus", RATE, noise=noise) for kind, noise in ROOT_SENSORS]
+    sensors += [Sensor(kind, "*", RATE, noise=noise) for kind, noise in JOINT_SENSORS]
+    return ff.Model(f"arm-{n}", Root("bus"), tuple(bodies), tuple(joints), sensors=tuple(sensors))
 
 
 def mistaken(model: ff.Model, *names: str) -> ff.Model:
@@ -53,7 +52,7 @@ def mistaken(model: ff.Model, *names: str) -> ff.Model:
         body = model.body(name)
         com = tuple(x + 0.02 for x in body.com)
         inertia = tuple(1.3 * x for x in body.inertia)
-        model = model.with_body(ff.Body(name, 1.2 * body.mass, com, inertia))
+        model = model.with_body(Body(name, 1.2 * body.mass, com, inertia))
     return model
 
 

@@ -9,18 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import freefloat as ff
-from freefloat.model import Frame, JointLimits, Placement, Root, Sensor, Tank
+from freefloat.model import Body, Frame, Joint, JointLimits, Placement, Root, Sensor, Tank
 from freefloat.model.mass_properties import mass_properties
 
 folder = Path("build/examples")
 folder.mkdir(parents=True, exist_ok=True)
 
 # Inertias are about the centre of mass, in body axes: xx, xy, xz, yy, yz, zz [kg m^2].
-bus = ff.Body("bus", 100.0, (0.02, 0.0, 0.05), (8.0, 0.0, 0.1, 9.0, 0.0, 7.5))
-arm = ff.Body("arm", 4.0, (0.25, 0.0, 0.0), (0.01, 0.0, 0.0, 0.09, 0.0, 0.09))
-wing = ff.Body("wing", 6.0, (0.0, 0.8, 0.0), (1.3, 0.0, 0.0, 0.4, 0.0, 1.7))
+bus = Body("bus", 100.0, (0.02, 0.0, 0.05), (8.0, 0.0, 0.1, 9.0, 0.0, 7.5))
+arm = Body("arm", 4.0, (0.25, 0.0, 0.0), (0.01, 0.0, 0.0, 0.09, 0.0, 0.09))
+wing = Body("wing", 6.0, (0.0, 0.8, 0.0), (1.3, 0.0, 0.0, 0.4, 0.0, 1.7))
 
-shoulder = ff.Joint(
+shoulder = Joint(
     "shoulder",
     "revolute",
     "bus",
@@ -28,7 +28,7 @@ shoulder = ff.Joint(
     Placement(xyz=(0.4, 0.0, 0.2)),
     limits=JointLimits(lower=-2.0, upper=2.0, velocity=0.3),
 )
-hinge = ff.Joint(  # nobody drives it: a spring and a damper
+hinge = Joint(  # nobody drives it: a spring and a damper
     "hinge",
     "revolute",
     "bus",
@@ -53,7 +53,7 @@ model.save(folder / "my_robot.urdf")  # bodies and joints; a comment names what 
 assert ff.load_model(folder / "my_robot.toml") == model
 
 # Models never change; these are new ones.
-holding = model.grasp(ff.Body("target", 30.0, (0.2, 0, 0), (1, 0, 0, 1, 0, 1)), on="hand")
+holding = model.grasp(Body("target", 30.0, (0.2, 0, 0), (1, 0, 0, 1, 0, 1)), on="hand")
 stiff = holding.with_joint("hinge", stiffness=2.0 * hinge.stiffness)
 for name, variant in {"free": model, "holding": holding, "stiffer wing": stiff}.items():
     found = mass_properties(variant)

@@ -25,17 +25,7 @@ if TYPE_CHECKING:
     from freefloat.identification.identifiability import identifiability as identifiability
     from freefloat.identification.identify import identify as identify
     from freefloat.identification.parameters import Parameters as Parameters
-    from freefloat.model import Body as Body
-    from freefloat.model import Frame as Frame
-    from freefloat.model import Joint as Joint
-    from freefloat.model import JointLimits as JointLimits
     from freefloat.model import Model as Model
-    from freefloat.model import Placement as Placement
-    from freefloat.model import Root as Root
-    from freefloat.model import Sensor as Sensor
-    from freefloat.model import Tank as Tank
-    from freefloat.model import Thruster as Thruster
-    from freefloat.model import Wheel as Wheel
     from freefloat.model import builtin_models as builtin_models
     from freefloat.model import load_model as load_model
     from freefloat.telemetry import Telemetry as Telemetry
@@ -44,23 +34,13 @@ if TYPE_CHECKING:
     from freefloat.telemetry.simulate import simulate as simulate
 
 _HOME_OF = {
-    "Body": "freefloat.model",
     "Fit": "freefloat.identification.fit",
-    "Frame": "freefloat.model",
     "FreefloatError": "freefloat.errors",
-    "Joint": "freefloat.model",
-    "JointLimits": "freefloat.model",
     "Model": "freefloat.model",
     "Parameters": "freefloat.identification.parameters",
-    "Placement": "freefloat.model",
     "Plan": "freefloat.excitation.plan",
-    "Root": "freefloat.model",
-    "Sensor": "freefloat.model",
     "Start": "freefloat.dynamics.state",
-    "Tank": "freefloat.model",
     "Telemetry": "freefloat.telemetry",
-    "Thruster": "freefloat.model",
-    "Wheel": "freefloat.model",
     "builtin_models": "freefloat.model",
     "default_plan": "freefloat.excitation.default",
     "identifiability": "freefloat.identification.identifiability",

@@ -20,7 +20,7 @@ from freefloat.identification.natural_sizes import natural_sizes
 from freefloat.identification.parameters import Parameters
 from freefloat.identification.scale import is_scaled
 from freefloat.identification.sensor_choice import chosen_sensors
-from freefloat.model import Model
+from freefloat.model import Body, Joint, Model, Placement
 
 SPRINGS = ("hinge_*.stiffness", "hinge_*.damping")
 PLANAR = ("*.mz", "*.ixx", "*.ix[yz]", "*.iy[yz]")
@@ -94,15 +94,15 @@ def spelt_out(model: Model) -> Model:
     tank = model.tanks[0]
     x, y, z = (tank.length * np.array(tank.direction)).tolist()
     joints = [
-        ff.Joint(
+        Joint(
             f"slosh_{i + 1}", "revolute", parent, child, place, tank.axes[i], role="passive",
             stiffness=tank.stiffness[i], damping=tank.damping[i],
         )
         for i, (parent, child, place) in enumerate(
-            [("bus", "cross", ff.Placement(tank.pivot)), ("cross", "fuel", ff.Placement())]
+            [("bus", "cross", Placement(tank.pivot)), ("cross", "fuel", Placement())]
         )
     ]  # fmt: skip
-    bodies = (*model.bodies, ff.Body("cross"), ff.Body("fuel", tank.mass, (x, y, z)))
+    bodies = (*model.bodies, Body("cross"), Body("fuel", tank.mass, (x, y, z)))
     return replace(model, tanks=(), bodies=bodies, joints=(*model.joints, *joints))
 
 
