@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Method = Literal["auto", "momentum", "angular", "force", "torque", "weak", "energy", "reduced"]
 Solver = Literal["corrected", "ls", "iv"]
 Robust = Literal["none", "huber", "tukey"]
+Clock = Literal["none", "base", "joints", "torques"]
 
 # No --empty-free, and a glob such as [ab]* is not taken for a JSON list.
 _REPEATED = Parameter(negative=(), show_default=False, json_list=False)
@@ -45,6 +46,9 @@ class Choices:
 
     drag: Annotated[bool, FLAG] = False
     """An air bearing brakes the base (angular method): one more unknown."""
+
+    clock: Clock = "none"
+    """Channels that may be late by an unknown time, which is then found as well."""
 
 
 @dataclass(frozen=True)
@@ -147,6 +151,7 @@ def find(request: Request) -> Fit:
         physical=choices.physical,
         momentum=choices.momentum,
         drag=choices.drag,
+        clock=None if choices.clock == "none" else choices.clock,
     )
     return replace(fit, provenance={**fit.provenance, **request.sources})
 

@@ -46,7 +46,8 @@ class Samples:
     wrench (N, 6): known torque and force on the root's origin, world axes; thrust (N, thrusters)
     [N], each level counting until the next instant. sources: the errors of an instant's numbers,
     independent of each other and of other instants; is_noise_known: given rather than estimated;
-    derived: coordinates whose rate is not measured.
+    derived: coordinates whose rate is not measured; slopes: of what a late
+    clock moves (linear/clocks).
     """
 
     time: Array
@@ -66,6 +67,7 @@ class Samples:
     acceleration: Array | None = None
     ddq: Array | None = None
     is_windowed: bool = False
+    slopes: Array | None = None
 
     @property
     def rotation(self) -> Array:
