@@ -161,5 +161,14 @@ def _write(request: Request, fit: Fit) -> dict[str, Path]:
     if "fit" in request.files:
         fit.save(request.files["fit"])
     if "model" in request.files:
-        fit.model.save(request.files["model"])
+        _told_apart(request, fit).save(request.files["model"])
     return request.files
+
+
+def _told_apart(request: Request, fit: Fit) -> Model:
+    """The model with the estimates; its description says that they are, and from where."""
+    from dataclasses import replace
+
+    flights = ", ".join(path.name for path in request.flights)
+    origin = f"With parameters identified from {flights} ({fit.method} method)."
+    return replace(fit.model, description=f"{fit.model.description} {origin}".strip())

@@ -112,7 +112,11 @@ def identify(
     request = Request(system, parameters, (), solver, robust, at, drag, seed, clock)
     find = partial(_found, request, chosen)
     finding, told = (find(recorded), ()) if clock is None else settled(find, recorded, clock)
-    notes = [*told, *(note for part in finding.prepared for note in part.notes)]
+    notes = [
+        *told,
+        *_strangers(model, recorded),
+        *(note for part in finding.prepared for note in part.notes),
+    ]
     record = provenance(seed=seed, data=_digest(recorded), method=chosen, solver=solver)
     fit = fit_of(
         parameters, finding, method=chosen, reason=reason, is_physical=physical,
@@ -149,6 +153,12 @@ def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]
             f"{own[0]} is to be found per recording, which the linear methods cannot; identify"
             " each recording by itself"
         )
+
+
+def _strangers(model: Model, recorded: Sequence[Telemetry]) -> list[str]:
+    """Recordings that say they are of another model."""
+    said = {flight.metadata.get("model", model.name) for flight in recorded} - {model.name}
+    return [f"a recording says it is of {name!r}, not of {model.name!r}" for name in sorted(said)]
 
 
 def _found(request: Request, method: str, recorded: Sequence[Telemetry]) -> Finding:
