@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
