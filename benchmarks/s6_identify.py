@@ -140,7 +140,6 @@ def run_ours(result: common.Table, flown: Flown, rounds: int) -> dict[tuple[str,
         if case != ALL:
             n_seen = int(seen.sum())
             result.add_promise(f"ours, {label}: seen of {len(names)}", n_seen, least=len(names))
-    result.add_promise("ours, 10 parameters [s]", times[CASES[0]], most=0.5)
     return times
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ class Samples:
     is_windowed: bool = False
     slopes: Array | None = None
 
-    @property
+    @cached_property
     def rotation(self) -> Array:
         """Root to world (N, 3, 3)."""
         assert self.attitude is not None
@@ -102,8 +103,8 @@ class Samples:
     def taken(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> Samples:
         """The chosen instants only."""
         fields: dict[str, Any] = {}
-        for name, value in vars(self).items():
-            if isinstance(value, np.ndarray):
+        for name in self.__dataclass_fields__:
+            if isinstance(value := getattr(self, name), np.ndarray):
                 fields[name] = value[which]
         return replace(self, **fields)
 
