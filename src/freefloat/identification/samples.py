@@ -48,7 +48,8 @@ class Samples:
     [N], each level counting until the next instant. sources: the errors of an instant's numbers,
     independent of each other and of other instants; is_noise_known: given rather than estimated;
     derived: coordinates whose rate is not measured; slopes: of what a late
-    clock moves (linear/clocks).
+    clock moves (linear/clocks); switching: how uncertain [N s] the impulse of thrust is because
+    valves may switch between their own recorded instants.
     """
 
     time: Array
@@ -69,6 +70,7 @@ class Samples:
     ddq: Array | None = None
     is_windowed: bool = False
     slopes: Array | None = None
+    switching: float = 0.0
 
     @cached_property
     def rotation(self) -> Array:
