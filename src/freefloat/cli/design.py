@@ -160,8 +160,8 @@ def look(request: Request) -> Design:
 
     tell_first_run("tangent.rk4_tangent", takes="about half a minute")
     # Here and not above: this loads Numba, and the note above should come before that.
-    from freefloat.design.design import Effort
-    from freefloat.design.design import design as run_design
+    from freefloat.design.excitation import Effort
+    from freefloat.design.excitation import design as run_design
     from freefloat.design.scenarios import scenarios_of
 
     motion = request.motion

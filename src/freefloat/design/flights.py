@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import sqrt
+from typing import Protocol
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from freefloat.arrays import Array
 from freefloat.design.variables import Variables
 from freefloat.design.watches import Watch
 from freefloat.dynamics.equations import observe
-from freefloat.dynamics.integrate import require_stable_step
+from freefloat.dynamics.integrate import integrate, require_stable_step
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.modes import modes
 from freefloat.dynamics.sensitivity import Sensitivity, integrate_with_sensitivity
@@ -33,8 +34,10 @@ from freefloat.telemetry.slopes import reading_slopes
 from freefloat.telemetry.truths import Instant, readings
 
 A_CYCLE = 16  # steps in a cycle of the fastest motion
-A_SWING = 8  # steps in a cycle of the fastest mode: RK4 stays stable down to 2.3
+A_SWING = 5  # steps in a cycle of the fastest mode: RK4 stays stable down to 2.3
 SAMPLES = 8  # grid points in a cycle of the fastest motion
+LEAST = 100  # grid points in a flight, where there are as many steps
+FINER = 10  # steps of a replay in one of a search
 NEARBY = 1e-5  # of a unit: how far away a neighbouring motion is
 
 
@@ -53,6 +56,26 @@ class Unknowns:
 
     names: tuple[str, ...]
     mix: Array
+
+
+class Flier(Protocol):
+    """Whoever can fly candidates: `Flights`, or something that knows a shorter way."""
+
+    system: System
+    variables: Variables
+    watches: tuple[Watch, ...]
+
+    def fly(self, x: Array) -> Flown:
+        """The flight of one candidate."""
+        ...
+
+    def neighbours(self, x: Array) -> list[Flown]:
+        """The flights of candidates that are NEARBY further along each unknown."""
+        ...
+
+    def replayed(self, plan: Plan) -> Instant:
+        """The flight of a plan at a tenth of the step, every step looked at."""
+        ...
 
 
 class Flights:
@@ -97,6 +120,17 @@ class Flights:
 
         with ThreadPoolExecutor(self.n_threads) as pool:
             return list(pool.map(fly, range(self.variables.n)))
+
+    def replayed(self, plan: Plan) -> Instant:
+        """The flight of a plan at a tenth of the step, every step looked at."""
+        step, tabulate = self.step / FINER, plan.inputs(self.system)
+        flown = integrate(
+            self.system, plan.start_state(self.system), tabulate,
+            duration=FINER * self.n_steps * step, step=step, breaks=plan.edges(),
+        )  # fmt: skip
+        seen = tabulate(np.repeat(flown.times[:, None], 3, axis=1))
+        motion = observe(self.system, flown.states, inputs=seen, times=flown.times)
+        return Instant(flown.times, flown.states, motion, seen)
 
     def _columns(self, times: Array) -> Array:
         """What one unit of each motion's unknown adds to the input tables: (n, rows, 3, 3)."""
@@ -173,7 +207,7 @@ def _grid(system: System, variables: Variables) -> tuple[float, int]:
         except FreefloatError:
             step /= 2.0
     every = max(1, round(1.0 / (SAMPLES * variables.fastest) / step))
-    every = max(1, min(every, int(variables.duration / step / 40)))
+    every = max(1, min(every, int(variables.duration / step / LEAST)))
     n = max(1, round(variables.duration / (step * every)))
     return variables.duration / (n * every), every
 

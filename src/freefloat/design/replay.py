@@ -7,19 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.design.flights import Flights
+from freefloat.design.flights import FINER, Flier
 from freefloat.design.rails import Rails, rails_of
 from freefloat.design.result import Usage
 from freefloat.design.search import Candidate, Search
 from freefloat.design.variables import Variables
-from freefloat.dynamics.equations import observe
-from freefloat.dynamics.integrate import integrate
 from freefloat.errors import ExcitationError, Fault
 from freefloat.excitation.limits import Limit
-from freefloat.excitation.plan import Plan
-from freefloat.telemetry.truths import Instant
 
-FINER = 10
 TRIES = 25
 
 
@@ -56,11 +51,13 @@ def _scaled(search: Search, fine: Rails, x: Array) -> tuple[Array, tuple[Usage, 
     return None
 
 
-def usage_of(flights: Sequence[Flights], fine: Rails, x: Array) -> tuple[Usage, ...]:
+def usage_of(flights: Sequence[Flier], fine: Rails, x: Array) -> tuple[Usage, ...]:
     """Every limit and the share of it that a replay at a tenth of the step uses, most first."""
     found = dict(zip(fine.limits, fine.shares(x), strict=True))
     for one in flights:
-        at = replayed(one, one.variables.plan(x))
+        if not one.watches:
+            continue
+        at = one.replayed(one.variables.plan(x))
         for watch in one.watches:
             share = float(watch.shares(one.system, at).max())
             found[watch.limit] = max(share, found.get(watch.limit, 0.0))
@@ -68,22 +65,10 @@ def usage_of(flights: Sequence[Flights], fine: Rails, x: Array) -> tuple[Usage, 
     return tuple(sorted(usage, key=lambda one: -one.share))
 
 
-def replayed(flights: Flights, plan: Plan) -> Instant:
-    """The flight of a plan at a tenth of the step, every step looked at."""
-    step, n = flights.step / FINER, FINER * flights.n_steps
-    tabulate = plan.inputs(flights.system)
-    flown = integrate(
-        flights.system, plan.start_state(flights.system), tabulate, duration=n * step, step=step
-    )
-    seen = tabulate(np.repeat(flown.times[:, None], 3, axis=1))
-    motion = observe(flights.system, flown.states, inputs=seen, times=flown.times)
-    return Instant(flown.times, flown.states, motion, seen)
-
-
 def blocking(
     variables: Variables,
     allowed: dict[str, Limit],
-    flights: Sequence[Flights],
+    flights: Sequence[Flier],
     rails: Rails,
     *,
     x: Array | None = None,

@@ -21,7 +21,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.design.criteria import Criterion
-from freefloat.design.flights import Flights
+from freefloat.design.flights import Flier
 from freefloat.design.nearby import Nearby, nearby, smooth_worst
 from freefloat.design.rails import Rails
 
@@ -57,7 +57,7 @@ class Candidate:
 class Search:
     """One search: flights (one set a scenario), a criterion each, linear limits."""
 
-    flights: Sequence[Flights]
+    flights: Sequence[Flier]
     criteria: Sequence[Criterion]
     rails: Rails
     seed: int = 0

@@ -9,7 +9,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.design.criteria import Criterion, Optimality, information
-from freefloat.design.flights import Flights, Unknowns
+from freefloat.design.flights import Flier, Flights, Unknowns
 from freefloat.design.rails import rails_of
 from freefloat.design.replay import blocking, fitted
 from freefloat.design.result import Design
@@ -68,7 +68,7 @@ def design_excitation(
     All options of `freefloat.design.design`, whose result also tells what the plan is worth.
 
     >>> import freefloat as ff
-    >>> from freefloat.design.design import Effort
+    >>> from freefloat.design.excitation import Effort
     >>> model = ff.load_model("cepheus")
     >>> wanted = ff.Parameters.of(model).free("link_2.mx", "link_2.izz")
     >>> quick = Effort(random=4, starts=1, rounds=2)
@@ -140,7 +140,7 @@ def searching(
     model: Model,
     variables: Variables,
     allowed: dict[str, Limit],
-    flights: Sequence[Flights],
+    flights: Sequence[Flier],
     criteria: Sequence[Criterion],
     *,
     seed: int = 0,
