@@ -107,7 +107,10 @@ def identify(
     request = Request(system, parameters, samples, solver, robust, at, drag, seed)
     finding = _METHODS.get(chosen, _standard)(request, chosen)
     notes = [note for part in finding.prepared for note in part.notes]
-    record = provenance(seed=seed, data=_digest(recorded), method=chosen, solver=solver)
+    each = " ".join(digest([flight]) for flight in recorded)
+    record = provenance(
+        seed=seed, data=digest(recorded), recordings=each, method=chosen, solver=solver
+    )
     fit = fit_of(
         parameters, finding, method=chosen, reason=reason, is_physical=physical,
         notes=tuple(dict.fromkeys(notes)), provenance=record,
@@ -308,7 +311,7 @@ def sources_of(request: Request, method: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _digest(recorded: Sequence[Telemetry]) -> str:
+def digest(recorded: Sequence[Telemetry]) -> str:
     """The sha256 of every channel's name, times and values."""
     total = hashlib.sha256()
     for telemetry in recorded:
