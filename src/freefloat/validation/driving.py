@@ -6,7 +6,6 @@ control of the joints play no part in it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,10 +20,10 @@ from freefloat.identification.reading import mean_levels
 from freefloat.model.model import Model
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.channels import Telemetry
-from freefloat.telemetry.smoothing import smooth
+from freefloat.telemetry.smoothing import SmoothSignal, smooth
 
 LEAST_SAMPLES = 8  # below, a quintic spline through an encoder is a guess
-Curve = Callable[[Array], tuple[Array, Array, Array]]
+Curves = dict[str, SmoothSignal]
 
 
 @dataclass(frozen=True)
@@ -48,12 +47,18 @@ class Drive:
         return self.start + self.step * np.arange(self.n_steps + 1)
 
 
-def drive_of(model: Model, telemetry: Telemetry, *, step: float) -> Drive:
-    """The inputs of a recorded flight, over the longest stretch in which all of them are known."""
+def drive_of(
+    model: Model, telemetry: Telemetry, *, step: float, curves: Curves | None = None
+) -> Drive:
+    """The inputs of a recorded flight, over the longest stretch in which all of them are known.
+
+    `curves` keeps the smooth curves through the channels, for another model to follow.
+    """
     notes: list[str] = []
     system = flatten(_followed(model, telemetry, notes))
-    curves = [_curve(system, telemetry, int(i), notes) for i in system.tree.given]
-    start, end = _stretch(system, telemetry, [c for c in curves if isinstance(c, _Recorded)])
+    known = {} if curves is None else curves
+    followed = [_curve(system, telemetry, int(i), known, notes) for i in system.tree.given]
+    start, end = _stretch(telemetry, [c for c in followed if isinstance(c, _Recorded)])
     n_steps = int(np.floor((end - start) / step * (1.0 + 1e-12)))
     if n_steps < 2:
         raise TelemetryError(
@@ -66,8 +71,8 @@ def drive_of(model: Model, telemetry: Telemetry, *, step: float) -> Drive:
         )
     half = start + 0.5 * step * np.arange(2 * n_steps + 1)
     stages = 2 * np.arange(n_steps)[:, None] + np.arange(3)
-    given = np.empty((n_steps, 3, len(curves), 3))
-    for k, curve in enumerate(curves):
+    given = np.empty((n_steps, 3, len(followed), 3))
+    for k, curve in enumerate(followed):
         for order, values in enumerate(curve.at(half)):
             given[:, :, k, order] = values[stages]
     gains = np.zeros((system.n_coordinates, 3))
@@ -112,12 +117,12 @@ class _Recorded:
     """A smooth curve through a channel: of an angle, or of a wheel's speed."""
 
     channel: Channel
+    curve: SmoothSignal
     is_speed: bool
 
     def at(self, t: Array) -> tuple[Array, Array, Array]:
         """Position, rate and acceleration at times t [s]; a wheel's angle counts for nothing."""
-        curve = smooth(*self.channel.usable(), noise=self.channel.noise)
-        value, rate, acceleration = curve.all(t)
+        value, rate, acceleration = self.curve.all(t)
         return (np.zeros_like(value), value, rate) if self.is_speed else (value, rate, acceleration)
 
 
@@ -135,7 +140,7 @@ class _Constant:
 
 
 def _curve(
-    system: System, telemetry: Telemetry, index: int, notes: list[str]
+    system: System, telemetry: Telemetry, index: int, known: Curves, notes: list[str]
 ) -> _Recorded | _Constant:
     coordinate = system.model.assembly.coordinates[index]
     is_motor = coordinate.name.endswith(".motor")
@@ -153,10 +158,12 @@ def _curve(
             f"channel {channel!r} has {int(found.valid.sum())} usable samples; at least"
             f" {LEAST_SAMPLES} are needed to follow it"
         )
-    return _Recorded(found, is_wheel)
+    if channel not in known:
+        known[channel] = smooth(*found.usable(), noise=found.noise)
+    return _Recorded(found, known[channel], is_wheel)
 
 
-def _stretch(system: System, telemetry: Telemetry, curves: list[_Recorded]) -> tuple[float, float]:
+def _stretch(telemetry: Telemetry, curves: list[_Recorded]) -> tuple[float, float]:
     """The longest time in which every recorded actuator has samples without long gaps."""
     start, end = telemetry.start, telemetry.end
     breaks: list[tuple[float, float]] = []

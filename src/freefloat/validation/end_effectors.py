@@ -46,7 +46,7 @@ def end_effectors(predicted: Predicted, telemetry: Telemetry) -> tuple[EndEffect
             return tuple(found)
         inside = (times >= predicted.at.times[0]) & (times <= predicted.at.times[-1])
         ours = _states_at(predicted, times[inside])
-        for name in names:
+        for name in names if inside.any() else ():
             error = _distance(system, name, ours, states[inside])
             found.append(EndEffector(name, "truth", *error, 0.0))
     return tuple(found)

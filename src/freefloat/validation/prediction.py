@@ -25,7 +25,7 @@ from freefloat.model.rotations import quaternion_from_rotation_vector, quaternio
 from freefloat.telemetry.channels import Telemetry
 from freefloat.telemetry.slopes import reading_slopes
 from freefloat.telemetry.truths import Instant
-from freefloat.validation.driving import Drive, drive_of
+from freefloat.validation.driving import Curves, Drive, drive_of
 from freefloat.validation.looks import Look, between, looks_of
 
 STEP = 1e-2  # [s]: with motion at a few hertz RK4 is exact to 1e-8 there
@@ -53,11 +53,17 @@ class Predicted:
 
 
 def predict_flight(
-    model: Model, telemetry: Telemetry, *, step: float = STEP, deflections: bool = False
+    model: Model,
+    telemetry: Telemetry,
+    *,
+    step: float = STEP,
+    deflections: bool = False,
+    curves: Curves | None = None,
 ) -> Predicted:
     """What the model says the sensors should have read on a recorded flight.
 
     deflections: also fit where unmeasured wings, fuel and springs start; at rest otherwise.
+    `curves` keeps what was made of the encoders, for the prediction of another model.
 
     >>> import freefloat as ff
     >>> model = ff.load_model("cepheus")
@@ -66,7 +72,7 @@ def predict_flight(
     >>> [look.group for look in predicted.looks]
     ['base.rate', 'base.angle']
     """
-    drive = drive_of(model, telemetry, step=step)
+    drive = drive_of(model, telemetry, step=step, curves=curves)
     system = drive.system
     looks = looks_of(system, telemetry, (drive.start, float(drive.times[-1])))
     if not looks:

@@ -16,6 +16,7 @@ from freefloat.validation import criteria
 from freefloat.validation.balance import balances
 from freefloat.validation.comparison import left_behind, scores_of, traces_of
 from freefloat.validation.criteria import Criterion, Limits
+from freefloat.validation.driving import Curves
 from freefloat.validation.end_effectors import end_effectors
 from freefloat.validation.expected import expected_errors
 from freefloat.validation.prediction import Predicted, predict_flight
@@ -44,8 +45,9 @@ def validate(
     """
     new, old = (fit, None) if isinstance(fit, Model) else (fit.model, fit.prior_model)
     recorded = _Recorded.of(fit, flight)
+    curves: Curves = {}
     try:
-        predicted = predict_flight(new, flight, deflections=deflections)
+        predicted = predict_flight(new, flight, deflections=deflections, curves=curves)
     except TelemetryError:
         raise  # bad input is not a verdict
     except FreefloatError as error:
@@ -53,7 +55,7 @@ def validate(
     before = None
     if old is not None and old != new:
         try:
-            before = predict_flight(old, flight, deflections=deflections)
+            before = predict_flight(old, flight, deflections=deflections, curves=curves)
         except FreefloatError as error:
             recorded.notes.append(f"the model before could not be predicted: {error.message}")
     elif old is not None:
