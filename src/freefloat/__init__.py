@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from freefloat.telemetry import quality as quality
     from freefloat.telemetry import read_telemetry as read_telemetry
     from freefloat.telemetry.simulate import simulate as simulate
+    from freefloat.validation.validate import validate as validate
+    from freefloat.validation.verdict import Verdict as Verdict
+    from freefloat.validation.verdict_files import load_verdict as load_verdict
 
 _HOME_OF = {
     "Fit": "freefloat.identification.fit",
@@ -42,6 +45,7 @@ _HOME_OF = {
     "Plan": "freefloat.excitation.plan",
     "Start": "freefloat.dynamics.state",
     "Telemetry": "freefloat.telemetry",
+    "Verdict": "freefloat.validation.verdict",
     "builtin_models": "freefloat.model",
     "default_plan": "freefloat.excitation.default",
     "design_excitation": "freefloat.design.excitation",
@@ -50,10 +54,12 @@ _HOME_OF = {
     "load_fit": "freefloat.identification.fit_files",
     "load_model": "freefloat.model",
     "load_plan": "freefloat.excitation.plan_files",
+    "load_verdict": "freefloat.validation.verdict_files",
     "modes": "freefloat.dynamics.modes",
     "quality": "freefloat.telemetry",
     "read_telemetry": "freefloat.telemetry",
     "simulate": "freefloat.telemetry.simulate",
+    "validate": "freefloat.validation.validate",
 }
 
 

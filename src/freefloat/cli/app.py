@@ -13,6 +13,7 @@ from freefloat.cli.models import models
 from freefloat.cli.reproduce import reproduce
 from freefloat.cli.simulate import simulate
 from freefloat.cli.telemetry import telemetry
+from freefloat.cli.validate import validate
 
 HELP = """\
 Check models of free-floating space robots, design motions for them, fly them,
@@ -23,6 +24,7 @@ Start here:  freefloat check servicer
              freefloat simulate servicer --out flight.parquet
              freefloat telemetry flight.parquet
              freefloat identify spatial-capture flight.parquet
+             freefloat validate fit.json another.parquet
              freefloat reproduce 003
 
 Exit codes:  0 fine, 1 the verdict is negative, 2 bad input, 3 a bug of ours"""
@@ -36,5 +38,5 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for verb in (models, check, design, simulate, telemetry, identify, reproduce):
+for verb in (models, check, design, simulate, telemetry, identify, validate, reproduce):
     app.command(verb)
