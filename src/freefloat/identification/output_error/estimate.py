@@ -17,6 +17,7 @@ from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.identification.parameters import Parameters
 
 HORIZONS = (4.0, 8.0, 16.0)  # [s]: flexible models have false minima over long stretches
+ROUGH = 0.01  # relative decrease that ends the search over a shorter horizon
 ROUNDS = 3  # of estimating the noise
 SETTLED = 0.02  # relative change of a noise that calls for no further round
 
@@ -38,7 +39,7 @@ class Found:
     @property
     def theta(self) -> Array:
         """The parameters found, in their units."""
-        return self.problem.unknowns.theta(self.descent.at.x)
+        return self.descent.at.theta
 
 
 def search(
@@ -51,13 +52,13 @@ def search(
 ) -> Found:
     """The parameters that explain the recordings best, from those of the model on."""
     unknowns = unknowns_of(parameters, recordings, is_start_known=is_start_known)
-    x = unknowns.x(unknowns.start)
-    problem = Problem(tuple(recordings), unknowns, stated_noise(recordings), robust, x)
+    theta = np.clip(unknowns.start, unknowns.lower, unknowns.upper)
+    problem = Problem(tuple(recordings), unknowns, stated_noise(recordings), robust, theta)
     n = 0
     for seconds in _horizons(problem, horizons):
-        short = descend(problem.until(seconds), x, most=20)
-        x, n = short.at.x, n + short.n_evaluations
-    descent = descend(problem, x)
+        short = descend(problem.until(seconds), theta, most=20, enough=ROUGH)
+        theta, n = short.at.theta, n + short.n_evaluations
+    descent = descend(problem, theta)
     n += descent.n_evaluations
     stated = problem.noise
     for _ in range(ROUNDS):
@@ -65,7 +66,7 @@ def search(
         if _is_same(noise, problem.noise):
             break
         problem = replace(problem, noise=noise)
-        descent = descend(problem, descent.at.x)
+        descent = descend(problem, descent.at.theta)
         n += descent.n_evaluations
     misfit, colour = {}, []
     for row, error, said, used in _rows(problem, descent, stated):
@@ -140,8 +141,6 @@ def _is_same(one: object, other: object) -> bool:
             for a, b in zip(stream, twin, strict=True):
                 if abs(a.size / b.size - 1.0) > SETTLED or a.is_white != b.is_white:
                     return False
-                if not a.is_white and not np.array_equal(
-                    np.round(a.lags, 1), np.round(b.lags, 1)
-                ):
+                if not a.is_white and not np.array_equal(np.round(a.lags, 1), np.round(b.lags, 1)):
                     return False
     return True

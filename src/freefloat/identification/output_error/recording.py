@@ -24,7 +24,6 @@ from freefloat.identification.output_error.streams import WITH_FORCES, Stream, s
 from freefloat.model.model import Model
 from freefloat.telemetry.channels import Telemetry
 
-STEP = 1e-2  # [s]: RK4 is off by 1e-8 of a 1 Hz motion per step
 SHORTEST = 1e-4  # [s]
 COARSEST = 2e-2  # [s] between records where samples fall between them
 TAPS = 6  # records a sample between them is made of
@@ -75,6 +74,11 @@ class Recording:
     def model(self) -> Model:
         """The model with the roles that the driving takes."""
         return self.driving.model
+
+    @cached_property
+    def system(self) -> System:
+        """The model's arrays, at its own numbers."""
+        return flatten(self.model)
 
     @cached_property
     def times(self) -> Array:
@@ -159,15 +163,13 @@ def recording_of(
     telemetry: Telemetry,
     *,
     plan: Plan | None = None,
-    step: float = STEP,
+    step: float,
     place: str = "",
 ) -> Recording:
     """The recording of a flight; raises IdentificationError for what it lacks."""
     try:
         driving = (
-            driving_by_telemetry(model, telemetry)
-            if plan is None
-            else driving_by_plan(model, plan)
+            driving_by_telemetry(model, telemetry) if plan is None else driving_by_plan(model, plan)
         )
         return _on_grid(driving, telemetry, plan, step, place)
     except IdentificationError as error:
@@ -245,9 +247,7 @@ def _nominal_start(
     given = driving.tabulate(np.full((1, 3), driving.first)).given[0, 0]
     for m, i in enumerate(system.tree.given):
         x[13 + i], x[13 + c + i] = given[m, 0], given[m, 1]
-    for (a, b), spring in zip(
-        system.tree.spring_ends, system.model.assembly.springs, strict=True
-    ):
+    for (a, b), spring in zip(system.tree.spring_ends, system.model.assembly.springs, strict=True):
         if b >= 0 and a not in system.tree.given:
             x[13 + a], x[13 + c + a] = x[13 + b] + spring.rest, x[13 + c + b]
         elif b < 0 and a not in system.tree.given and spring.stiffness > 0.0:

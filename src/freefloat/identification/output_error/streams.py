@@ -17,7 +17,7 @@ from freefloat.identification.reading import noise_of, rounding_of
 from freefloat.model.checks import BODY_SENSORS, JOINT_SENSORS, MOTOR_SENSORS, sensor_targets
 from freefloat.model.model import Model
 from freefloat.model.parts import Sensor
-from freefloat.telemetry.channel import Channel
+from freefloat.telemetry.channel import Channel, Mask
 from freefloat.telemetry.channels import Telemetry
 from freefloat.telemetry.sensors import SUFFIXES
 from freefloat.telemetry.truths import READERS, prefix_of
@@ -59,7 +59,7 @@ class Stream:
         """The names of the residuals of an instant."""
         return self.channels[:3] if self.is_attitude else self.channels
 
-    def taken(self, keep: Array) -> Stream:
+    def taken(self, keep: Mask) -> Stream:
         """The stream with fewer instants."""
         return replace(self, times=self.times[keep], values=self.values[keep])
 
@@ -114,9 +114,7 @@ def _names(system: System, sensor: Sensor, target: str) -> tuple[str, ...]:
     return tuple(name + suffix for suffix in SUFFIXES[width])
 
 
-def _read(
-    system: System, telemetry: Telemetry, sensor: Sensor, target: str
-) -> Iterator[Stream]:
+def _read(system: System, telemetry: Telemetry, sensor: Sensor, target: str) -> Iterator[Stream]:
     names = _names(system, sensor, target)
     is_planar = system.model.root.type == "planar" and len(names) == 3
     axes = PLANAR_AXES[sensor.kind] if is_planar else range(len(names))
