@@ -25,7 +25,7 @@ from freefloat.identification.output_error.flights import (
     identified_by_output_error,
     why_output_error,
 )
-from freefloat.identification.output_error.options import SearchOptions
+from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.parameters import Parameter, Parameters, parameter_values
 from freefloat.identification.reading import samples_of
 from freefloat.identification.samples import Samples
@@ -73,7 +73,7 @@ def identify(
     drag: bool = False,
     plan: Plan | Sequence[Plan] | None = None,
     known_start: bool = False,
-    search: SearchOptions = SearchOptions(),
+    search: SearchOptions = USUAL,
     seed: int = 0,
 ) -> Fit:
     """Find the free parameters from one or several recordings of the same system.

@@ -11,7 +11,7 @@ from freefloat.errors import IdentificationError
 from freefloat.excitation.plan import Plan
 from freefloat.identification.fit import Fit
 from freefloat.identification.output_error.estimate import search
-from freefloat.identification.output_error.options import SearchOptions
+from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.outcome import fit_of
 from freefloat.identification.output_error.problem import Loss
 from freefloat.identification.output_error.recording import recording_of
@@ -32,7 +32,7 @@ def identified_by_output_error(
     plan: Plan | Sequence[Plan] | None = None,
     robust: Loss | None = None,
     known_start: bool = False,
-    options: SearchOptions = SearchOptions(),
+    options: SearchOptions = USUAL,
 ) -> Fit:
     """The Fit whose model, flown again, reads most like the recordings."""
     plans = _plans(plan, len(flights))

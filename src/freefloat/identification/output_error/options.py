@@ -17,3 +17,6 @@ class SearchOptions:
 
     step: float = 1e-2
     horizons: Sequence[float] | None = None
+
+
+USUAL = SearchOptions()
