@@ -112,7 +112,7 @@ def identify(
         record = provenance(seed=seed, data=_digest(recorded), method=chosen)
         return identified_by_output_error(
             parameters, recorded, prior_model=model, reason=reason, provenance=record, plan=plan,
-            robust=robust, known_start=known_start, options=search,
+            robust=robust, known_start=known_start, options=search, seed=seed,
         )  # fmt: skip
     _require_linear_use(parameters, plan, known_start)
     given = Given(model, chosen, reason, method, solver, robust, physical, at, drag, seed)
@@ -243,7 +243,7 @@ def _written(parameters: Parameters) -> Parameters:
     if chained:
         raise IdentificationError(f"{chained[0]} is tied to {ties[chained[0]]}, itself tied")
     own = parameter_values(flatten(parameters.model))
-    wanted = {p.name: p.value for p in parameters if p.value != own[p.name]}
+    wanted = {p.name: p.value for p in parameters if p.value != own.get(p.name, p.value)}
     for name, leader in ties.items():
         p = parameters[name]
         assert p.tied_to is not None

@@ -33,19 +33,26 @@ def identified_by_output_error(
     robust: Loss | None = None,
     known_start: bool = False,
     options: SearchOptions = USUAL,
+    seed: int = 0,
 ) -> Fit:
     """The Fit whose model, flown again, reads most like the recordings."""
     plans = _plans(plan, len(flights))
     several = len(flights) > 1
+    has_delays = any(p.name.startswith("delay.") for p in parameters.free_ones)
     recordings = [
         recording_of(
-            parameters.model, flight, plan=own, step=options.step,
+            parameters.model, flight, plan=own, step=options.step, has_delays=has_delays,
             place=f"recording {k}: " if several else "",
         )
         for k, (flight, own) in enumerate(zip(flights, plans, strict=True), start=1)
     ]  # fmt: skip
     found = search(
-        parameters, recordings, robust=robust, is_start_known=known_start, horizons=options.horizons
+        parameters,
+        recordings,
+        robust=robust,
+        is_start_known=known_start,
+        options=options,
+        seed=seed,
     )
     notes = [note for recording in recordings for note in recording.notes]
     return fit_of(

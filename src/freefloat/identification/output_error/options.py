@@ -12,11 +12,14 @@ class SearchOptions:
 
     step [s]: of the integration, at most. horizons [s]: growing stretches of the recordings that
     are fitted one after another before the whole (None: 4, 8, 16 s where springs or pendulums are
-    free; () for none).
+    free; () for none). starts: how many starts are tried, the model's own and random ones around
+    it, by `spread` of natural sizes.
     """
 
     step: float = 1e-2
     horizons: Sequence[float] | None = None
+    starts: int = 1
+    spread: float = 0.3
 
 
 USUAL = SearchOptions()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -96,6 +96,14 @@ class Problem:
             theta, cost, tuple(blocks), prior_rows, prior_left, tuple(errors), n_rows, n_outliers
         )
 
+    def errors(self, theta: Array, r: int) -> list[Array] | None:
+        """Predicted minus measured of the only recording, with the values of recording r."""
+        values = self.unknowns.values(theta, r)
+        recording = self.recordings[0]
+        system = renumbered(recording.system, _of_model(values))
+        readings = predicted_errors(recording, system, values, [])
+        return None if readings is None else [reading.errors for reading in readings]
+
     def physical_rows(self, r: int, theta: Array) -> tuple[Array, list[int]]:
         """Whitened slopes of recording r by its unknowns in their units, and their places."""
         found = self._readings(r, theta, {})
@@ -109,7 +117,7 @@ class Problem:
         recording = self.recordings[r]
         places, names, mix = self.unknowns.columns(r)
         values = self.unknowns.values(theta, r)
-        own = {n: v for n, v in values.items() if not (n.startswith("start.") or is_of_sensor(n))}
+        own = _of_model(values)
         key = (id(recording), *own.values())
         if key not in systems:
             systems[key] = renumbered(recording.system, own)
@@ -157,6 +165,11 @@ class Problem:
             for r, part in enumerate(short)
         )
         return replace(self, recordings=short, noise=noise, reach=NEAR)
+
+
+def _of_model(values: Mapping[str, float]) -> dict[str, float]:
+    """The values that belong to the dynamics rather than to starts and sensors."""
+    return {n: v for n, v in values.items() if not (n.startswith("start.") or is_of_sensor(n))}
 
 
 def _noise_of(problem: Problem, r: int, channels: tuple[str, ...]) -> tuple[RowNoise, ...]:

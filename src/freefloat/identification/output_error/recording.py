@@ -69,6 +69,7 @@ class Recording:
     n_records: int
     place: str = ""  # "recording 2: " where there are several
     notes: tuple[str, ...] = ()
+    telemetry: Telemetry | None = None  # what drives it, unless a plan does
 
     @property
     def model(self) -> Model:
@@ -106,20 +107,20 @@ class Recording:
     def _nominal_taps(self) -> dict[int, Taps]:
         return {}
 
-    def taps(self, k: int, delay: float) -> Taps:
-        """Where the samples of stream k fall when its readings are `delay` [s] old."""
+    def taps(self, k: int, delay: float | None = None) -> Taps:
+        """Where the samples of stream k fall; with a delay [s], how that changes too."""
         stream = self.streams[k]
-        if delay != stream.sensor.delay:
-            return self._taps(stream, delay)
+        if delay is not None:
+            return self._taps(stream, delay, is_moving=True)
         if k not in self._nominal_taps:
-            self._nominal_taps[k] = self._taps(stream, delay)
+            self._nominal_taps[k] = self._taps(stream, stream.sensor.delay)
         return self._nominal_taps[k]
 
-    def _taps(self, stream: Stream, delay: float) -> Taps:
+    def _taps(self, stream: Stream, delay: float, *, is_moving: bool = False) -> Taps:
         interval = self.every * self.step
         at = np.clip((stream.times - delay - self.first) / interval, 0.0, self.n_records - 1.0)
         nearest = np.round(at)
-        is_exact = bool(np.all(np.abs(at - nearest) < ON_RECORD)) and delay == stream.sensor.delay
+        is_exact = not is_moving and bool(np.all(np.abs(at - nearest) < ON_RECORD))
         n = min(TAPS, self.n_records)
         below = np.clip(np.floor(at).astype(int) - (n // 2 - 1), 0, self.n_records - n)
         if is_exact:
@@ -164,20 +165,30 @@ def recording_of(
     *,
     plan: Plan | None = None,
     step: float,
+    has_delays: bool = False,
     place: str = "",
 ) -> Recording:
-    """The recording of a flight; raises IdentificationError for what it lacks."""
+    """The recording of a flight; raises IdentificationError for what it lacks.
+
+    has_delays: samples will be looked for between records.
+    """
     try:
         driving = (
             driving_by_telemetry(model, telemetry) if plan is None else driving_by_plan(model, plan)
         )
-        return _on_grid(driving, telemetry, plan, step, place)
+        found = _on_grid(driving, telemetry, plan, step, has_delays, place)
+        return replace(found, telemetry=telemetry if plan is None else None)
     except IdentificationError as error:
         raise IdentificationError(f"{place}{error}") from None
 
 
 def _on_grid(
-    driving: Driving, telemetry: Telemetry, plan: Plan | None, step: float, place: str
+    driving: Driving,
+    telemetry: Telemetry,
+    plan: Plan | None,
+    step: float,
+    has_delays: bool,
+    place: str,
 ) -> Recording:
     system = flatten(driving.model)
     first, last = driving.first, driving.last
@@ -194,6 +205,8 @@ def _on_grid(
         )
     start = _nominal_start(system, driving, streams, plan)
     interval = _record_interval(streams, first, step)
+    if has_delays and interval > COARSEST:
+        interval /= np.ceil(interval / COARSEST)
     step = _stable_step(system, start, min(step, interval))
     every = max(1, int(np.ceil(interval / step * (1.0 - 1e-9))))
     end = min(last, max(float(stream.times[-1]) for stream in streams))

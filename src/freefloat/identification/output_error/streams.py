@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.tree import System
+from freefloat.dynamics.tree import System, flatten
 from freefloat.identification.reading import noise_of, rounding_of
 from freefloat.model.checks import BODY_SENSORS, JOINT_SENSORS, MOTOR_SENSORS, sensor_targets
 from freefloat.model.model import Model
@@ -74,17 +74,25 @@ def streams_of(system: System, telemetry: Telemetry) -> tuple[Stream, ...]:
     return tuple({id(stream): stream for stream in found.values()}.values())
 
 
-def sensor_channels(model: Model) -> dict[str, tuple[str, Sensor, str]]:
-    """Channel (row) names of everything that can be measured: prefix.field, sensor and target."""
-    from freefloat.dynamics.tree import flatten
+@dataclass(frozen=True)
+class Outlet:
+    """Where a channel comes from: its sensor, the name of all its channels, its stated bias."""
 
+    group: str
+    sensor: Sensor
+    bias: float
+
+
+def sensor_channels(model: Model) -> dict[str, Outlet]:
+    """Everything that can be measured by channel name; an attitude has three, about x, y, z."""
     system = flatten(model)
-    found: dict[str, tuple[str, Sensor, str]] = {}
+    found: dict[str, Outlet] = {}
     for sensor, target in _candidates(system):
         names = _names(system, sensor, target)
         group = names[0] if len(names) == 1 else names[0].rpartition(".")[0]
-        for name in names[:3]:
-            found.setdefault(name, (group, sensor, target))
+        bias = np.broadcast_to(np.array(sensor.bias or (0.0,), dtype=float), (min(len(names), 3),))
+        for name, offset in zip(names[:3], bias.tolist(), strict=True):
+            found.setdefault(name, Outlet(group, sensor, offset))
     return found
 
 

@@ -6,7 +6,7 @@ recording its own: per-recording parameters and the initial state.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -24,7 +24,8 @@ from freefloat.identification.parameters import Parameter, Parameters
 from freefloat.identification.write_back import upright_bodies
 
 STATE_SIZES = {
-    "position": 0.1, "velocity": 0.01, "attitude": 0.1, "rate": 0.01, "delay": 0.01, "gain": 0.1,
+    "position": 0.1, "velocity": 0.01, "attitude": 0.1, "rate": 0.01,
+    "delay": 0.01, "gain": 0.1, "bias": 1.0,
 }  # fmt: skip
 NON_NEGATIVE = ("stiffness", "damping", "friction", "inertia", "length", "mass")
 
@@ -54,6 +55,7 @@ class Unknowns:
     lower: Array
     upper: Array
     ties: tuple[tuple[str, str, float], ...]  # follower, leader, factor
+    fixed: Mapping[str, float]  # states and sensors that are known but not nominal
 
     @cached_property
     def shared(self) -> list[int]:
@@ -79,7 +81,8 @@ class Unknowns:
 
     def values(self, theta: Array, recording: int) -> dict[str, float]:
         """Parameter values for one recording, the tied ones included."""
-        found = {
+        found = dict(self.fixed)
+        found |= {
             u.name: float(theta[k])
             for k, u in enumerate(self.items)
             if u.recording is None or u.recording == recording
@@ -120,18 +123,18 @@ def unknowns_of(
             names = {p.name for p in asked}
             states = [name for name in _states(recording) if name not in names]
             items += [Unknown(Parameter(n, 0.0, ""), r, False, n + mark) for n in states]
-    return _written(parameters, items)
+    noise = {
+        f"bias.{channel}": float(size)
+        for recording in recordings
+        for stream in recording.streams
+        for channel, size in zip(stream.rows, stream.noise, strict=True)
+    }
+    return _written(parameters, items, noise)
 
 
-def _written(parameters: Parameters, items: list[Unknown]) -> Unknowns:
-    system = flatten(parameters.model)
+def _written(parameters: Parameters, items: list[Unknown], noise: Mapping[str, float]) -> Unknowns:
     names = [u.name for u in items]
-    sizes = natural_sizes(system, names)
-    for k, name in enumerate(names):
-        if name.startswith("start."):
-            sizes[k] = STATE_SIZES[_kind(name)]
-        elif is_of_sensor(name):
-            sizes[k] = STATE_SIZES.get(name.split(".")[0], 1.0)
+    sizes = _sizes(parameters, names, noise)
     start = np.array([u.parameter.value for u in items])
     lower = np.array([u.parameter.lower for u in items])
     upper = np.array([u.parameter.upper for u in items])
@@ -148,7 +151,30 @@ def _written(parameters: Parameters, items: list[Unknown]) -> Unknowns:
     is_state = np.array([n.startswith("start.") or is_of_sensor(n) for n in names], dtype=bool)
     positive = np.array([n.rpartition(".")[2] in NON_NEGATIVE for n in names], dtype=bool)
     lower = np.where(positive & ~is_state, np.maximum(lower, 0.0), lower)
-    return Unknowns(tuple(items), sizes, tuple(groups), lower, upper, ties)
+    fixed = {
+        p.name: p.value
+        for p in parameters
+        if p.status == "fixed" and (p.name.startswith("start.") or is_of_sensor(p.name))
+    }
+    return Unknowns(tuple(items), sizes, tuple(groups), lower, upper, ties, fixed)
+
+
+def _sizes(parameters: Parameters, names: Sequence[str], noise: Mapping[str, float]) -> Array:
+    """Natural sizes; a bias is known when it is known to the noise of a sample."""
+    sizes = natural_sizes(flatten(parameters.model), names)
+    values = {p.name: p.value for p in parameters}
+    for k, name in enumerate(names):
+        owner, _, field = name.rpartition(".")
+        if name.startswith("start."):
+            sizes[k] = STATE_SIZES[_kind(name)]
+        elif name in noise:
+            sizes[k] = 10.0 * noise[name]
+        elif is_of_sensor(name):
+            sizes[k] = STATE_SIZES[name.split(".")[0]]
+        elif field == "friction" and values[name] == 0.0:
+            # what holds a spring back by a hundredth of a radian
+            sizes[k] = max(sizes[k], 0.01 * values.get(f"{owner}.stiffness", 0.0))
+    return sizes
 
 
 def _kind(name: str) -> str:
