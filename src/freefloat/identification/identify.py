@@ -107,10 +107,7 @@ def identify(
     request = Request(system, parameters, samples, solver, robust, at, drag, seed)
     finding = _METHODS.get(chosen, _standard)(request, chosen)
     notes = [note for part in finding.prepared for note in part.notes]
-    each = " ".join(digest([flight]) for flight in recorded)
-    record = provenance(
-        seed=seed, data=digest(recorded), recordings=each, method=chosen, solver=solver
-    )
+    record = provenance(**_sources(recorded), seed=seed, method=chosen, solver=solver)
     fit = fit_of(
         parameters, finding, method=chosen, reason=reason, is_physical=physical,
         notes=tuple(dict.fromkeys(notes)), provenance=record,
@@ -309,6 +306,12 @@ def sources_of(request: Request, method: str) -> tuple[str, ...]:
     found += ["what is known of the bodies"] * any(is_known)
     found += ["priors"] * any(p.prior is not None for p in request.parameters.free_ones)
     return tuple(found)
+
+
+def _sources(recorded: Sequence[Telemetry]) -> dict[str, str]:
+    """What the fit is made from: all of it, and each, so that a flight is known again."""
+    each = " ".join(digest([flight]) for flight in recorded)
+    return {"data": digest(recorded), "recordings": each}
 
 
 def digest(recorded: Sequence[Telemetry]) -> str:
