@@ -14,6 +14,7 @@ from freefloat import errors as errors
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from freefloat.design.excitation import design_excitation as design_excitation
     from freefloat.dynamics.modes import modes as modes
     from freefloat.dynamics.state import Start as Start
     from freefloat.errors import FreefloatError as FreefloatError
@@ -47,6 +48,7 @@ _HOME_OF = {
     "Verdict": "freefloat.validation.verdict",
     "builtin_models": "freefloat.model",
     "default_plan": "freefloat.excitation.default",
+    "design_excitation": "freefloat.design.excitation",
     "identifiability": "freefloat.identification.identifiability",
     "identify": "freefloat.identification.identify",
     "load_fit": "freefloat.identification.fit_files",

@@ -7,6 +7,7 @@ from cyclopts import App
 from freefloat import __version__
 from freefloat.cli import screen
 from freefloat.cli.check import check
+from freefloat.cli.design import design
 from freefloat.cli.identify import identify
 from freefloat.cli.models import models
 from freefloat.cli.reproduce import reproduce
@@ -15,10 +16,11 @@ from freefloat.cli.telemetry import telemetry
 from freefloat.cli.validate import validate
 
 HELP = """\
-Check models of free-floating space robots, fly them, judge their telemetry and
-identify their dynamic parameters.
+Check models of free-floating space robots, design motions for them, fly them,
+judge their telemetry and identify their dynamic parameters.
 
 Start here:  freefloat check servicer
+             freefloat design spatial-capture --out plan.toml
              freefloat simulate servicer --out flight.parquet
              freefloat telemetry flight.parquet
              freefloat identify spatial-capture flight.parquet
@@ -36,5 +38,5 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for verb in (models, check, simulate, telemetry, identify, validate, reproduce):
+for verb in (models, check, design, simulate, telemetry, identify, validate, reproduce):
     app.command(verb)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Method = Literal["auto", "momentum", "angular", "force", "torque", "weak", "energy", "reduced"]
 Solver = Literal["corrected", "ls", "iv"]
 Robust = Literal["none", "huber", "tukey"]
+Clock = Literal["none", "base", "joints", "torques"]
 
 # No --empty-free, and a glob such as [ab]* is not taken for a JSON list.
 _REPEATED = Parameter(negative=(), show_default=False, json_list=False)
@@ -45,6 +46,9 @@ class Choices:
 
     drag: Annotated[bool, FLAG] = False
     """An air bearing brakes the base (angular method): one more unknown."""
+
+    clock: Clock = "none"
+    """Channels that may be late by an unknown time, which is then found as well."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +154,7 @@ def find(request: Request) -> Fit:
         physical=choices.physical,
         momentum=choices.momentum,
         drag=choices.drag,
+        clock=None if choices.clock == "none" else choices.clock,
     )
     return replace(fit, provenance={**fit.provenance, **request.sources})
 
@@ -159,7 +164,16 @@ def _write(request: Request, fit: Fit) -> dict[str, Path]:
     if "fit" in request.files:
         fit.save(request.files["fit"])
     if "model" in request.files:
-        fit.model.save(request.files["model"])
+        _told_apart(request, fit).save(request.files["model"])
     if "report" in request.files:
         fit.save_report(request.files["report"], *request.flights.values())
     return request.files
+
+
+def _told_apart(request: Request, fit: Fit) -> Model:
+    """The model with the estimates; its description says that they are, and from where."""
+    from dataclasses import replace
+
+    flights = ", ".join(path.name for path in request.flights)
+    origin = f"With parameters identified from {flights} ({fit.method} method)."
+    return replace(fit.model, description=f"{fit.model.description} {origin}".strip())

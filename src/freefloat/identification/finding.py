@@ -76,13 +76,13 @@ class Finding:
     def timing(self) -> float:
         """How far the impulse of thrust may be off, relative, if it switches between samples.
 
-        Only where impulses are integrated (momentum): each switch is uncertain by dt / sqrt(12).
+        Only where impulses are integrated (momentum).
         """
         if "linear.x" not in self.estimate.residuals:
             return 0.0
-        doubt = total = 0.0
+        total = 0.0
         for samples in self.prepared:
             step = float(np.median(np.diff(samples.time)))
-            doubt += step**2 / 12.0 * float(np.sum(np.diff(samples.thrust, axis=0) ** 2))
             total += step * float(np.sum(np.abs(samples.thrust)))
-        return float(np.sqrt(doubt)) / total if total > 0.0 else 0.0
+        doubt = np.linalg.norm([samples.switching for samples in self.prepared])
+        return float(doubt) / total if total > 0.0 else 0.0

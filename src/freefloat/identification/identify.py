@@ -15,6 +15,13 @@ from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import IdentificationError
 from freefloat.identification.finding import Finding
 from freefloat.identification.fit import Fit
+from freefloat.identification.linear.clocks import (
+    Clock,
+    require_clock,
+    settled,
+    with_delay,
+    with_slopes,
+)
 from freefloat.identification.linear.columns import require_linear, updated
 from freefloat.identification.linear.estimate import Loss, Solver, estimate
 from freefloat.identification.linear.families import choose, family_named, fields_of
@@ -46,6 +53,7 @@ class Request:
     momentum: tuple[float, float, float] | None
     has_drag: bool
     seed: int
+    clock: str | None = None
 
     @property
     def unknowns(self) -> list[Parameter]:
@@ -65,6 +73,7 @@ def identify(
     physical: bool = True,
     momentum: Sequence[float] | None = None,
     drag: bool = False,
+    clock: Clock | None = None,
     seed: int = 0,
 ) -> Fit:
     """Find the free parameters from one or several recordings of the same system.
@@ -74,6 +83,7 @@ def identify(
     (instrumental variables). robust: "huber" or "tukey" against outliers. physical: bodies that
     could be real. momentum: the known angular momentum [N m s] about the centre of mass (zeros for
     a start at rest), for the angular family; drag: whether an air bearing brakes the root.
+    clock: "base", "joints" or "torques" when those channels may be late by an unknown time.
 
     >>> from dataclasses import replace
     >>> import freefloat as ff
@@ -94,19 +104,19 @@ def identify(
     chosen, reason = method, "asked for"
     if method == "auto":
         chosen, reason = choose(system, samples_of(system, recorded[0]), parameters.names)
-    samples = tuple(
-        _read(system, flight, chosen, f"recording {k}: " if len(recorded) > 1 else "")
-        for k, flight in enumerate(recorded, start=1)
-    )
     if chosen != "angular" and (drag or at is not None):
         raise IdentificationError(
             f"a known momentum and drag are for the angular method, not for {chosen}"
         )
-    if robust is not None:
-        samples = tuple(without_spikes(part) for part in samples)
-    request = Request(system, parameters, samples, solver, robust, at, drag, seed)
-    finding = _METHODS.get(chosen, _standard)(request, chosen)
-    notes = [note for part in finding.prepared for note in part.notes]
+    require_clock(clock, chosen)
+    request = Request(system, parameters, (), solver, robust, at, drag, seed, clock)
+    find = partial(_found, request, chosen)
+    finding, told = (find(recorded), ()) if clock is None else settled(find, recorded, clock)
+    notes = [
+        *told,
+        *_strangers(model, recorded),
+        *(note for part in finding.prepared for note in part.notes),
+    ]
     record = provenance(**_sources(recorded), seed=seed, method=chosen, solver=solver)
     fit = fit_of(
         parameters, finding, method=chosen, reason=reason, is_physical=physical,
@@ -121,7 +131,7 @@ def identify(
         held = held.fix(p.name, value=float(np.clip(fit[p.name].value, p.lower, p.upper)))
     again = partial(
         identify, method=method, solver=solver, robust=robust, physical=physical,
-        momentum=momentum, drag=drag, seed=seed,
+        momentum=momentum, drag=drag, clock=clock, seed=seed,
     )  # fmt: skip
     return at_bounds(fit, beyond, None if not held.free_ones else again(held.model, held, recorded))
 
@@ -143,6 +153,23 @@ def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]
             f"{own[0]} is to be found per recording, which the linear methods cannot; identify"
             " each recording by itself"
         )
+
+
+def _strangers(model: Model, recorded: Sequence[Telemetry]) -> list[str]:
+    """Recordings that say they are of another model."""
+    said = {flight.metadata.get("model", model.name) for flight in recorded} - {model.name}
+    return [f"a recording says it is of {name!r}, not of {model.name!r}" for name in sorted(said)]
+
+
+def _found(request: Request, method: str, recorded: Sequence[Telemetry]) -> Finding:
+    """What a method finds in recordings, whose clocks are right."""
+    samples = [
+        _read(request.system, flight, method, f"recording {k}: " if len(recorded) > 1 else "")
+        for k, flight in enumerate(recorded, start=1)
+    ]
+    if request.robust is not None:
+        samples = [without_spikes(part) for part in samples]
+    return _METHODS.get(method, _standard)(replace(request, recordings=tuple(samples)), method)
 
 
 def _read(system: System, flight: Telemetry, method: str, place: str) -> Samples:
@@ -201,11 +228,13 @@ def _standard(request: Request, name: str) -> Finding:
     """Families that are linear in the standard parameters."""
     family = family_named(name)
     ready = [family.prepared(samples, request.system) for samples in request.recordings]
+    ready = [with_slopes(samples, request.clock) for samples in ready]
     names = [p.name for p in request.unknowns]
     before = np.array([p.value for p in request.unknowns])
     renew = partial(_renewed, request.system, names, before)
     found = estimate(
-        family.equations, request.system, ready, request.unknowns, renew=renew,
+        with_delay(family.equations, request.clock), request.system, ready, request.unknowns,
+        renew=renew,
         solver=request.solver, robust=request.robust, seed=request.seed,
     )  # fmt: skip
     return Finding(found, tuple(ready), request.system, sources_of(request, name))
@@ -231,14 +260,15 @@ def _angular(request: Request, name: str) -> Finding:
     has_drag = request.has_drag or bool(request.system.tree.field[13])
     form = AngularForm.of(request.system, momentum=request.momentum, has_drag=has_drag)
     ready = [prepared_for_angular(samples, request.system) for samples in request.recordings]
+    ready = [with_slopes(samples, request.clock) for samples in ready]
     values = form.parameters(request.system)
     unknowns = [
         Parameter(words, float(value), "kg m^2", status="free")
         for words, value in zip(form.minimal.words, values, strict=True)
     ]
     found = estimate(
-        form.equations, request.system, ready, unknowns, solver=request.solver,
-        robust=request.robust, seed=request.seed,
+        with_delay(form.equations, request.clock), request.system, ready, unknowns,
+        solver=request.solver, robust=request.robust, seed=request.seed,
     )  # fmt: skip
     sources = sources_of(request, name)
     return Finding(found, tuple(ready), request.system, sources, form.parameters)

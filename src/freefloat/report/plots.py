@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,6 +58,11 @@ def require_matplotlib() -> None:
 
 def save_flight_plot(model: Model, flight: Telemetry, path: str | Path) -> None:
     """Write a picture of a flight; the suffix chooses the format (.png, .svg or .pdf)."""
+    save_figure(lambda: plot_flight(model, flight), path)
+
+
+def save_figure(draw: Callable[[], Figure], path: str | Path) -> None:
+    """Draw a figure and write it; the suffix chooses the format (.png, .svg or .pdf)."""
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
         value = f"{target} ({target.suffix or 'no suffix'})"
@@ -67,7 +72,7 @@ def save_flight_plot(model: Model, flight: Telemetry, path: str | Path) -> None:
     # No date inside: the same flight gives the same picture.
     about = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     content = io.BytesIO()
-    plot_flight(model, flight).savefig(content, format=kind, metadata=about)
+    draw().savefig(content, format=kind, metadata=about)
     atomic_write(target, _small_png(content) if kind == "png" else content.getvalue())
 
 

@@ -5,6 +5,7 @@ Each study rebuilds a part of the paper, or answers a question it leaves open.
 
 from __future__ import annotations
 
+from freefloat.reproduce.paper_003_design import design_rows
 from freefloat.reproduce.paper_003_dynamics import dynamics_rows
 from freefloat.reproduce.paper_003_experiment import experiment_rows
 from freefloat.reproduce.paper_003_noise import noise_rows
@@ -17,6 +18,7 @@ STUDIES = (
     true_value_rows,
     motion_rows,
     noise_rows,
+    design_rows,
     experiment_rows,
     systematic_rows,
     dynamics_rows,
