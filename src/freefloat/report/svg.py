@@ -121,9 +121,9 @@ def ratio_chart(names: Sequence[str], ratios: Sequence[float]) -> str:
     logs = [math.log10(r) for r in ratios]
     reach = max([abs(v) for v in logs] + [0.02])
     row, left = 16, 8 + int(6.0 * min(max(map(len, names)), 40))
-    width, high = left + 320, row * len(names) + 30
-    x_of = lambda v: left + 160 + 150 * v / reach  # noqa: E731
-    parts = [f'<line class="axis" x1="{x_of(0):.1f}" x2="{x_of(0):.1f}" y1="2" y2="{high - 26}"/>']
+    width, high = left + 350, row * len(names) + 36
+    x_of = lambda v: left + 165 + 150 * v / reach  # noqa: E731
+    parts = [f'<line class="axis" x1="{x_of(0):.1f}" x2="{x_of(0):.1f}" y1="2" y2="{high - 32}"/>']
     for n, (name, value) in enumerate(zip(names, logs, strict=True)):
         y = 12 + n * row
         short = name if len(name) <= 40 else name[:39] + "…"
@@ -134,9 +134,9 @@ def ratio_chart(names: Sequence[str], ratios: Sequence[float]) -> str:
         parts.append(f'<circle class="dot" cx="{x_of(value):.1f}" cy="{y}" r="3"/>')
     for v in (-reach, 0.0, reach):
         parts.append(
-            f'<text x="{x_of(v):.1f}" y="{high - 12}" text-anchor="middle">{10**v:.3g}</text>'
+            f'<text x="{x_of(v):.1f}" y="{high - 18}" text-anchor="middle">{10**v:.3g}</text>'
         )
-    parts.append(f'<text x="{x_of(0):.1f}" y="{high - 1}" text-anchor="middle">ours / paper</text>')
+    parts.append(f'<text x="{x_of(0):.1f}" y="{high - 4}" text-anchor="middle">ours / paper</text>')
     return _svg(width, high, parts, "ratios", "ours divided by the paper's numbers")
 
 
