@@ -4,34 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
 
-from freefloat.arrays import Array
-from freefloat.dynamics.tree import System, flatten
+from freefloat.dynamics.tree import flatten
 from freefloat.errors import IdentificationError
-from freefloat.identification.finding import Finding
 from freefloat.identification.fit import Fit
-from freefloat.identification.linear.clocks import (
-    Clock,
-    require_clock,
-    settled,
-    with_delay,
-    with_slopes,
-)
-from freefloat.identification.linear.columns import require_linear, updated
-from freefloat.identification.linear.estimate import Loss, Solver, estimate
-from freefloat.identification.linear.families import choose, family_named, fields_of
-from freefloat.identification.linear.rows import Equations
-from freefloat.identification.outcome import at_bounds, fit_of
-from freefloat.identification.parameters import Parameter, Parameters, parameter_values
+from freefloat.identification.linear.clocks import Clock
+from freefloat.identification.linear.estimate import Loss, Solver
+from freefloat.identification.linear.families import choose
+from freefloat.identification.linear.flights import Equating, identified_by_equations
+from freefloat.identification.parameters import Parameters
 from freefloat.identification.reading import samples_of
-from freefloat.identification.samples import Samples
-from freefloat.identification.spikes import without_spikes
-from freefloat.identification.write_back import with_parameters
+from freefloat.identification.write_back import written
 from freefloat.model.model import Model
 from freefloat.provenance import provenance
 from freefloat.telemetry.channels import Telemetry
@@ -39,27 +26,6 @@ from freefloat.telemetry.channels import Telemetry
 Method = Literal[
     "auto", "momentum", "angular", "force", "torque", "weak", "energy", "reduced"
 ]  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Request:
-    """Everything an identification was asked for."""
-
-    system: System
-    parameters: Parameters
-    recordings: tuple[Samples, ...]
-    solver: Solver
-    robust: Loss | None
-    momentum: tuple[float, float, float] | None
-    has_drag: bool
-    seed: int
-    clock: str | None = None
-
-    @property
-    def unknowns(self) -> list[Parameter]:
-        """The free parameters, then the tied ones."""
-        tied = [p for p in self.parameters if p.status == "tied"]
-        return [*self.parameters.free_ones, *tied]
 
 
 def identify(
@@ -98,42 +64,21 @@ def identify(
     recorded = (flights,) if isinstance(flights, Telemetry) else tuple(flights)
     _require(model, parameters, recorded)
     _require_options(solver, robust, seed)
-    parameters = _written(parameters)
-    system = flatten(parameters.model)
-    at = None if momentum is None else _three(momentum)
+    parameters = written(parameters)
     chosen, reason = method, "asked for"
     if method == "auto":
+        system = flatten(parameters.model)
         chosen, reason = choose(system, samples_of(system, recorded[0]), parameters.names)
-    if chosen != "angular" and (drag or at is not None):
-        raise IdentificationError(
-            f"a known momentum and drag are for the angular method, not for {chosen}"
-        )
-    require_clock(clock, chosen)
-    request = Request(system, parameters, (), solver, robust, at, drag, seed, clock)
-    find = partial(_found, request, chosen)
-    finding, told = (find(recorded), ()) if clock is None else settled(find, recorded, clock)
-    notes = [
-        *told,
-        *_strangers(model, recorded),
-        *(note for part in finding.prepared for note in part.notes),
-    ]
-    record = provenance(**_sources(recorded), seed=seed, method=chosen, solver=solver)
-    fit = fit_of(
-        parameters, finding, method=chosen, reason=reason, is_physical=physical,
-        notes=tuple(dict.fromkeys(notes)), provenance=record,
+    record = provenance(
+        seed=seed, data=digest(recorded), method=chosen, solver=solver,
+        recordings=" ".join(digest([flight]) for flight in recorded),
     )  # fmt: skip
-    fit = replace(fit, prior_model=model)
-    beyond = [p for p in parameters.free_ones if not p.lower <= fit[p.name].value <= p.upper]
-    if not beyond:
-        return fit
-    held = parameters
-    for p in beyond:
-        held = held.fix(p.name, value=float(np.clip(fit[p.name].value, p.lower, p.upper)))
-    again = partial(
-        identify, method=method, solver=solver, robust=robust, physical=physical,
-        momentum=momentum, drag=drag, clock=clock, seed=seed,
+    at = None if momentum is None else _three(momentum)
+    fit = identified_by_equations(
+        parameters, recorded, chosen, reason=reason, notes=_strangers(model, recorded),
+        provenance=record, how=Equating(solver, robust, physical, at, drag, clock, seed),
     )  # fmt: skip
-    return at_bounds(fit, beyond, None if not held.free_ones else again(held.model, held, recorded))
+    return replace(fit, prior_model=model)
 
 
 def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]) -> None:
@@ -147,37 +92,12 @@ def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]
         raise IdentificationError(
             "no parameter is free; say which to find, e.g. Parameters(model).free('bus.*')"
         )
-    own = [p.name for p in parameters.free_ones if not p.is_shared]
-    if own:
-        raise IdentificationError(
-            f"{own[0]} is to be found per recording, which the linear methods cannot; identify"
-            " each recording by itself"
-        )
 
 
 def _strangers(model: Model, recorded: Sequence[Telemetry]) -> list[str]:
     """Recordings that say they are of another model."""
     said = {flight.metadata.get("model", model.name) for flight in recorded} - {model.name}
     return [f"a recording says it is of {name!r}, not of {model.name!r}" for name in sorted(said)]
-
-
-def _found(request: Request, method: str, recorded: Sequence[Telemetry]) -> Finding:
-    """What a method finds in recordings, whose clocks are right."""
-    samples = [
-        _read(request.system, flight, method, f"recording {k}: " if len(recorded) > 1 else "")
-        for k, flight in enumerate(recorded, start=1)
-    ]
-    if request.robust is not None:
-        samples = [without_spikes(part) for part in samples]
-    return _METHODS.get(method, _standard)(replace(request, recordings=tuple(samples)), method)
-
-
-def _read(system: System, flight: Telemetry, method: str, place: str) -> Samples:
-    """The samples a method can use; errors name the recording where there are several."""
-    try:
-        return samples_of(system, flight, fields_of(method, "base.acceleration.x" in flight))
-    except IdentificationError as error:
-        raise IdentificationError(f"{place}{error}") from None
 
 
 def _require_options(solver: str, robust: str | None, seed: int) -> None:
@@ -191,27 +111,6 @@ def _require_options(solver: str, robust: str | None, seed: int) -> None:
         raise IdentificationError(f"seed={seed} is negative; give 0 or more")
 
 
-def _written(parameters: Parameters) -> Parameters:
-    """The parameters of a model that has their values: fixed, tied or changed ones written in."""
-    ties = {p.name: p.tied_to[0] for p in parameters if p.tied_to is not None}
-    chained = [name for name, leader in ties.items() if leader in ties]
-    if chained:
-        raise IdentificationError(f"{chained[0]} is tied to {ties[chained[0]]}, itself tied")
-    own = parameter_values(flatten(parameters.model))
-    wanted = {p.name: p.value for p in parameters if p.value != own[p.name]}
-    for name, leader in ties.items():
-        p = parameters[name]
-        assert p.tied_to is not None
-        wanted[name] = p.tied_to[1] * parameters[leader].value
-    started = {name for name in wanted if name.startswith("start.")}
-    if not wanted or started == set(wanted):
-        return parameters
-    kept = {name: value for name, value in wanted.items() if name not in started}
-    model = with_parameters(parameters.model, kept)
-    entries = [replace(p, value=wanted.get(p.name, p.value)) for p in parameters]
-    return replace(parameters, model=model, entries=tuple(entries))
-
-
 def _three(momentum: Sequence[float]) -> tuple[float, float, float]:
     try:
         numbers = [float(x) for x in momentum]
@@ -222,126 +121,6 @@ def _three(momentum: Sequence[float]) -> tuple[float, float, float]:
             f"momentum must be three finite numbers [N m s], got {list(momentum)!r}"
         )
     return numbers[0], numbers[1], numbers[2]
-
-
-def _standard(request: Request, name: str) -> Finding:
-    """Families that are linear in the standard parameters."""
-    family = family_named(name)
-    ready = [family.prepared(samples, request.system) for samples in request.recordings]
-    ready = [with_slopes(samples, request.clock) for samples in ready]
-    names = [p.name for p in request.unknowns]
-    before = np.array([p.value for p in request.unknowns])
-    renew = partial(_renewed, request.system, names, before)
-    found = estimate(
-        with_delay(family.equations, request.clock), request.system, ready, request.unknowns,
-        renew=renew,
-        solver=request.solver, robust=request.robust, seed=request.seed,
-    )  # fmt: skip
-    return Finding(found, tuple(ready), request.system, sources_of(request, name))
-
-
-def _renewed(system: System, names: list[str], before: Array, after: Array) -> System:
-    """The system with new values; not where they would make nonsense of the weights."""
-    new = updated(system, names, before, after)
-    return new if np.all(np.isfinite(after)) and new.parameters.phi[:, 0].sum() > 0.0 else system
-
-
-def _angular(request: Request, name: str) -> Finding:
-    from freefloat.identification.linear.angular import AngularForm, prepared_for_angular
-
-    require_linear(request.system, request.parameters.names)
-    rotors = [p.name for p in request.unknowns if p.name.endswith(".inertia")]
-    if rotors:
-        raise IdentificationError(
-            f"{rotors[0]}: the angular method takes rotors as known; use momentum or weak"
-        )
-    if any(p.status == "tied" for p in request.unknowns):
-        raise IdentificationError("the angular method follows no ties; fix or free them")
-    has_drag = request.has_drag or bool(request.system.tree.field[13])
-    form = AngularForm.of(request.system, momentum=request.momentum, has_drag=has_drag)
-    ready = [prepared_for_angular(samples, request.system) for samples in request.recordings]
-    ready = [with_slopes(samples, request.clock) for samples in ready]
-    values = form.parameters(request.system)
-    unknowns = [
-        Parameter(words, float(value), "kg m^2", status="free")
-        for words, value in zip(form.minimal.words, values, strict=True)
-    ]
-    found = estimate(
-        with_delay(form.equations, request.clock), request.system, ready, unknowns,
-        solver=request.solver, robust=request.robust, seed=request.seed,
-    )  # fmt: skip
-    sources = sources_of(request, name)
-    return Finding(found, tuple(ready), request.system, sources, form.parameters)
-
-
-def _reduced(request: Request, name: str) -> Finding:
-    from freefloat.identification.linear.reduced import (
-        NAMES,
-        parameter_places,
-        reduced_equations,
-        reduced_from_standard,
-    )
-    from freefloat.identification.windows import windowed
-
-    for samples in request.recordings:
-        samples.need("reduced", "rate", "torque")
-    ready = [windowed(samples, request.system) for samples in request.recordings]
-    places = parameter_places(request.system)
-    values = reduced_from_standard(request.system)
-    unknowns = [
-        Parameter(NAMES[k], float(value), "", status="free")
-        for k, value in zip(places, values, strict=True)
-    ]
-    free = {name: 0.0 for name in request.parameters.names}
-
-    def equations(
-        system: System, samples: Samples, values: object, noise: bool = True
-    ) -> Equations:
-        return reduced_equations(system, samples, free, noise=noise)
-
-    found = estimate(
-        equations, request.system, ready, unknowns, solver=request.solver,
-        robust=request.robust, seed=request.seed,
-    )  # fmt: skip
-    sources = sources_of(request, name)
-    return Finding(
-        found, tuple(ready), request.system, sources, reduced_from_standard, is_start_only=True
-    )
-
-
-_METHODS = {"angular": _angular, "reduced": _reduced}
-
-
-def sources_of(request: Request, method: str) -> tuple[str, ...]:
-    """What in the recordings or the model has known newtons or kilograms."""
-    found = []
-    recordings = request.recordings
-    if method in ("momentum", "force", "torque", "weak", "energy"):
-        if any(s.thrust.any() for s in recordings):
-            found.append("thrust")
-        if any(s.wrench.any() for s in recordings):
-            found.append("the commanded wrench")
-    if method in ("torque", "weak", "energy", "reduced"):
-        found += ["joint torques"] * any(s.torque is not None for s in recordings)
-    if method == "angular" and request.momentum is not None and any(request.momentum):
-        found.append("the known angular momentum")
-    unknown = {p.name for p in request.unknowns}
-    wheels = [w.name for w in request.system.model.wheels if f"{w.name}.inertia" not in unknown]
-    found += ["wheels of known inertia"] * bool(wheels)
-    bodies = [b.name for b in request.system.model.assembly.bodies]
-    is_known = [
-        p.value != 0.0 and p.name.rpartition(".")[0] in bodies and p.name not in unknown
-        for p in request.parameters
-    ]
-    found += ["what is known of the bodies"] * any(is_known)
-    found += ["priors"] * any(p.prior is not None for p in request.parameters.free_ones)
-    return tuple(found)
-
-
-def _sources(recorded: Sequence[Telemetry]) -> dict[str, str]:
-    """What the fit is made from: all of it, and each, so that a flight is known again."""
-    each = " ".join(digest([flight]) for flight in recorded)
-    return {"data": digest(recorded), "recordings": each}
 
 
 def digest(recorded: Sequence[Telemetry]) -> str:
