@@ -62,7 +62,7 @@ class Request:
     flights: dict[Path, Telemetry]
     sources: dict[str, str]  # where model and flights came from, with the sha256 of the latter
     choices: Choices
-    files: dict[str, Path]  # "fit" and "model" where asked for
+    files: dict[str, Path]  # "fit", "model" and "report" where asked for
 
 
 def identify(
@@ -75,6 +75,7 @@ def identify(
     choices: Choices = Choices(),  # noqa: B008
     out: Path | None = None,
     save_model: Path | None = None,
+    report: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Find parameters of a model from recorded flights, and say how far to trust them.
@@ -86,7 +87,7 @@ def identify(
     Globs choose parameters; quote them, or the shell may take them for files.
 
     For example:
-      freefloat identify spatial-capture flight.parquet --out fit.json
+      freefloat identify spatial-capture flight.parquet --report fit.html
       freefloat identify my.toml a.csv b.csv --free 'box.*' --prior box.mass=10%
 
     Parameters
@@ -106,6 +107,8 @@ def identify(
         The fit to write (.json); nothing unless said.
     save_model
         The model with the estimates, to write: .toml (complete) or .urdf.
+    report
+        The fit, and how it predicts these flights, as one page of HTML to write.
     """
     from freefloat.cli import screen
     from freefloat.cli.identify_request import understood
@@ -113,7 +116,7 @@ def identify(
 
     request = understood(
         model, flights, free=free, fix=fix, prior=prior,
-        choices=choices, out=out, save_model=save_model,
+        choices=choices, out=out, save_model=save_model, report=report,
     )  # fmt: skip
     if not shared.json:
         screen.show(*announcement(request))
@@ -162,6 +165,8 @@ def _write(request: Request, fit: Fit) -> dict[str, Path]:
         fit.save(request.files["fit"])
     if "model" in request.files:
         _told_apart(request, fit).save(request.files["model"])
+    if "report" in request.files:
+        fit.save_report(request.files["report"], *request.flights.values())
     return request.files
 
 

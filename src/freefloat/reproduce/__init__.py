@@ -36,4 +36,9 @@ def reproduce(
     return tuple(rows)
 
 
-__all__ = ["PAPERS", "Row", "reproduce"]
+def findings(paper: str) -> tuple[str, ...]:
+    """What rebuilding a paper has shown, in sentences; its module has them as FINDINGS."""
+    return tuple(getattr(import_module(f"freefloat.reproduce.paper_{paper}"), "FINDINGS", ()))
+
+
+__all__ = ["PAPERS", "Row", "findings", "reproduce"]

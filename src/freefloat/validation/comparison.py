@@ -100,7 +100,8 @@ def _followed(system: System, flight: Telemetry) -> list[str]:
     channels = [f"{name}.position" for name in names]
     channels += [f"{name}.motor_position" for name in motors]
     channels += [f"{name}.speed" for name in names]
-    channels += [f"{thruster.name}.force" for thruster in system.model.thrusters]
+    forces = [f"{thruster.name}.force" for thruster in system.model.thrusters]
+    channels += [name for name in forces if name in flight and np.any(flight[name].usable()[1])]
     return [name for name in channels if name in flight]
 
 

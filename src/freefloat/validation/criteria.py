@@ -87,12 +87,10 @@ def white_residuals(
     """
     own = {score.channel: score for score in scores}
     judged = [w for w in found if not own[w.channel].group.endswith(ACCELERATED)]
-    failed = [
-        w for w in judged
-        if w.outside > limits.outside and w.largest > limits.correlation
-        and not own[w.channel].is_explained
-    ]  # fmt: skip
-    worst = max((w.largest for w in judged), default=float("nan"))
+    # what its channel's own uncertainty explains is nothing to judge by
+    told = [w for w in judged if w.outside > limits.outside and not own[w.channel].is_explained]
+    worst = max((w.largest for w in told), default=0.0)
+    failed = [w for w in told if w.largest > limits.correlation]
     if not judged:
         return Criterion(
             "residuals", None, worst, limits.correlation, "no channel to judge them by"

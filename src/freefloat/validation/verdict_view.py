@@ -66,7 +66,13 @@ def score_table(scores: Sequence[Score]) -> list[tuple[str, ...]]:
 
 def fit_words(fit: float) -> str:
     """A fit in per cent; far below zero it says no more than that."""
-    return "-" if isnan(fit) else f"{fit:.1f}" if fit > -100.0 else "< -100"
+    return (
+        "-"
+        if isnan(fit)
+        else f"{fit + 0.0:.1f}".replace("-0.0", "0.0")
+        if fit > -100.0
+        else "< -100"
+    )
 
 
 def percent(share: float) -> str:
