@@ -170,7 +170,9 @@ class OnlineEstimator:
             return "clock jump" if judged == "suspect" else judged
         if not is_complete:
             if taken.has_inputs and m.counts[HISTORY] and sample.time >= m.times[3]:
-                tell_inputs(m, sample.time, taken.levels, taken.wrench, taken.has_wrench)
+                tell_inputs(
+                    self.problem, m, sample.time, taken.levels, taken.wrench, taken.has_wrench
+                )
             return "incomplete"
         self._mind_the_gap(sample.time)
         code = take_sample(
@@ -200,7 +202,7 @@ class OnlineEstimator:
         leave_out(m, list(nuisance))
         start(m, self.unknowns, nuisance)
         m.counts[HISTORY] = m.counts[N_WRENCH] = 0
-        m.level_moments[:] = m.wrench_moments[:] = 0.0
+        m.level_moments[:] = m.wrench_moments[:] = m.detour[:] = 0.0
         self.events.append(Event(time, kind, f"{why}: initial momentum found anew"))
         del self.events[:-1000]  # a bounded memory of what happened
 

@@ -22,27 +22,22 @@ def solution(triangle: Array, bias: Array, n_rows: int, chi2: float) -> Solution
 def leave_out(memory: Memory, dropped: Sequence[int]) -> None:
     """Forget all that is known of some unknowns, keeping what the others have without them.
 
-    The triangle is turned so that the dropped ones come first and their rows go. B and c are those
-    of the corrected equations with the same unknowns eliminated.
+    The triangle is turned so that the dropped ones come first and their rows go. What noise does
+    goes with it: with x_d = q - G x_k eliminated, B becomes that of the columns Y_k - Y_d G.
     """
     T, bias = memory.triangle, memory.bias
-    N = len(T)
+    N, n = len(T), len(dropped)
     d = np.array(dropped, dtype=int)
     k = np.setdiff1d(np.arange(N), d)
-    turned = np.asarray(np.linalg.qr(T[:, [*d, *k, N]], mode="r"))[len(d) : N, len(d) :]
+    turned = np.asarray(np.linalg.qr(T[:, [*d, *k, N]], mode="r"))[:N]
     turned *= np.where(np.diag(turned) < 0.0, -1.0, 1.0)[:, None]
-    information = T.T @ T  # (N + 1, N + 1) with the right sides
-    before = _eliminated(information[:N], d, k)
-    after = _eliminated(information[:N] - bias, d, k)
+    gone = np.linalg.solve(turned[:n, :n], turned[:n, n:])
+    mix = np.zeros((N, len(k)))
+    mix[k] = np.eye(len(k))
+    mix[d] = -gone[:, :-1]
+    right = bias[:, N] - bias[:, d] @ gone[:, -1]
+    B, c = mix.T @ bias[:, :N] @ mix, mix.T @ right
     T[:], bias[:] = 0.0, 0.0
-    T[np.ix_(k, [*k, N])] = turned
-    bias[np.ix_(k, [*k, N])] = before - after
+    T[np.ix_(k, [*k, N])] = turned[n:, n:]
+    bias[np.ix_(k, k)], bias[k, N] = B, c
     memory.x[d] = 0.0
-
-
-def _eliminated(both: Array, d: Array, k: Array) -> Array:
-    """[N | b] of the unknowns k, with d eliminated."""
-    N = len(both)
-    rest = both[np.ix_(k, [*k, N])]
-    inner = both[np.ix_(d, d)]
-    return rest - both[np.ix_(k, d)] @ np.linalg.solve(inner, both[np.ix_(d, [*k, N])])

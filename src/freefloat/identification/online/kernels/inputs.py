@@ -9,6 +9,7 @@ counted from the last sample that was used, so that products with anything that 
 from __future__ import annotations
 
 from freefloat.compilation import inlined
+from freefloat.dynamics.kernels.spatial import cross
 
 # nodes and weights of Gauss-Legendre on [0, 1]: four points integrate a cubic times s^3 exactly
 NODES = (0.06943184420297371, 0.33000947820757187, 0.6699905217924281, 0.9305681557970263)
@@ -63,3 +64,31 @@ def add_wrench(history, first, moments, origin, a, b):
                 for axis in range(6):
                     moments[axis, k] += size * history[j, 1 + axis]
                 size *= s
+
+
+@inlined
+def push_whole(inertia, is_planar, x, y, z, fx, fy, fz):
+    """The acceleration of the root's origin under a torque and force on it, joints held.
+
+    inertia (10): of everything, about the root's origin, all in root axes.
+    """
+    m = inertia[0]
+    sx, sy, sz = inertia[1], inertia[2], inertia[3]
+    ax, ay, az = cross(sx, sy, sz, fx, fy, fz)
+    x, y, z = x - ax / m, y - ay / m, z - az / m
+    xx = inertia[4] - (sy * sy + sz * sz) / m
+    yy = inertia[7] - (sx * sx + sz * sz) / m
+    zz = inertia[9] - (sx * sx + sy * sy) / m
+    if is_planar:
+        x, y, z = 0.0, 0.0, z / zz
+    else:
+        xy, xz, yz = inertia[5] + sx * sy / m, inertia[6] + sx * sz / m, inertia[8] + sy * sz / m
+        a, b, c = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
+        d = 1.0 / (xx * a + xy * b + xz * c)
+        x, y, z = (
+            d * (a * x + b * y + c * z),
+            d * (b * x + (xx * zz - xz * xz) * y + (xy * xz - xx * yz) * z),
+            d * (c * x + (xy * xz - xx * yz) * y + (xx * yy - xy * xy) * z),
+        )
+    ax, ay, az = cross(x, y, z, sx, sy, sz)
+    return (fx - ax) / m, (fy - ay) / m, (fz - az) / m

@@ -45,12 +45,16 @@ def integrate_interval(problem, m, k, t, s):
     h = t - origin
     for axis in range(9):
         k.gain[axis] = 0.0
+    for j in range(first):
+        k.parts[j] = 0.0
     for j in range(first, 4):
         c = k.coefficients[j]
         part = h * (c[0] + h * (c[1] / 2.0 + h * (c[2] / 3.0 + h * c[3] / 4.0)))
+        k.parts[j] = part
         for axis in range(3):
             k.gain[axis] += part * k.velocities[j, axis]
     for axis in range(3):
+        k.gain[axis] += m.detour[axis]
         k.positions[3, axis] = k.gain[axis]
     for n in range(tree.thruster_link.shape[0]):
         if m.level_moments[n, 0] != 0.0:
@@ -135,16 +139,16 @@ def set_rows(problem, now, before, dx, dy, dz, J, gain, is_probe, out):
 
 
 @inlined
-def set_ends(sigma, half, px, py, pz, slopes, ends):
+def set_ends(sigma, part, px, py, pz, slopes, ends):
     """ends (sources, 6): a sample's errors as they enter the interval it ends.
 
-    Velocity errors also make dr wrong, and with it dr x P; half: of the interval [s].
+    Velocity errors also make dr wrong, and with it dr x P; part: of the velocity in dr [s].
     """
     for n in range(slopes.shape[0]):
         for r in range(6):
             ends[n, r] = slopes[n, r]
     for axis in range(3):
-        size = half * sigma[6 + axis]
+        size = part * sigma[6 + axis]
         x, y, z = size * (axis == 0), size * (axis == 1), size * (axis == 2)
         ax, ay, az = cross(x, y, z, px, py, pz)
         ends[6 + axis, 3] += ax
@@ -153,11 +157,21 @@ def set_ends(sigma, half, px, py, pz, slopes, ends):
 
 
 @inlined
-def covariances(problem, m, k, half, is_lost):
-    """k.C: covariance of the rows, and k.X: of the previous rows (first index) with them."""
+def across(axis, i, px, py, pz):
+    """Component i of the unit vector along axis, times p."""
+    x, y, z = cross(1.0 * (axis == 0), 1.0 * (axis == 1), 1.0 * (axis == 2), px, py, pz)
+    return x if i == 0 else (y if i == 1 else z)
+
+
+@inlined
+def covariances(problem, m, k, is_lost):
+    """k.C: covariance of the rows, and k.X: of the previous rows (first index) with them.
+
+    Of what earlier velocities add to dr only the variance is counted.
+    """
     n_rows = problem.rows.shape[0]
     px, py, pz = m.momentum[0], m.momentum[1], m.momentum[2]
-    set_ends(problem.sigma, half, px, py, pz, m.slopes, k.starts)
+    set_ends(problem.sigma, k.parts[2], px, py, pz, m.slopes, k.starts)
     for a in range(n_rows):
         i = problem.rows[a]
         for b in range(n_rows):
@@ -170,6 +184,15 @@ def covariances(problem, m, k, half, is_lost):
                 own += k.ends[n, i] * k.ends[n, j] + si * sj
                 shared += m.ends[n, i] * sj
             k.C[a, b], k.X[a, b] = own, shared
+    early = k.parts[0] * k.parts[0] + k.parts[1] * k.parts[1]
+    for axis in range(3):
+        s = early * problem.sigma[6 + axis] * problem.sigma[6 + axis]
+        for a in range(n_rows):
+            i = problem.rows[a] - 3
+            for b in range(n_rows):
+                j = problem.rows[b] - 3
+                if i >= 0 and j >= 0:
+                    k.C[a, b] += s * across(axis, i, px, py, pz) * across(axis, j, px, py, pz)
     for kind in range(2):
         most = 1e-300
         for a in range(n_rows):

@@ -18,8 +18,8 @@ BEGUN, TAKEN, GATED, BROKEN, UNUSABLE = range(5)
 # change, rows in the triangle, wrench samples known (0 to 4).
 HISTORY, ROWS_HERE, N_TAKEN, N_GATED, VERDICTS, SINCE_CHANGE, N_ROWS, N_WRENCH = range(8)
 # Places in Memory.numbers: time up to which inputs are integrated, chi-square of the residuals,
-# cumulated excess of NIS, last NIS and its degrees of freedom, share of B taken off, by how much of
-# the correction the estimate may be wrong, usual step.
+# cumulated excess of NIS, last NIS and its degrees of freedom, share of B taken off, how far noise
+# may have misled the estimate, usual step.
 INPUT_TIME, CHI2, EXCESS, NIS, DOF, SHARE, WRONG, STEP = range(8)
 
 
@@ -55,6 +55,9 @@ class Memory(NamedTuple):
     shift: np.ndarray  # (3,) the segment's first velocity
     impulse: np.ndarray  # (3,)
     momentum: np.ndarray  # (3,) linear, at the last sample, by the weights' parameters
+    inertia: np.ndarray  # (10,) of everything, at the last sample, by the weights' parameters
+    detour: np.ndarray  # (3,) see `switch`
+    kink: np.ndarray  # (3,)
     levels: np.ndarray  # (thrusters,)
     level_moments: np.ndarray  # (thrusters, 4)
     wrench: np.ndarray  # (4, 7)
@@ -70,7 +73,6 @@ class Memory(NamedTuple):
     triangle: np.ndarray  # (N, N + 1)
     bias: np.ndarray  # (N, N + 1)
     x: np.ndarray  # (N,)
-    correction: np.ndarray  # (N,) what taking B off moved
     worst: np.ndarray  # (N,) the direction that is noise for the greatest part
     spread: np.ndarray  # (N, N) factor of 1 - A
     phi: np.ndarray  # (links, 10) for the weights
@@ -103,6 +105,7 @@ class Scratch(NamedTuple):
     axes: np.ndarray
     coefficients: np.ndarray
     gain: np.ndarray  # (12,) dr, impulse, angular impulse, linear momentum
+    parts: np.ndarray  # (4,) of the last velocities in dr [s]
     after: np.ndarray  # (3,) impulse so far
     rows: np.ndarray
     probe_rows: np.ndarray
@@ -111,7 +114,7 @@ class Scratch(NamedTuple):
     G: np.ndarray
     D: np.ndarray
     U: np.ndarray
-    moved: np.ndarray
+    V: np.ndarray
     S: np.ndarray
     left: np.ndarray
     row: np.ndarray
@@ -128,12 +131,14 @@ def new_memory(problem: Problem) -> Memory:
     return Memory(
         counts=np.zeros(8, dtype=np.int64), numbers=np.zeros(8), times=np.zeros(4),
         velocities=np.zeros((4, 3)), positions=np.zeros((4, 3)), axes=np.zeros((4, 9)),
-        shift=np.zeros(3), impulse=np.zeros(3), momentum=np.zeros(3), levels=np.zeros(k),
+        shift=np.zeros(3), impulse=np.zeros(3), momentum=np.zeros(3), inertia=np.zeros(10),
+        detour=np.zeros(3), kink=np.zeros(3), levels=np.zeros(k),
         level_moments=np.zeros((k, 4)), wrench=np.zeros((4, 7)), wrench_moments=np.zeros((6, 4)),
         columns=np.zeros((6, n + 1)), probe=np.zeros((6, n + 1)), probe_velocity=np.zeros(3),
         slopes=np.zeros((sources, 6)), ends=np.zeros((sources, 6)), factor=np.zeros((m, m)),
         rows=np.zeros((m, N + 1)), probe_rows=np.zeros((m, N + 1)), triangle=np.zeros((N, N + 1)),
-        bias=np.zeros((N, N + 1)), x=np.zeros(N), correction=np.zeros(N), worst=np.ones(N), spread=np.eye(N),
+        bias=np.zeros((N, N + 1)), x=np.zeros(N), worst=np.ones(N),
+        spread=np.eye(N),
         phi=problem.par.phi.copy(), rotor=problem.par.rotor.copy(), last=np.zeros(10 + 2 * c),
         repeats=np.zeros(sources, dtype=np.int64), still=np.zeros((c, 2)),
     )  # fmt: skip
@@ -153,9 +158,9 @@ def new_scratch(problem: Problem, memory: Memory) -> Scratch:
         probe_velocity=np.zeros(3), slopes=np.zeros(tall), ends=np.zeros(tall),
         starts=np.zeros(tall), times=np.zeros(4), velocities=np.zeros((4, 3)),
         positions=np.zeros((4, 3)), axes=np.zeros((4, 9)), coefficients=np.zeros((4, 4)),
-        gain=np.zeros(12), after=np.zeros(3), rows=np.zeros((m, N + 1)),
+        gain=np.zeros(12), parts=np.zeros(4), after=np.zeros(3), rows=np.zeros((m, N + 1)),
         probe_rows=np.zeros((m, N + 1)), C=np.zeros((m, m)), X=np.zeros((m, m)),
-        G=np.zeros((m, m)), D=np.zeros((m, m)), U=np.zeros((N, m)), moved=np.zeros(m),
-        S=np.zeros((m, m)), left=np.zeros(m), row=np.zeros(N + 1), g=np.zeros(N + 1), W=np.zeros((N, N)),
-        M=np.zeros((N, N)),
+        G=np.zeros((m, m)), D=np.zeros((m, m)), U=np.zeros((N, m)), V=np.zeros((N, m)),
+        S=np.zeros((m, m)), left=np.zeros(m), row=np.zeros(N + 1), g=np.zeros(N + 1),
+        W=np.zeros((N, N)), M=np.zeros((N, N)),
     )  # fmt: skip

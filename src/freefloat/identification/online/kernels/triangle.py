@@ -11,7 +11,7 @@ from math import sqrt
 from freefloat.compilation import inlined
 
 DOUBT = 5.0  # deviations
-MISLED = 3.0  # times the correction by which an estimate may be wrong that is mostly noise
+MISLED = 3.0  # natural sizes by which the truth may be away from the model
 
 
 @inlined
@@ -183,41 +183,40 @@ def least_part(K, e):
 
 @inlined
 def solve_corrected(T, bias, n_rows, m, K, W, g):
-    """The estimate m.x of (R^T R - share B) x = R^T z - share c; K: the factor of 1 - share A.
+    """The estimate m.x of (R^T R - share B) x = R^T z - c; K: the factor of 1 - share A.
 
     share is one unless a direction may be nothing but noise: 1 - A is then not clearly positive,
-    and as much of B is left in as chance could account for. m.correction is what taking B off
-    moved; returned: the share, and by how much of the correction the estimate may be wrong.
+    and as much of B is left in as chance could account for, which draws the estimate to the model.
+    Returned: the share, and how many natural sizes times B / (R^T R) the estimate may be off.
     Readers of estimates get directions judged one by one (`information.solution`); this one must be
     quick and safe, for the gate.
     """
     N = T.shape[0]
     doubt = doubt_of(n_rows)
     noise_part(T, bias, W, K)
-    share, least = 1.0, 0.0
-    for _ in range(3):
+    share = 1.0
+    for _ in range(2):
         for i in range(N):
             for k in range(N):
                 K[i, k] = (1.0 if i == k else 0.0) - share * W[i, k]
         least = least_part(K, m.worst) if cholesky(K) > 0.0 else 0.0
         if least > (doubt if share == 1.0 else 0.0):
             break
-        share = 1.0 - doubt if share == 1.0 else 0.0
+        share = share - doubt if share == 1.0 else 0.0
+    if share == 0.0:
+        for i in range(N):
+            for k in range(N):
+                K[i, k] = 1.0 if i == k else 0.0
     for i in range(N):  # g = R^-T c
         total = bias[i, N]
         for j in range(i):
             total -= T[j, i] * g[j]
         g[i] = total / T[i, i]
     for i in range(N):
-        g[i] = T[i, N] - share * g[i]
+        g[i] = T[i, N] - g[i]
     solve_factored(K, g)
     solve_triangle(T, g, m.x)
-    for i in range(N):
-        g[i] = T[i, N]
-    solve_triangle(T, g, m.correction)
-    for i in range(N):
-        m.correction[i] = m.x[i] - m.correction[i]
-    return share, (min(MISLED, doubt / DOUBT / least) if share == 1.0 else MISLED)
+    return share, (doubt / DOUBT if share == 1.0 else MISLED * (1.0 - share))
 
 
 @inlined
@@ -233,15 +232,18 @@ def solve_triangle(T, right, x):
 
 
 @inlined
-def solve_cautiously(T, bias, x, M):
-    """x drawn to zero by a prior of one: good enough for weights from the first sample on."""
+def solve_cautiously(T, bias, share, x, M):
+    """x drawn to zero by a prior of one: good enough for weights from the first sample on.
+
+    share: what of B can be taken off the matrix without doubt, so that noise moves nothing far.
+    """
     N = T.shape[0]
     for i in range(N):
         for k in range(i + 1):
             total = 1.0 if i == k else 0.0
             for j in range(k + 1):
                 total += T[j, i] * T[j, k]
-            M[i, k] = total - bias[i, k]
+            M[i, k] = total - share * bias[i, k]
         total = 0.0
         for j in range(i + 1):
             total += T[j, i] * T[j, N]

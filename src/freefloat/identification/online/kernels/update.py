@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from freefloat.compilation import inlined, kernel
-from freefloat.dynamics.kernels.newton_euler import root_axes
-from freefloat.dynamics.kernels.spatial import F, six
-from freefloat.identification.online.kernels.inputs import add_level, add_wrench
+from freefloat.dynamics.kernels.spatial import C
+from freefloat.identification.online.kernels.gate import surprise
 from freefloat.identification.online.kernels.interval import (
     covariances,
     integrate_interval,
@@ -16,6 +13,7 @@ from freefloat.identification.online.kernels.interval import (
     set_rows,
     whiten,
 )
+from freefloat.identification.online.kernels.measure import measure
 from freefloat.identification.online.kernels.memory import (
     BEGUN,
     BROKEN,
@@ -23,11 +21,9 @@ from freefloat.identification.online.kernels.memory import (
     DOF,
     GATED,
     HISTORY,
-    INPUT_TIME,
     N_GATED,
     N_ROWS,
     N_TAKEN,
-    N_WRENCH,
     NIS,
     ROWS_HERE,
     SHARE,
@@ -37,45 +33,18 @@ from freefloat.identification.online.kernels.memory import (
     UNUSABLE,
     WRONG,
 )
-from freefloat.identification.online.kernels.momenta import columns, slopes
+from freefloat.identification.online.kernels.switch import integrate_inputs, switch
 from freefloat.identification.online.kernels.triangle import (
-    cholesky,
+    doubt_of,
     forget,
     let_wander,
     rotate_in,
     solve_cautiously,
     solve_corrected,
-    solve_factored,
-    solve_transposed,
 )
 
 HUGE = 1e12  # no reading in SI units is larger
 STILL = 5.0  # standard deviations of its rate within which a joint rests
-
-
-@inlined
-def advance(m, t, levels, wrench, has_wrench):
-    """Integrate the inputs up to t and take note of their new levels."""
-    origin, before = m.times[3], m.numbers[INPUT_TIME]
-    is_begun = m.counts[HISTORY] > 0
-    if is_begun and t > before:
-        for n in range(m.levels.shape[0]):
-            add_level(m.level_moments[n], m.levels[n], before - origin, t - origin)
-    for n in range(m.levels.shape[0]):
-        m.levels[n] = levels[n]
-    if has_wrench and (m.counts[N_WRENCH] == 0 or t > m.wrench[3, 0]):
-        for j in range(3):
-            for k in range(7):
-                m.wrench[j, k] = m.wrench[j + 1, k]
-        m.wrench[3, 0] = t
-        for k in range(6):
-            m.wrench[3, 1 + k] = wrench[k]
-        m.counts[N_WRENCH] = min(m.counts[N_WRENCH] + 1, 4)
-        if is_begun and m.counts[N_WRENCH] > 1:
-            first = 4 - m.counts[N_WRENCH]
-            start = m.wrench[2, 0] - origin
-            add_wrench(m.wrench, first, m.wrench_moments, origin, max(start, 0.0), t - origin)
-    m.numbers[INPUT_TIME] = t
 
 
 @inlined
@@ -95,6 +64,9 @@ def keep(m, k, t):
         m.impulse[axis] += k.gain[3 + axis]
         m.momentum[axis] = k.gain[9 + axis]
         m.probe_velocity[axis] = k.probe_velocity[axis]
+        m.detour[axis] = 0.0
+    for n in range(10):
+        m.inertia[n] = k.w.L[0, C + n]
     for axis in range(9):
         m.axes[3, axis] = k.axes[3, axis]
     for a in range(m.columns.shape[0]):
@@ -111,110 +83,6 @@ def keep(m, k, t):
         for i in range(4):
             m.wrench_moments[n, i] = 0.0
     m.counts[HISTORY] = min(m.counts[HISTORY] + 1, 4)
-
-
-@inlined
-def signs_of(count):
-    """64 fair bits from a counter (the finaliser of splitmix64)."""
-    z = np.uint64(count) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0xD1B54A32D192ED03)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-@inlined
-def move_sample(problem, k, side, bits, more):
-    """k.sample = k.original with every source moved by its deviation, up or down as bits say.
-
-    side: 1 or -1; 0 leaves it as it is.
-    """
-    s, o, turn = k.sample, k.original, k.turn
-    n = k.w.U.shape[0]
-    for i in range(9 + 2 * n):
-        word = bits if i < 64 else more
-        is_up = (word >> np.uint64(i % 64)) & np.uint64(1) == np.uint64(1)
-        step = side * (problem.sigma[i] if is_up else -problem.sigma[i])
-        if i < 3:
-            s[i] = o[i] + step
-        elif i < 6:
-            turn[i - 3] = 0.5 * step
-        else:
-            s[i + 1] = o[i + 1] + step
-        if 6 <= i < 9 and side > 0.0:
-            k.probe_velocity[i - 6] = step
-    x, y, z, w = o[3], o[4], o[5], o[6]
-    s[3] = x + w * turn[0] + y * turn[2] - z * turn[1]
-    s[4] = y + w * turn[1] + z * turn[0] - x * turn[2]
-    s[5] = z + w * turn[2] + x * turn[1] - y * turn[0]
-    s[6] = w - x * turn[0] - y * turn[1] - z * turn[2]
-
-
-@inlined
-def measure(problem, m, k, s):
-    """Columns, slopes and probe of a sample, seen from the segment's frame."""
-    for i in range(k.original.shape[0]):
-        k.original[i] = s[i]
-    for axis in range(3):
-        k.original[7 + axis] = s[7 + axis] - m.shift[axis]
-    count = m.counts[N_TAKEN] + m.counts[N_GATED]
-    bits, more = signs_of(2 * count), signs_of(2 * count + 1)
-    x = y = z = 0.0
-    for turn in range(3):  # up, down, and at last as it is: then the links stand as they do
-        move_sample(problem, k, (1.0, -1.0, 0.0)[turn], bits, more)
-        x, y, z = columns(problem, k.w, k.Y, k.energy, k.sample, k.tables[turn])
-    for a in range(6):
-        for p in range(k.columns.shape[1]):
-            k.probe[a, p] = 0.5 * (k.tables[0, a, p] - k.tables[1, a, p])
-            k.columns[a, p] = k.tables[2, a, p]
-    a, b, c, d, e, f, g, h, i_ = root_axes(k.w.root)
-    k.axes[3, 0], k.axes[3, 1], k.axes[3, 2] = a, b, c
-    k.axes[3, 3], k.axes[3, 4], k.axes[3, 5] = d, e, f
-    k.axes[3, 6], k.axes[3, 7], k.axes[3, 8] = g, h, i_
-    slopes(problem.tree, k.weights, k.w, problem.sigma, x, y, z, k.slopes)
-    _, _, _, x, y, z = six(k.w.L, 0, F)
-    k.gain[9] = a * x + b * y + c * z
-    k.gain[10] = d * x + e * y + f * z
-    k.gain[11] = g * x + h * y + i_ * z
-
-
-@inlined
-def surprise(m, k):
-    """NIS of the whitened rows: the square of what the estimate does not foresee.
-
-    The estimate is uncertain by its information, less what of it is noise, and by part of what the
-    correction for noise has moved.
-    """
-    n, N = k.rows.shape[0], m.x.shape[0]
-    for r in range(n):
-        left, moved = k.rows[r, N], 0.0
-        for i in range(N):
-            left -= k.rows[r, i] * m.x[i]
-            moved += k.rows[r, i] * m.correction[i]
-            k.U[i, r] = k.rows[r, i]
-        k.left[r], k.moved[r] = left, m.numbers[WRONG] * moved
-    solve_transposed(m.triangle, k.U, n)
-    for r in range(n):
-        for i in range(N):
-            k.g[i] = k.U[i, r]
-        solve_factored(m.spread, k.g)
-        for i in range(N):
-            k.U[i, r] = k.g[i]
-    for a in range(n):
-        for b in range(n):
-            total = k.moved[a] * k.moved[b] + (1.0 if a == b else 0.0)
-            for i in range(N):
-                total += k.U[i, a] * k.U[i, b]
-            k.S[a, b] = total * (1.0 + 1e-12) if a == b else total  # not lost in rounding
-    if not cholesky(k.S) > 0.0:
-        return np.nan
-    nis = 0.0
-    for a in range(n):
-        total = k.left[a]
-        for j in range(a):
-            total -= k.S[a, j] * k.left[j]
-        k.left[a] = total / k.S[a, a]
-        nis += k.left[a] * k.left[a]
-    return nis
 
 
 @inlined
@@ -252,12 +120,13 @@ def absorb(problem, m, k):
 def renew_estimate(problem, m, k):
     """The corrected solution, and from time to time the parameters that the weights are made of."""
     count = m.counts[N_TAKEN]
+    n_rows = float(m.counts[SINCE_CHANGE]) * k.rows.shape[0]
     if count % problem.every[0] == 0:
-        n_rows = float(m.counts[SINCE_CHANGE]) * k.rows.shape[0]
         m.numbers[SHARE], m.numbers[WRONG] = solve_corrected(
             m.triangle, m.bias, n_rows, m, m.spread, k.W, k.g
         )
-    if count % problem.every[1] == 0 and solve_cautiously(m.triangle, m.bias, k.g, k.M):
+    clear = 1.0 - doubt_of(n_rows)
+    if count % problem.every[1] == 0 and solve_cautiously(m.triangle, m.bias, clear, k.g, k.M):
         nn = problem.n_nuisance
         for i in range(m.phi.shape[0]):
             for j in range(10):
@@ -280,6 +149,7 @@ def begin(m, k, s):
         m.impulse[axis] = 0.0
         m.positions[3, axis] = 0.0
         k.gain[axis] = k.gain[3 + axis] = 0.0
+    k.parts[3] = 0.0
     m.counts[ROWS_HERE] = 0
 
 
@@ -324,35 +194,25 @@ def note_step(m, h):
         m.numbers[STEP] += 0.05 * (h - usual)
 
 
-@kernel
-def tell_inputs(m, t, levels, wrench, has_wrench):
-    """Thruster levels [N] and the commanded wrench from t on, between samples."""
-    advance(m, t, levels, wrench, has_wrench)
-
-
-@kernel
-def take_sample(problem, m, k, t, s, levels, wrench, has_wrench):
-    """One sample s at t, with the inputs from then on; what became of it."""
-    if not is_usable(t, s):
-        return UNUSABLE
-    advance(m, t, levels, wrench, has_wrench)
+@inlined
+def take_rows(problem, m, k, t, s):
+    """The sample's equations, into the triangle if they are not too surprising."""
     is_first = m.counts[HISTORY] == 0
     if is_first:
         begin(m, k, s)
     h = 0.0 if is_first else t - m.times[3]
-    half = 0.5 * h
     watch(problem, m, s, h)
     measure(problem, m, k, s)
-    set_ends(problem.sigma, half, k.gain[9], k.gain[10], k.gain[11], k.slopes, k.ends)
+    first = 3 if is_first else integrate_interval(problem, m, k, t, k.sample)
+    set_ends(problem.sigma, k.parts[3], k.gain[9], k.gain[10], k.gain[11], k.slopes, k.ends)
     if is_first:
         keep(m, k, t)
         return BEGUN
-    first = integrate_interval(problem, m, k, t, k.sample)
     is_lost = first > 1 or (m.numbers[STEP] > 0.0 and h > problem.gap * m.numbers[STEP])
     J = k.after
     for axis in range(3):
         J[axis] = m.impulse[axis] + k.gain[3 + axis]
-    covariances(problem, m, k, half, is_lost)
+    covariances(problem, m, k, is_lost)
     if not set_factors(m, k):
         return BROKEN
     d = k.gain
@@ -368,11 +228,11 @@ def take_sample(problem, m, k, t, s, levels, wrench, has_wrench):
     if limit > 0.0 and nis > limit:
         m.counts[N_GATED] += 1
         return GATED
-    v = k.probe_velocity
+    before, now, old, new = m.probe_velocity, k.probe_velocity, k.parts[2], k.parts[3]
     dx, dy, dz = (
-        half * (v[0] + m.probe_velocity[0]),
-        half * (v[1] + m.probe_velocity[1]),
-        half * (v[2] + m.probe_velocity[2]),
+        old * before[0] + new * now[0],
+        old * before[1] + new * now[1],
+        old * before[2] + new * now[2],
     )
     set_rows(problem, k.probe, m.probe, dx, dy, dz, J, k.gain, True, k.probe_rows)
     whiten(k, m.probe_rows, k.probe_rows)
@@ -384,3 +244,21 @@ def take_sample(problem, m, k, t, s, levels, wrench, has_wrench):
     note_step(m, h)
     renew_estimate(problem, m, k)
     return TAKEN
+
+
+@kernel
+def tell_inputs(problem, m, t, levels, wrench, has_wrench):
+    """Thruster levels [N] and the commanded wrench from t on, between samples."""
+    integrate_inputs(m, t, wrench, has_wrench)
+    switch(problem, m, t, levels)
+
+
+@kernel
+def take_sample(problem, m, k, t, s, levels, wrench, has_wrench):
+    """One sample s at t, with the inputs from then on; what became of it."""
+    if not is_usable(t, s):
+        return UNUSABLE
+    integrate_inputs(m, t, wrench, has_wrench)
+    verdict = take_rows(problem, m, k, t, s)
+    switch(problem, m, t, levels)
+    return verdict
