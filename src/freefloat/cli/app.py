@@ -12,6 +12,7 @@ from freefloat.cli.models import models
 from freefloat.cli.reproduce import reproduce
 from freefloat.cli.simulate import simulate
 from freefloat.cli.telemetry import telemetry
+from freefloat.cli.track import track
 
 HELP = """\
 Check models of free-floating space robots, fly them, judge their telemetry and
@@ -34,5 +35,5 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for verb in (models, check, simulate, telemetry, identify, reproduce):
+for verb in (models, check, simulate, telemetry, identify, track, reproduce):
     app.command(verb)

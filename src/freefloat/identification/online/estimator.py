@@ -11,7 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import IdentificationError
@@ -38,6 +41,7 @@ from freefloat.identification.online.kernels.memory import (
 from freefloat.identification.online.problem import problem_of, start, unknowns_of
 from freefloat.identification.online.reorder import ReorderBuffer
 from freefloat.identification.online.sample import Taken, taken_from
+from freefloat.identification.online.state import restore_state, save_state
 from freefloat.identification.parameters import Parameters
 from freefloat.model.model import Model
 from freefloat.telemetry.channels import Telemetry
@@ -99,8 +103,23 @@ class OnlineEstimator:
         self.events: list[Event] = []
         self.time: float | None = None
         self._reset = _reset_places(self, reset)
-        self._taken = Taken(self.channels)
-        self._silenced: set[str] = set()
+        self.taken = Taken(self.channels)
+        self.silenced: set[str] = set()
+
+    @property
+    def estimate(self) -> Estimate:
+        """What is known now."""
+        return self._estimate("taken" if self.time is not None else "waiting", ())
+
+    def warm_up(self) -> None:
+        """Load or compile the kernel, so that the first sample takes no longer than others."""
+        from freefloat.identification.online.kernels.update import take_sample
+
+        other = new_memory(self.problem)
+        scratch = new_scratch(self.problem, other)
+        nothing = np.full_like(self.taken.vector, np.nan)
+        taken = self.taken
+        take_sample(self.problem, other, scratch, 0.0, nothing, taken.levels, taken.wrench, False)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -140,6 +159,14 @@ class OnlineEstimator:
                 self.counts[self._process(ready)] += 1
         return self.finish()
 
+    def save(self, path: str | Path) -> None:
+        """Write the whole state; `restore` goes on from it bit for bit."""
+        save_state(self, path)
+
+    def restore(self, path: str | Path) -> None:
+        """Go on from a saved state of the same problem."""
+        restore_state(self, path)
+
     @property
     def health(self) -> Health:
         """What became of the samples so far."""
@@ -161,8 +188,8 @@ class OnlineEstimator:
     def _process(self, sample: Sample) -> Verdict:
         from freefloat.identification.online.kernels.update import take_sample, tell_inputs
 
-        taken, m = self._taken, self.memory
-        is_complete = taken.read(sample) and not (self._silenced and self._is_silenced())
+        taken, m = self.taken, self.memory
+        is_complete = taken.read(sample) and not (self.silenced and self._is_silenced())
         judged = self.clock.judge(sample.time) if is_complete else "next"
         if judged == "jumped":
             self._restart(sample.time, "clock jump", "the clock jumped")
@@ -191,7 +218,7 @@ class OnlineEstimator:
         m = self.memory
         step = m.numbers[STEP]
         if m.counts[HISTORY] and step and time - m.times[3] > 10.0 * step:
-            is_pushed = bool(m.levels.any() or self._taken.levels.any() or m.counts[N_WRENCH])
+            is_pushed = bool(m.levels.any() or self.taken.levels.any() or m.counts[N_WRENCH])
             if is_pushed:
                 self._restart(time, "gap", f"no sample for {time - m.times[3]:.3g} s")
 
@@ -212,7 +239,7 @@ class OnlineEstimator:
             self._change(time)
         if m.repeats.max() == changes.REPEATED:
             for name in changes.frozen_channels(m, self.channels):
-                self._silenced.add(name)
+                self.silenced.add(name)
                 self.events.append(changes.frozen_event(time, name))
         if m.still[:, 0].max(initial=0.0) > changes.RESTED:
             for name in changes.stuck_joints(m, self.system.coordinates, sigma=self.problem.sigma):
@@ -235,13 +262,13 @@ class OnlineEstimator:
 
     def _is_silenced(self) -> bool:
         """Whether a frozen channel still repeats itself; if not, it may speak again."""
-        taken, m = self._taken, self.memory
-        for name in list(self._silenced):
+        taken, m = self.taken, self.memory
+        for name in list(self.silenced):
             place = int(self.channels.places[self.channels.names.index(name)])
             if taken.vector[place] != m.last[place]:
-                self._silenced.discard(name)
+                self.silenced.discard(name)
                 m.repeats[place if place < 3 else place - 1] = 0
-        return bool(self._silenced)
+        return bool(self.silenced)
 
 
 def _with_fixed_values(model: Model, parameters: Parameters) -> Model:

@@ -38,6 +38,6 @@ def leave_out(memory: Memory, dropped: Sequence[int]) -> None:
     right = bias[:, N] - bias[:, d] @ gone[:, -1]
     B, c = mix.T @ bias[:, :N] @ mix, mix.T @ right
     T[:], bias[:] = 0.0, 0.0
-    T[np.ix_(k, [*k, N])] = turned[n:, n:]
+    T[np.ix_(k, np.append(k, N))] = turned[n:, n:]
     bias[np.ix_(k, k)], bias[k, N] = B, c
     memory.x[d] = 0.0

@@ -52,6 +52,8 @@ class Memory(NamedTuple):
     velocities: np.ndarray  # (4, 3) from the segment's first velocity on
     positions: np.ndarray  # (4, 3)
     axes: np.ndarray  # (4, 9)
+    impulses: np.ndarray  # (4, 3) of the segment, up to each
+    linear: np.ndarray  # (4, 3, unknowns + 1) linear rows of each
     shift: np.ndarray  # (3,) the segment's first velocity
     impulse: np.ndarray  # (3,)
     momentum: np.ndarray  # (3,) linear, at the last sample, by the weights' parameters
@@ -75,6 +77,7 @@ class Memory(NamedTuple):
     x: np.ndarray  # (N,)
     worst: np.ndarray  # (N,) the direction that is noise for the greatest part
     spread: np.ndarray  # (N, N) factor of 1 - A
+    wx: np.ndarray  # (unknowns,) of the weights
     phi: np.ndarray  # (links, 10) for the weights
     rotor: np.ndarray  # (rotors,)
     last: np.ndarray  # the last sample, as it came
@@ -105,7 +108,7 @@ class Scratch(NamedTuple):
     axes: np.ndarray
     coefficients: np.ndarray
     gain: np.ndarray  # (12,) dr, impulse, angular impulse, linear momentum
-    parts: np.ndarray  # (4,) of the last velocities in dr [s]
+    parts: np.ndarray  # (4,) weights of the last velocities in dr [s]
     after: np.ndarray  # (3,) impulse so far
     rows: np.ndarray
     probe_rows: np.ndarray
@@ -131,7 +134,8 @@ def new_memory(problem: Problem) -> Memory:
     return Memory(
         counts=np.zeros(8, dtype=np.int64), numbers=np.zeros(8), times=np.zeros(4),
         velocities=np.zeros((4, 3)), positions=np.zeros((4, 3)), axes=np.zeros((4, 9)),
-        shift=np.zeros(3), impulse=np.zeros(3), momentum=np.zeros(3), inertia=np.zeros(10),
+        impulses=np.zeros((4, 3)), linear=np.zeros((4, 3, n + 1)), shift=np.zeros(3),
+        impulse=np.zeros(3), momentum=np.zeros(3), inertia=np.zeros(10),
         detour=np.zeros(3), kink=np.zeros(3), levels=np.zeros(k),
         level_moments=np.zeros((k, 4)), wrench=np.zeros((4, 7)), wrench_moments=np.zeros((6, 4)),
         columns=np.zeros((6, n + 1)), probe=np.zeros((6, n + 1)), probe_velocity=np.zeros(3),
@@ -139,7 +143,8 @@ def new_memory(problem: Problem) -> Memory:
         rows=np.zeros((m, N + 1)), probe_rows=np.zeros((m, N + 1)), triangle=np.zeros((N, N + 1)),
         bias=np.zeros((N, N + 1)), x=np.zeros(N), worst=np.ones(N),
         spread=np.eye(N),
-        phi=problem.par.phi.copy(), rotor=problem.par.rotor.copy(), last=np.zeros(10 + 2 * c),
+        wx=np.zeros(n), phi=problem.par.phi.copy(), rotor=problem.par.rotor.copy(),
+        last=np.zeros(10 + 2 * c),
         repeats=np.zeros(sources, dtype=np.int64), still=np.zeros((c, 2)),
     )  # fmt: skip
 

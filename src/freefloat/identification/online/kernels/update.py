@@ -57,11 +57,16 @@ def keep(m, k, t):
             m.positions[j, axis] = m.positions[j + 1, axis]
         for axis in range(9):
             m.axes[j, axis] = m.axes[j + 1, axis]
+        for axis in range(3):
+            m.impulses[j, axis] = m.impulses[j + 1, axis]
+            for p in range(m.columns.shape[1]):
+                m.linear[j, axis, p] = m.linear[j + 1, axis, p]
     m.times[3] = t
     for axis in range(3):
         m.velocities[3, axis] = k.sample[7 + axis]
         m.positions[3, axis] += k.gain[axis]
         m.impulse[axis] += k.gain[3 + axis]
+        m.impulses[3, axis] = m.impulse[axis]
         m.momentum[axis] = k.gain[9 + axis]
         m.probe_velocity[axis] = k.probe_velocity[axis]
         m.detour[axis] = 0.0
@@ -72,6 +77,8 @@ def keep(m, k, t):
     for a in range(m.columns.shape[0]):
         for b in range(m.columns.shape[1]):
             m.columns[a, b] = k.columns[a, b]
+            if a < 3:
+                m.linear[3, a, b] = k.columns[a, b]
             m.probe[a, b] = k.probe[a, b]
     for n in range(m.slopes.shape[0]):
         for r in range(6):
@@ -128,6 +135,8 @@ def renew_estimate(problem, m, k):
     clear = 1.0 - doubt_of(n_rows)
     if count % problem.every[1] == 0 and solve_cautiously(m.triangle, m.bias, clear, k.g, k.M):
         nn = problem.n_nuisance
+        for p in range(m.wx.shape[0]):
+            m.wx[p] = k.g[nn + p]
         for i in range(m.phi.shape[0]):
             for j in range(10):
                 m.phi[i, j] = problem.par.phi[i, j]
@@ -149,7 +158,6 @@ def begin(m, k, s):
         m.impulse[axis] = 0.0
         m.positions[3, axis] = 0.0
         k.gain[axis] = k.gain[3 + axis] = 0.0
-    k.parts[3] = 0.0
     m.counts[ROWS_HERE] = 0
 
 
@@ -204,7 +212,8 @@ def take_rows(problem, m, k, t, s):
     watch(problem, m, s, h)
     measure(problem, m, k, s)
     first = 3 if is_first else integrate_interval(problem, m, k, t, k.sample)
-    set_ends(problem.sigma, k.parts[3], k.gain[9], k.gain[10], k.gain[11], k.slopes, k.ends)
+    half = 0.5 * h
+    set_ends(problem.sigma, half, k.gain[9], k.gain[10], k.gain[11], k.slopes, k.ends)
     if is_first:
         keep(m, k, t)
         return BEGUN
@@ -212,7 +221,7 @@ def take_rows(problem, m, k, t, s):
     J = k.after
     for axis in range(3):
         J[axis] = m.impulse[axis] + k.gain[3 + axis]
-    covariances(problem, m, k, is_lost)
+    covariances(problem, m, k, half, is_lost)
     if not set_factors(m, k):
         return BROKEN
     d = k.gain
@@ -228,11 +237,11 @@ def take_rows(problem, m, k, t, s):
     if limit > 0.0 and nis > limit:
         m.counts[N_GATED] += 1
         return GATED
-    before, now, old, new = m.probe_velocity, k.probe_velocity, k.parts[2], k.parts[3]
+    before, now = m.probe_velocity, k.probe_velocity
     dx, dy, dz = (
-        old * before[0] + new * now[0],
-        old * before[1] + new * now[1],
-        old * before[2] + new * now[2],
+        half * (before[0] + now[0]),
+        half * (before[1] + now[1]),
+        half * (before[2] + now[2]),
     )
     set_rows(problem, k.probe, m.probe, dx, dy, dz, J, k.gain, True, k.probe_rows)
     whiten(k, m.probe_rows, k.probe_rows)
