@@ -66,15 +66,8 @@ $(RUN): pyproject.toml constraints.txt | $(CREATED)
 $(DEV): pyproject.toml constraints.txt $(RUN)
 	$(call install,dev)
 
-demo: $(RUN) ## check a servicer, fly it, and plot the flight in build/demo
-	@mkdir -p build/demo
-	$(BIN)/freefloat check servicer
-	@echo
-	$(BIN)/freefloat simulate servicer --out build/demo/flight.parquet \
-	  --plot build/demo/flight.png --save-plan build/demo/plan.toml
-	@echo
-	@echo "The flight is in build/demo: open flight.png to see it."
-	@echo "docs/start.md goes on from here."
+demo: $(RUN) ## the main job: weigh a captured target, report in build/demo
+	@$(BIN)/python examples/06_capture.py
 
 test: $(DEV) ## lint, types and the test suite
 	@failed=""; \

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
@@ -66,6 +67,7 @@ def identify(
     known_start: the initial state is the plan's, not to be found; search: how it is looked for.
 
     >>> from dataclasses import replace
+    from functools import partial
     >>> import freefloat as ff
     >>> from freefloat.excitation import Pulses
     >>> model = ff.load_model("planar-capture")
@@ -86,19 +88,24 @@ def identify(
         seed=seed, data=digest(recorded), method=chosen,
         recordings=" ".join(digest([flight]) for flight in recorded),
     )  # fmt: skip
+    by_flying = partial(
+        identified_by_output_error, parameters, recorded, prior_model=model, plan=plan,
+        robust=robust, known_start=known_start, options=search, seed=seed,
+    )  # fmt: skip
     if chosen == "output_error":
-        return identified_by_output_error(
-            parameters, recorded, prior_model=model, reason=reason, provenance=record, plan=plan,
-            robust=robust, known_start=known_start, options=search, seed=seed,
-        )  # fmt: skip
+        return by_flying(reason=reason, provenance=record)
     if plan is not None or known_start:
         raise IdentificationError("plan and known_start are for the method output_error only")
     at = None if momentum is None else _three(momentum)
-    how = Equating(solver, robust, physical, at, drag, clock, seed)
-    fit = identified_by_equations(
+    fit, n_buried = identified_by_equations(
         parameters, recorded, chosen, reason=reason, notes=_strangers(model, recorded),
-        provenance={**record, "solver": solver}, how=how,
+        provenance={**record, "solver": solver},
+        how=Equating(solver, robust, physical, at, drag, clock, seed),
     )  # fmt: skip
+    if method == "auto" and n_buried and not fit.is_trustworthy:
+        why = f"noise hides {n_buried} combinations from the {chosen} equations"
+        other = by_flying(reason=why, provenance={**record, "method": "output_error"})
+        fit = other if other.is_trustworthy else fit
     return replace(fit, prior_model=model)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,6 +62,13 @@ class Request:
         return [*self.parameters.free_ones, *tied]
 
 
+class Equated(NamedTuple):
+    """A fit by equations, and how many combinations noise hides in them, that it need not."""
+
+    fit: Fit
+    n_buried: int
+
+
 def identified_by_equations(
     parameters: Parameters,
     recorded: Sequence[Telemetry],
@@ -70,7 +78,7 @@ def identified_by_equations(
     notes: Sequence[str],
     provenance: dict[str, str],
     how: Equating,
-) -> Fit:
+) -> Equated:
     """The Fit by a linear family; parameters beyond their bounds are held there."""
     _require_use(parameters, method, how)
     request = Request(flatten(parameters.model), parameters, (), how)
@@ -82,18 +90,20 @@ def identified_by_equations(
         parameters, finding, method=method, reason=reason, is_physical=how.physical,
         notes=tuple(dict.fromkeys([*told, *notes, *own])), provenance=provenance,
     )  # fmt: skip
+    # without anything in newtons or kilograms there is no scale for noise to hide
+    n_buried = finding.estimate.solution.buried.shape[1] if finding.sources else 0
     beyond = [p for p in parameters.free_ones if not p.lower <= fit[p.name].value <= p.upper]
     if not beyond:
-        return fit
+        return Equated(fit, n_buried)
     held = parameters
     for p in beyond:
         held = held.fix(p.name, value=float(np.clip(fit[p.name].value, p.lower, p.upper)))
     if not held.free_ones:
-        return at_bounds(fit, beyond, None)
+        return Equated(at_bounds(fit, beyond, None), n_buried)
     again = identified_by_equations(
         written(held), recorded, method, reason=reason, notes=notes, provenance=provenance, how=how
     )
-    return at_bounds(fit, beyond, again)
+    return Equated(at_bounds(fit, beyond, again.fit), again.n_buried)
 
 
 def _require_use(parameters: Parameters, method: str, how: Equating) -> None:
