@@ -11,11 +11,17 @@ import numpy as np
 
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import IdentificationError
+from freefloat.excitation.plan import Plan
 from freefloat.identification.fit import Fit
 from freefloat.identification.linear.clocks import Clock
 from freefloat.identification.linear.estimate import Loss, Solver
 from freefloat.identification.linear.families import choose
 from freefloat.identification.linear.flights import Equating, identified_by_equations
+from freefloat.identification.output_error.flights import (
+    identified_by_output_error,
+    why_output_error,
+)
+from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.parameters import Parameters
 from freefloat.identification.reading import samples_of
 from freefloat.identification.write_back import written
@@ -24,7 +30,7 @@ from freefloat.provenance import provenance
 from freefloat.telemetry.channels import Telemetry
 
 Method = Literal[
-    "auto", "momentum", "angular", "force", "torque", "weak", "energy", "reduced"
+    "auto", "momentum", "angular", "force", "torque", "weak", "energy", "reduced", "output_error"
 ]  # fmt: skip
 
 
@@ -40,6 +46,9 @@ def identify(
     momentum: Sequence[float] | None = None,
     drag: bool = False,
     clock: Clock | None = None,
+    plan: Plan | Sequence[Plan] | None = None,
+    known_start: bool = False,
+    search: SearchOptions = USUAL,
     seed: int = 0,
 ) -> Fit:
     """Find the free parameters from one or several recordings of the same system.
@@ -50,6 +59,11 @@ def identify(
     could be real. momentum: the known angular momentum [N m s] about the centre of mass (zeros for
     a start at rest), for the angular family; drag: whether an air bearing brakes the root.
     clock: "base", "joints" or "torques" when those channels may be late by an unknown time.
+
+    "output_error" flies the model again and compares what its sensors would read; it is chosen
+    where only it can find what is free (see docs/output_error.md). plan: what was flown, if known
+    exactly, for all recordings or one each; else the recorded joint motion drives the model.
+    known_start: the initial state is the plan's, not to be found; search: how it is looked for.
 
     >>> from dataclasses import replace
     >>> import freefloat as ff
@@ -67,16 +81,23 @@ def identify(
     parameters = written(parameters)
     chosen, reason = method, "asked for"
     if method == "auto":
-        system = flatten(parameters.model)
-        chosen, reason = choose(system, samples_of(system, recorded[0]), parameters.names)
+        chosen, reason = _choose(parameters, recorded)
     record = provenance(
-        seed=seed, data=digest(recorded), method=chosen, solver=solver,
+        seed=seed, data=digest(recorded), method=chosen,
         recordings=" ".join(digest([flight]) for flight in recorded),
     )  # fmt: skip
+    if chosen == "output_error":
+        return identified_by_output_error(
+            parameters, recorded, prior_model=model, reason=reason, provenance=record, plan=plan,
+            robust=robust, known_start=known_start, options=search, seed=seed,
+        )  # fmt: skip
+    if plan is not None or known_start:
+        raise IdentificationError("plan and known_start are for the method output_error only")
     at = None if momentum is None else _three(momentum)
+    how = Equating(solver, robust, physical, at, drag, clock, seed)
     fit = identified_by_equations(
         parameters, recorded, chosen, reason=reason, notes=_strangers(model, recorded),
-        provenance=record, how=Equating(solver, robust, physical, at, drag, clock, seed),
+        provenance={**record, "solver": solver}, how=how,
     )  # fmt: skip
     return replace(fit, prior_model=model)
 
@@ -92,6 +113,20 @@ def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]
         raise IdentificationError(
             "no parameter is free; say which to find, e.g. Parameters(model).free('bus.*')"
         )
+
+
+def _choose(parameters: Parameters, recorded: Sequence[Telemetry]) -> tuple[str, str]:
+    """The method the measurements allow, and why this one."""
+    system = flatten(parameters.model)
+    why = why_output_error(system, parameters, recorded)
+    if why is not None:
+        return "output_error", why
+    try:
+        return choose(system, samples_of(system, recorded[0]), parameters.names)
+    except IdentificationError as error:
+        if "no linear method" not in str(error):
+            raise
+        return "output_error", "no linear method can use these channels"
 
 
 def _strangers(model: Model, recorded: Sequence[Telemetry]) -> list[str]:

@@ -61,7 +61,7 @@ def written(parameters: Parameters) -> Parameters:
     if chained:
         raise IdentificationError(f"{chained[0]} is tied to {ties[chained[0]]}, itself tied")
     own = parameter_values(flatten(parameters.model))
-    wanted = {p.name: p.value for p in parameters if p.value != own[p.name]}
+    wanted = {p.name: p.value for p in parameters if p.value != own.get(p.name, p.value)}
     for name, leader in ties.items():
         p = parameters[name]
         assert p.tied_to is not None

@@ -101,8 +101,8 @@ def _require_use(parameters: Parameters, method: str, how: Equating) -> None:
     own = [p.name for p in parameters.free_ones if not p.is_shared]
     if own:
         raise IdentificationError(
-            f"{own[0]} is to be found per recording, which the linear methods cannot; identify"
-            " each recording by itself"
+            f"{own[0]} is to be found per recording, which the linear methods cannot; use"
+            " method='output_error'"
         )
     if method != "angular" and (how.drag or how.momentum is not None):
         raise IdentificationError(
