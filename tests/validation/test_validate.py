@@ -9,7 +9,7 @@ import pytest
 from validation_flights import heavier, planar, planar_fit, planar_flight
 
 import freefloat as ff
-from freefloat.errors import TelemetryError
+from freefloat.errors import IdentificationError, TelemetryError
 from freefloat.excitation import Plan, Wave
 from freefloat.model import Sensor, Wheel
 from freefloat.validation.criteria import Limits
@@ -123,7 +123,7 @@ def test_wheels_and_sliding_joints_are_followed():
 
 
 def test_a_recording_without_an_encoder_is_bad_input():
-    with pytest.raises(TelemetryError, match=r"arm_1\.position"):
+    with pytest.raises(IdentificationError, match=r"arm_1\.position"):
         ff.validate(planar(), planar_flight(2).without("arm_1.position"))
 
 

@@ -78,7 +78,8 @@ def _against_measured(predicted: Predicted, names: list[str]) -> list[EndEffecto
     still = 0.0
     if position is not None:
         steps = np.clip(attitude.times, position.times[0], position.times[-1])
-        seen[:, :3] = between(position.times, position.measured, steps, is_smooth=False)
+        columns = list(position.stream.columns)
+        seen[:, columns] = between(position.times, position.measured, steps, is_smooth=False)
         still = float(np.linalg.norm(position.noise))
     reference = "measured" if position is not None else "measured attitude"
     found = []

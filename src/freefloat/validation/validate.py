@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from freefloat.errors import FreefloatError, TelemetryError
+from freefloat.errors import FreefloatError, IdentificationError, TelemetryError
 from freefloat.identification.fit import Fit
 from freefloat.identification.identify import digest
 from freefloat.model.model import Model
@@ -16,7 +16,6 @@ from freefloat.validation import criteria
 from freefloat.validation.balance import balances
 from freefloat.validation.comparison import left_behind, scores_of, traces_of
 from freefloat.validation.criteria import Criterion, Limits
-from freefloat.validation.driving import Curves
 from freefloat.validation.end_effectors import end_effectors
 from freefloat.validation.expected import expected_errors
 from freefloat.validation.prediction import Predicted, predict_flight
@@ -45,17 +44,16 @@ def validate(
     """
     new, old = (fit, None) if isinstance(fit, Model) else (fit.model, fit.prior_model)
     recorded = _Recorded.of(fit, flight)
-    curves: Curves = {}
     try:
-        predicted = predict_flight(new, flight, deflections=deflections, curves=curves)
-    except TelemetryError:
+        predicted = predict_flight(new, flight, deflections=deflections)
+    except (IdentificationError, TelemetryError):
         raise  # bad input is not a verdict
     except FreefloatError as error:
         return recorded.without_prediction(error.message)
     before = None
     if old is not None and old != new:
         try:
-            before = predict_flight(old, flight, deflections=deflections, curves=curves)
+            before = predict_flight(old, flight, deflections=deflections)
         except FreefloatError as error:
             recorded.notes.append(f"the model before could not be predicted: {error.message}")
     elif old is not None:
