@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from freefloat.identification.fit_files import load_fit as load_fit
     from freefloat.identification.identifiability import identifiability as identifiability
     from freefloat.identification.identify import identify as identify
+    from freefloat.identification.online.estimator import OnlineEstimator as OnlineEstimator
     from freefloat.identification.parameters import Parameters as Parameters
     from freefloat.model import Model as Model
     from freefloat.model import builtin_models as builtin_models
@@ -41,6 +42,7 @@ _HOME_OF = {
     "Fit": "freefloat.identification.fit",
     "FreefloatError": "freefloat.errors",
     "Model": "freefloat.model",
+    "OnlineEstimator": "freefloat.identification.online.estimator",
     "Parameters": "freefloat.identification.parameters",
     "Plan": "freefloat.excitation.plan",
     "Start": "freefloat.dynamics.state",

@@ -13,6 +13,7 @@ from freefloat.cli.models import models
 from freefloat.cli.reproduce import reproduce
 from freefloat.cli.simulate import simulate
 from freefloat.cli.telemetry import telemetry
+from freefloat.cli.track import track
 from freefloat.cli.validate import validate
 
 HELP = """\
@@ -38,5 +39,8 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for verb in (models, check, design, simulate, telemetry, identify, validate, reproduce):
+VERBS = (
+    models, check, design, simulate, telemetry, identify, track, validate, reproduce,
+)  # fmt: skip
+for verb in VERBS:
     app.command(verb)

@@ -60,7 +60,7 @@ def note(text: str) -> None:
 
 def print_json(content: Mapping[str, object]) -> None:
     """The result for machines; numbers that are not finite become null."""
-    text = json.dumps(_plain(content), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False)
     if sys.stdout is not None:  # closed by whoever started us
         sys.stdout.write(text + "\n")
 
@@ -195,11 +195,12 @@ def _print_json_error(kind: str, message: str, faults: list[dict[str, str]]) -> 
     print_json({"ok": False, "error": {"kind": kind, "message": message, "faults": faults}})
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
+    """Lists, dictionaries and numbers that JSON knows; what is not finite becomes None."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if isinstance(value, str | int | float | bool | None) else _plain_other(value)
@@ -207,4 +208,4 @@ def _plain(value: object) -> object:
 
 def _plain_other(value: object) -> object:
     to_list = getattr(value, "tolist", None)  # NumPy arrays and scalars
-    return _plain(to_list()) if to_list is not None else str(value)
+    return plain(to_list()) if to_list is not None else str(value)

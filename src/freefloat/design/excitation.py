@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.design.base_motion import BaseExcursion
 from freefloat.design.criteria import Criterion, Optimality, information
 from freefloat.design.flights import Flier, Flights, Unknowns
 from freefloat.design.rails import rails_of
 from freefloat.design.replay import blocking, fitted
 from freefloat.design.result import Design
 from freefloat.design.search import Progress, Search
+from freefloat.design.swinging import Bands, modal_energy, quieted
 from freefloat.design.variables import Variables, variables_of
-from freefloat.design.watches import watches_of
+from freefloat.design.watches import Watch, watches_of
 from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import ExcitationError, Fault
@@ -41,6 +43,10 @@ KINDS: dict[str, Optimality] = {
     "a_optimal": "a", "d_optimal": "d", "e_optimal": "e", "condition": "cond",
     "worst_parameter": "worst",
 }  # fmt: skip
+MOTION_ONLY: dict[str, Callable[[System], Criterion]] = {
+    "modal_energy": modal_energy,
+    "base_motion": lambda _: BaseExcursion("corrected", size=0.1),
+}
 A_PEAK = 40  # points of the linear limits in a cycle of the fastest motion
 
 
@@ -95,6 +101,8 @@ def design(
     thrusters: Sequence[str] = (),
     start: Start | None = None,
     scenarios: Sequence[Model] = (),
+    avoid: Bands = (),
+    avoid_share: float = 0.01,
     seed: int = 0,
     effort: Effort = Effort(),  # noqa: B008
     progress: Progress | None = None,
@@ -103,10 +111,13 @@ def design(
     """A motion within the limits that shows the free parameters best, and what it is worth.
 
     criterion: "a_optimal" (mean variance), "d_optimal" (volume), "e_optimal" (worst direction),
-    "condition", "worst_parameter", or the names of parameters (globs). Variances are in natural
+    "condition", "worst_parameter", the names of parameters (globs), or one that asks for no
+    information: "modal_energy" (left behind), "base_motion" (paper 002). Variances are in natural
     sizes. limits: "part.quantity" (globs) -> value, in place of the model's. joints, wheels,
     thrusters: globs of what is moved. scenarios: other models that might be true; the motion is
-    good for, and within the limits of, the worst of all. The same seed gives the same plan unless
+    good for, and within the limits of, the worst of all. avoid: bands [Hz] in which no more than
+    avoid_share of the joints' acceleration energy may lie (`swinging.bands_of` gives those of the
+    modes). The same seed gives the same plan unless
     the effort is limited in seconds.
     """
     if isinstance(model, str):
@@ -118,11 +129,18 @@ def design(
         system, allowed, basis=Basis(shape, duration, harmonics), joints=joints, wheels=wheels,
         thrusters=thrusters, start=start or Start(),
     )  # fmt: skip
+    if avoid:
+        variables = quieted(variables, avoid, avoid_share)
     suite = tuple(s for s in chosen_sensors(model, sensors) if s.kind != "thruster")
     flights, criteria = [], []
     for one in (model, *scenarios):
         own = flatten(one)
-        fly, judge = _informed(own, parameters, variables, allowed, suite, criterion)
+        watches = watches_of(own, allowed)
+        if criterion in MOTION_ONLY:
+            fly = Flights(own, variables, watches)
+            judge = MOTION_ONLY[criterion](own)
+        else:
+            fly, judge = _informed(own, parameters, variables, watches, suite, criterion)
         flights.append(fly)
         criteria.append(judge)
     search = searching(model, variables, allowed, flights, criteria, seed=seed, effort=effort)
@@ -179,7 +197,7 @@ def _informed(
     system: System,
     parameters: Parameters,
     variables: Variables,
-    allowed: dict[str, Limit],
+    watches: Sequence[Watch],
     suite: Sequence[Sensor],
     criterion: str,
 ) -> tuple[Flights, Criterion]:
@@ -189,7 +207,7 @@ def _informed(
     states = unknown_states(system, parameters, True)
     names, mix = mixed(parameters, wanted, states, {})
     flights = Flights(
-        system, variables, watches_of(system, allowed), sensors=suite,
+        system, variables, watches, sensors=suite,
         unknowns=Unknowns(tuple(names), mix),
     )  # fmt: skip
     sizes = natural_sizes(system, [p.name for p in wanted])
@@ -214,7 +232,7 @@ def _kind(criterion: str, names: Sequence[str]) -> tuple[Optimality, list[int]]:
     globs = [word for word in criterion.replace(",", " ").split() if word]
     chosen = [k for k, name in enumerate(names) if any(fnmatchcase(name, g) for g in globs)]
     if not chosen:
-        expected = ", ".join(KINDS) + ", or names of free parameters"
+        expected = ", ".join([*KINDS, *MOTION_ONLY]) + ", or names of free parameters"
         fault = Fault("criterion", criterion, expected, "choose one")
         raise ExcitationError("there is no such criterion", [fault])
     return "named", chosen

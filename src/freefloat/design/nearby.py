@@ -47,7 +47,8 @@ class Nearby:
         from scipy.optimize import minimize
 
         values, slopes = self._rooms(radius)
-        top = np.where(values <= 1.0 - MARGIN, 1.0 - MARGIN, values - 0.5 * (values - 1.0 + MARGIN))
+        beyond = np.maximum(values - 1.0 + MARGIN, 0.0)  # half of which must go, at least
+        top = 1.0 - MARGIN + 0.5 * beyond
         room = top - values
         low = [max(-radius, a - x) for (a, _), x in zip(self.bounds, self.x, strict=True)]
         high = [min(radius, b - x) for (_, b), x in zip(self.bounds, self.x, strict=True)]

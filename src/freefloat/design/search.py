@@ -79,7 +79,7 @@ class Search:
         try:
             firsts = self.screened()
             for n, first in enumerate(firsts):
-                self._improved(first, n / len(firsts), 1.0 / len(firsts))
+                self.improve(first, n / len(firsts), 1.0 / len(firsts))
         except OutOfTimeError:
             pass
         except KeyboardInterrupt:
@@ -143,7 +143,7 @@ class Search:
         if time.monotonic() > self._end and self.best:
             raise OutOfTimeError
 
-    def _improved(self, here: Candidate, done: float, span: float) -> None:
+    def improve(self, here: Candidate, done: float = 0.0, span: float = 1.0) -> None:
         """Rounds of model and flight from a motion; all that is found is remembered."""
         radius = RADIUS
         for n in range(self.rounds):

@@ -11,7 +11,7 @@ QR and triangles throughout: B enters only through a correction to the QR soluti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -70,22 +70,41 @@ def least_squares(Y: Array, y: Array, *, bias: Bias | None = None) -> Solution:
     size = np.linalg.norm(Y, axis=0)
     scale = np.where(size > 0.0, size, 1.0)
     triangle: Array = np.asarray(np.linalg.qr(np.column_stack([Y / scale, y]), mode="r"))
-    T, right = triangle[:n, :n], triangle[:n, n]
+    found = _solved(triangle[:n, :n], triangle[:n, n], scale, bias, len(y))
+    residual = y - Y @ found.values
+    return replace(found, chi2=float(residual @ residual))
+
+
+def solved_triangle(
+    T: Array, right: Array, *, bias: Bias | None, n_rows: int, chi2: float
+) -> Solution:
+    """Like `least_squares` for rows already turned into a triangle T x = right.
+
+    >>> found = solved_triangle(np.eye(2), np.ones(2), bias=None, n_rows=5, chi2=3.0)
+    >>> found.values.tolist(), found.misfit
+    ([1.0, 1.0], 1.0)
+    """
+    size = np.linalg.norm(T, axis=0)
+    scale = np.where(size > 0.0, size, 1.0)
+    return replace(_solved(T / scale, right, scale, bias, n_rows), chi2=chi2)
+
+
+def _solved(T: Array, right: Array, scale: Array, bias: Bias | None, n_rows: int) -> Solution:
+    """The solution of T x = right in scaled unknowns; chi2 is left to the caller."""
     U, s, Vt = np.linalg.svd(T)
     is_seen = s > NUMERIC * s[0] if len(s) and s[0] > 0.0 else np.zeros(len(s), dtype=bool)
     # scaled x = V z, z = root x: measured in standard deviations of plain least squares
     V, root = Vt[: len(s)][is_seen].T / s[is_seen], s[is_seen][:, None] * Vt[: len(s)][is_seen]
     z = U[:, : len(s)][:, is_seen].T @ right
     unseen = np.delete(Vt, np.flatnonzero(is_seen), axis=0).T
-    buried = np.zeros((n, 0))
+    buried = np.zeros((len(scale), 0))
     if bias is not None and len(z):
-        V, root, z, buried = _corrected(V, root, z, bias, scale, n_rows=len(y))
+        V, root, z, buried = _corrected(V, root, z, bias, scale, n_rows=n_rows)
     x = V @ z / scale
     covariance = _covariance(root * scale, np.column_stack([unseen, buried]), scale)
-    residual = y - Y @ x
     return Solution(
-        x, covariance, unseen / scale[:, None], buried / scale[:, None], root * scale,
-        float(residual @ residual), len(y),
+        x, covariance, unseen / scale[:, None], buried / scale[:, None], root * scale, np.nan,
+        n_rows,
     )  # fmt: skip
 
 

@@ -1,0 +1,1 @@
+"""Live identification: one sample in, one estimate out."""

@@ -1,0 +1,167 @@
+"""Which channels a sample must have, where each goes, and how noisy it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import hypot, sqrt
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freefloat.arrays import Array
+from freefloat.dynamics.tree import System
+from freefloat.errors import Fault, IdentificationError
+from freefloat.identification.reading import XYZ, channel_names
+from freefloat.model.checks import sensor_targets
+from freefloat.model.model import Model
+from freefloat.telemetry.channels import Telemetry
+
+# Kinds of sensors and what they call their channels, of those that momentum is made of.
+BODY_KINDS = {"gyro": "rate", "attitude": "attitude", "velocity": "velocity"}
+JOINT_KINDS = {
+    "encoder": "position", "joint_rate": "velocity", "wheel_speed": "speed",
+    "motor_encoder": "motor_position", "motor_rate": "motor_velocity",
+}  # fmt: skip
+QUIETEST = 1e-9  # the least noise of any reading: rounding
+
+
+@dataclass(frozen=True)
+class Channels:
+    """The channels of a sample vector (see kernels/momenta.py).
+
+    names: what must be there; places: where each goes in the vector; home: the vector otherwise;
+    sigma: standard deviations by source of error; thrusters, wrench: channel -> column, told when
+    they change; is_planar: the attitude is one angle; notes: what was assumed.
+    """
+
+    names: tuple[str, ...]
+    places: NDArray[np.intp]
+    home: Array
+    sigma: Array
+    thrusters: dict[str, int]
+    wrench: dict[str, int]
+    is_planar: bool
+    notes: tuple[str, ...]
+    take: Callable[[Mapping[str, Any]], Any]
+
+    @classmethod
+    def of(cls, system: System, known: Sequence[str], noise: Mapping[str, float]) -> Channels:
+        """The channels needed, of those `known`; IdentificationError naming all that lack."""
+        needed, optional = _needed(system)
+        present = set(known)
+        missing = [name for name, _ in needed if name not in present]
+        if missing:
+            faults = [
+                Fault(name, "nothing", "a channel of the samples", _remedy(name))
+                for name in missing
+            ]
+            raise IdentificationError(
+                f"live identification of {system.model.name!r} needs channels that are not there:",
+                faults,
+            )
+        wanted = [*needed, *((n, place) for n, place in optional if n in present)]
+        notes = tuple(
+            f"{name} is not there: taken as it is at home"
+            for name, _ in optional
+            if name not in present
+        )
+        sigma = _sigma(system, wanted, noise)
+        names = tuple(name for name, _ in wanted)
+        thrusters = {f"{t.name}.force": k for k, t in enumerate(system.model.thrusters)}
+        parts = [f"base.{kind}.{axis}" for kind in ("torque", "force") for axis in XYZ]
+        return cls(
+            names, np.array([place for _, place in wanted], dtype=np.intp), _home(system), sigma,
+            thrusters, {name: k for k, name in enumerate(parts)},
+            system.model.root.type == "planar", notes, itemgetter(*names),
+        )  # fmt: skip
+
+
+def _needed(system: System) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """Channels with their places: those that must be there, and those that may stay at home."""
+    is_planar = system.model.root.type == "planar"
+    needed = [(f"base.rate.{XYZ[k]}", k) for k in ([2] if is_planar else [0, 1, 2])]
+    if is_planar:
+        needed.append(("base.angle", 3))
+    else:
+        needed += [(f"base.attitude.{axis}", 3 + k) for k, axis in enumerate("xyzw")]
+    needed += [(f"base.velocity.{XYZ[k]}", 7 + k) for k in ([0, 1] if is_planar else [0, 1, 2])]
+    optional = []
+    c = system.n_coordinates
+    for k, coordinate in enumerate(system.model.assembly.coordinates):
+        position, rate = channel_names(coordinate)
+        if coordinate.type == "rotor":
+            if not coordinate.name.endswith(".motor"):
+                optional.append((rate, 10 + c + k))
+        elif coordinate.role in ("motion", "torque"):
+            needed += [(position, 10 + k), (rate, 10 + c + k)]
+        elif coordinate.role == "passive":
+            optional += [(position, 10 + k), (rate, 10 + c + k)]
+    return needed, optional
+
+
+def _remedy(name: str) -> str:
+    if name.endswith(".velocity"):
+        return "add the joint's rate; live, an encoder alone is not differentiated"
+    return "add it, or identify afterwards from a recording"
+
+
+def _home(system: System) -> Array:
+    coordinates = system.model.assembly.coordinates
+    home = np.zeros(10 + 2 * len(coordinates))
+    home[6] = 1.0
+    for k, coordinate in enumerate(coordinates):
+        home[10 + k], home[10 + len(coordinates) + k] = coordinate.home, coordinate.speed
+    return home
+
+
+def _sigma(system: System, wanted: Sequence[tuple[str, int]], noise: Mapping[str, float]) -> Array:
+    sigma = np.zeros(9 + 2 * system.n_coordinates)
+    unknown = []
+    for name, place in wanted:
+        if name.startswith("base.attitude."):
+            source: slice | int = slice(3, 6)
+        elif name == "base.angle":
+            source = 5
+        else:
+            source = place if place < 3 else place - 1
+        size = noise.get(name, noise.get("base.attitude", -1.0) if 3 <= place < 7 else -1.0)
+        if not 0.0 <= size < np.inf:
+            unknown.append(name)
+        sigma[source] = max(size, QUIETEST)
+    if unknown:
+        shown = ", ".join(unknown[:4]) + (" ..." if len(unknown) > 4 else "")
+        raise IdentificationError(
+            f"the noise of {shown} is not known; give noise={{channel: deviation}}, or a [[sensor]]"
+            " with its noise in the model file"
+        )
+    return sigma
+
+
+def told_by_model(model: Model) -> dict[str, float]:
+    """Channels that the model's sensors report, with their noise."""
+    told: dict[str, float] = {}
+    for sensor in model.sensors:
+        coloured = sensor.coloured.sigma if sensor.coloured is not None else 0.0
+        size = hypot(sensor.noise, coloured, sensor.quantisation / sqrt(12.0))
+        targets = sensor_targets(model, sensor)
+        if sensor.kind in BODY_KINDS and model.root.body in targets:
+            field = BODY_KINDS[sensor.kind]
+            base = sensor.channel or f"base.{field}"
+            axes = (*XYZ, "w") if field == "attitude" else XYZ
+            told.update({f"{base}.{axis}": size for axis in axes})
+            if field == "attitude":
+                told["base.angle"] = size
+        elif sensor.kind in JOINT_KINDS:
+            told.update({f"{name}.{JOINT_KINDS[sensor.kind]}": size for name in targets})
+    return told
+
+
+def told_by_flight(flight: Telemetry) -> dict[str, float]:
+    """The channels of a recording with their noise; -1 where it does not say."""
+    return {
+        name: -1.0 if channel.noise is None else channel.noise
+        for name, channel in flight.channels.items()
+    }

@@ -1,0 +1,253 @@
+"""From one sample to the next: the six momentum equations, their noise, and their whitening.
+
+    P(t) x - P0 = J(t)                      linear momentum
+    dL x + dr x P0 = T - dr x J(t)          change of angular momentum about the sensor point
+
+with J the impulse so far, T the angular impulse of the interval about where the root was at its
+start, dr how far the root went (all in the frame that moves with the segment's first velocity).
+A sample's error enters the rows of the interval it ends and those of the one it starts, so
+neighbouring rows are correlated; the whitening takes that out exactly, as it goes.
+"""
+
+from __future__ import annotations
+
+from freefloat.compilation import inlined
+from freefloat.dynamics.kernels.spatial import C, cross
+from freefloat.identification.online.kernels.inputs import lagrange
+from freefloat.identification.online.kernels.triangle import cholesky
+
+FLOOR = 1e-8  # of the largest variance of its kind: nothing has infinite weight
+LOST = 1e12  # variance, times its own, of an angular row over a gap
+
+
+@inlined
+def integrate_interval(problem, m, k, t, s):
+    """dr (3), impulse (3) and angular impulse (3) of the interval that ends now, into k.gain (9).
+
+    The newest sample is put last in copies of the histories (k.times ...), with k.first the first
+    usable row.
+    """
+    tree = problem.tree
+    for j in range(3):
+        k.times[j] = m.times[j + 1]
+        for axis in range(3):
+            k.velocities[j, axis] = m.velocities[j + 1, axis]
+            k.positions[j, axis] = m.positions[j + 1, axis] - m.positions[3, axis]
+        for axis in range(9):
+            k.axes[j, axis] = m.axes[j + 1, axis]
+    k.times[3] = t
+    for axis in range(3):
+        k.velocities[3, axis] = s[7 + axis]
+    n_known = min(m.counts[0], 3)
+    first = 3 - n_known
+    origin = m.times[3]
+    lagrange(k.times, first, origin, k.coefficients)
+    h = t - origin
+    for axis in range(9):
+        k.gain[axis] = 0.0
+    for j in range(first, 4):
+        c = k.coefficients[j]
+        k.parts[j] = h * (c[0] + h * (c[1] / 2.0 + h * (c[2] / 3.0 + h * c[3] / 4.0)))
+        for axis in range(3):
+            k.gain[axis] += k.parts[j] * k.velocities[j, axis]
+    for axis in range(3):
+        k.gain[axis] += m.detour[axis]
+        k.positions[3, axis] = k.gain[axis]
+    for n in range(tree.thruster_link.shape[0]):
+        if m.level_moments[n, 0] != 0.0:
+            add_thrust(tree.thrusters[n], m.level_moments[n], k, first)
+    add_command(m.wrench_moments, k, first)
+    refine_way(problem, m, k, first, 0.5 * h)
+    return first
+
+
+@inlined
+def refine_way(problem, m, k, first, half):
+    """dr by the trapezoidal rule, plus what higher order adds from velocities with less noise.
+
+    A velocity's error in dr then is that of the trapezoidal rule, which the linear rows of the same
+    two samples explain. What the momentum says of a velocity (up to a constant, which drops out)
+    has the small noise of gyro and encoders, but is as wrong as the parameters of the weights; so
+    the two corrections are mixed as if those were 20 % off.
+    """
+    n = m.wx.shape[0]
+    for axis in range(3):
+        measured = foretold = 0.0
+        for j in range(first, 4):
+            d = k.parts[j] - (half if j > 1 else 0.0)
+            table = k.columns if j == 3 else m.linear[j + 1]
+            impulse = k.gain[3 + axis] if j == 3 else m.impulses[j + 1, axis] - m.impulse[axis]
+            for p in range(n):
+                impulse -= table[axis, p] * m.wx[p]
+            measured += d * k.velocities[j, axis]
+            foretold += d * (k.velocities[j, axis] + (impulse - table[axis, n]) / k.w.L[0, C])
+        noise, error = half * problem.sigma[6 + axis], 0.2 * foretold
+        share = error * error / (error * error + noise * noise + 1e-300)
+        end = k.velocities[2, axis] + k.velocities[3, axis]
+        k.gain[axis] = m.detour[axis] + half * end + share * measured + (1.0 - share) * foretold
+
+
+@inlined
+def add_thrust(thruster, moments, k, first):
+    """The impulse of a thruster on the root whose level has these moments."""
+    tx, ty, tz = thruster[0], thruster[1], thruster[2]
+    fx, fy, fz = thruster[3], thruster[4], thruster[5]
+    for j in range(first, 4):
+        c, R = k.coefficients[j], k.axes[j]
+        part = c[0] * moments[0] + c[1] * moments[1] + c[2] * moments[2] + c[3] * moments[3]
+        gx = R[0] * fx + R[1] * fy + R[2] * fz
+        gy = R[3] * fx + R[4] * fy + R[5] * fz
+        gz = R[6] * fx + R[7] * fy + R[8] * fz
+        p = k.positions[j]
+        ax, ay, az = cross(p[0], p[1], p[2], gx, gy, gz)
+        k.gain[3] += part * gx
+        k.gain[4] += part * gy
+        k.gain[5] += part * gz
+        k.gain[6] += part * (R[0] * tx + R[1] * ty + R[2] * tz + ax)
+        k.gain[7] += part * (R[3] * tx + R[4] * ty + R[5] * tz + ay)
+        k.gain[8] += part * (R[6] * tx + R[7] * ty + R[8] * tz + az)
+
+
+@inlined
+def add_command(moments, k, first):
+    """The impulse of the commanded wrench, its force acting where the root is."""
+    for axis in range(3):
+        k.gain[3 + axis] += moments[3 + axis, 0]
+        k.gain[6 + axis] += moments[axis, 0]
+    for i in range(4):
+        fx, fy, fz = moments[3, i], moments[4, i], moments[5, i]
+        if fx == 0.0 and fy == 0.0 and fz == 0.0:
+            continue
+        x = y = z = 0.0
+        for j in range(first, 4):
+            c = k.coefficients[j, i]
+            x, y, z = (
+                x + c * k.positions[j, 0],
+                y + c * k.positions[j, 1],
+                z + c * k.positions[j, 2],
+            )
+        ax, ay, az = cross(x, y, z, fx, fy, fz)
+        k.gain[6], k.gain[7], k.gain[8] = k.gain[6] + ax, k.gain[7] + ay, k.gain[8] + az
+
+
+@inlined
+def set_rows(problem, now, before, dx, dy, dz, J, gain, is_probe, out):
+    """out (rows, N + 1): nuisance, unknowns, right side; from columns now and before.
+
+    is_probe: the change of the rows with a change of the columns and of dr, instead of the rows.
+    """
+    nn, n = problem.n_nuisance, problem.blocks.shape[2]
+    size = problem.momentum_size
+    ax, ay, az = cross(dx, dy, dz, J[0], J[1], J[2])
+    for r in range(problem.rows.shape[0]):
+        row = problem.rows[r]
+        for b in range(nn):
+            if row < 3:
+                out[r, b] = -size if row == b and not is_probe else 0.0
+            elif b == row - 3:
+                out[r, b] = 0.0
+            elif (b - (row - 3)) % 3 == 1:  # the entry after the diagonal of [d]x is -d_third
+                out[r, b] = -size * (dz if row == 3 else (dx if row == 4 else dy))
+            else:
+                out[r, b] = size * (dy if row == 3 else (dz if row == 4 else dx))
+        if row < 3:
+            for p in range(n):
+                out[r, nn + p] = now[row, p]
+            out[r, nn + n] = -now[row, n] + (0.0 if is_probe else J[row])
+        else:
+            for p in range(n):
+                out[r, nn + p] = now[row, p] - before[row, p]
+            swept = ax if row == 3 else (ay if row == 4 else az)
+            right = before[row, n] - now[row, n] - swept
+            out[r, nn + n] = right + (0.0 if is_probe else gain[3 + row])
+
+
+@inlined
+def set_ends(sigma, half, px, py, pz, slopes, ends):
+    """ends (sources, 6): a sample's errors as they enter the interval it ends.
+
+    Velocity errors also make dr wrong, and with it dr x P; half: of the interval [s].
+    """
+    for n in range(slopes.shape[0]):
+        for r in range(6):
+            ends[n, r] = slopes[n, r]
+    for axis in range(3):
+        size = half * sigma[6 + axis]
+        x, y, z = size * (axis == 0), size * (axis == 1), size * (axis == 2)
+        ax, ay, az = cross(x, y, z, px, py, pz)
+        ends[6 + axis, 3] += ax
+        ends[6 + axis, 4] += ay
+        ends[6 + axis, 5] += az
+
+
+@inlined
+def covariances(problem, m, k, half, is_lost):
+    """k.C: covariance of the rows, and k.X: of the previous rows (first index) with them."""
+    n_rows = problem.rows.shape[0]
+    px, py, pz = m.momentum[0], m.momentum[1], m.momentum[2]
+    set_ends(problem.sigma, half, px, py, pz, m.slopes, k.starts)
+    for a in range(n_rows):
+        i = problem.rows[a]
+        for b in range(n_rows):
+            j = problem.rows[b]
+            own = shared = 0.0
+            for n in range(k.ends.shape[0]):
+                # twice the slope is taken off: the start counts -slope, dr x P on both sides +
+                sj = k.starts[n, j] - 2.0 * m.slopes[n, j] if j >= 3 else 0.0
+                si = k.starts[n, i] - 2.0 * m.slopes[n, i] if i >= 3 else 0.0
+                own += k.ends[n, i] * k.ends[n, j] + si * sj
+                shared += m.ends[n, i] * sj
+            k.C[a, b], k.X[a, b] = own, shared
+    for kind in range(2):
+        most = 1e-300
+        for a in range(n_rows):
+            if (problem.rows[a] >= 3) == (kind == 1):
+                most = max(most, k.C[a, a])
+        for a in range(n_rows):
+            if (problem.rows[a] >= 3) == (kind == 1):
+                k.C[a, a] += FLOOR * most
+                if kind == 1 and is_lost:
+                    k.C[a, a] += LOST * most
+
+
+@inlined
+def set_factors(m, k):
+    """k.G = factor^-1 X and k.D, the factor of C - G^T G; whether there is one."""
+    n = k.C.shape[0]
+    for a in range(n):
+        for b in range(n):
+            k.G[a, b] = k.X[a, b] if m.counts[1] > 0 else 0.0
+    if m.counts[1] > 0:
+        for a in range(n):
+            for b in range(n):
+                total = k.G[a, b]
+                for j in range(a):
+                    total -= m.factor[a, j] * k.G[j, b]
+                k.G[a, b] = total / m.factor[a, a]
+    for a in range(n):
+        for b in range(n):
+            total = k.C[a, b]
+            for j in range(n):
+                total -= k.G[j, a] * k.G[j, b]
+            k.D[a, b] = total
+    return cholesky(k.D) > 0.0
+
+
+@inlined
+def whiten(k, before, rows):
+    """rows (m, N + 1) = D^-1 (rows - G^T before), in place."""
+    n, width = rows.shape
+    for a in range(n):
+        for j in range(n):
+            g = k.G[j, a]
+            if g != 0.0:
+                for c in range(width):
+                    rows[a, c] -= g * before[j, c]
+    for a in range(n):
+        for j in range(a):
+            d = k.D[a, j]
+            for c in range(width):
+                rows[a, c] -= d * rows[j, c]
+        d = 1.0 / k.D[a, a]
+        for c in range(width):
+            rows[a, c] *= d

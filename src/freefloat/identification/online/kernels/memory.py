@@ -1,0 +1,171 @@
+"""What the filter holds: the problem, its memory, and scratch space, all as arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from freefloat.dynamics.kernels.newton_euler import Work, new_work
+from freefloat.dynamics.tree import Parameters as Numbers
+from freefloat.dynamics.tree import Tree
+
+# What became of a sample.
+BEGUN, TAKEN, GATED, BROKEN, UNUSABLE = range(5)
+
+# Places in Memory.counts: samples in the segment's history (0 to 4), samples with rows in the
+# segment, samples taken, samples gated, the last 60 verdicts as bits, samples taken since the last
+# change, rows in the triangle, wrench samples known (0 to 4).
+HISTORY, ROWS_HERE, N_TAKEN, N_GATED, VERDICTS, SINCE_CHANGE, N_ROWS, N_WRENCH = range(8)
+# Places in Memory.numbers: time up to which inputs are integrated, chi-square of the residuals,
+# cumulated excess of NIS, last NIS and its degrees of freedom, share of B taken off, how far noise
+# may have misled the estimate, usual step.
+INPUT_TIME, CHI2, EXCESS, NIS, DOF, SHARE, WRONG, STEP = range(8)
+
+
+class Problem(NamedTuple):
+    """What does not change while the filter runs."""
+
+    tree: Tree
+    par: Numbers  # parameters of the model, about which the unknowns count
+    links: np.ndarray  # (active,) links with unknowns
+    spans: np.ndarray  # (active, 2) the unknowns that act on each
+    blocks: np.ndarray  # (active, 10, unknowns) change of a link's phi with each unknown
+    rotor_blocks: np.ndarray  # (rotors, unknowns)
+    sigma: np.ndarray  # (sources,) standard deviations, see momenta.py
+    rows: np.ndarray  # (m,) which of the six equations the root has
+    n_nuisance: int
+    momentum_size: float  # unit of the initial momentum [N s]
+    walk: np.ndarray  # (nuisance + unknowns,) variance of a random walk per second
+    gates: np.ndarray  # (2,) largest NIS for all rows and for the linear ones; 0: no gate
+    gap: float  # usual steps from which on dr is not known
+    every: np.ndarray  # (2,) samples between solutions, and between new weights
+    forgetting: float  # what old information counts after a sample
+
+
+class Memory(NamedTuple):
+    """Everything the filter knows; saving it saves the filter."""
+
+    counts: np.ndarray
+    numbers: np.ndarray
+    times: np.ndarray  # (4,) of the last samples, newest last
+    velocities: np.ndarray  # (4, 3) from the segment's first velocity on
+    positions: np.ndarray  # (4, 3)
+    axes: np.ndarray  # (4, 9)
+    impulses: np.ndarray  # (4, 3) of the segment, up to each
+    linear: np.ndarray  # (4, 3, unknowns + 1) linear rows of each
+    shift: np.ndarray  # (3,) the segment's first velocity
+    impulse: np.ndarray  # (3,)
+    momentum: np.ndarray  # (3,) linear, at the last sample, by the weights' parameters
+    inertia: np.ndarray  # (10,) of everything, at the last sample, by the weights' parameters
+    detour: np.ndarray  # (3,) see `switch`
+    kink: np.ndarray  # (3,)
+    levels: np.ndarray  # (thrusters,)
+    level_moments: np.ndarray  # (thrusters, 4)
+    wrench: np.ndarray  # (4, 7)
+    wrench_moments: np.ndarray  # (6, 4)
+    columns: np.ndarray  # (6, unknowns + 1) of the last sample
+    probe: np.ndarray  # (6, unknowns + 1)
+    probe_velocity: np.ndarray  # (3,)
+    slopes: np.ndarray  # (sources, 6)
+    ends: np.ndarray  # (sources, 6)
+    factor: np.ndarray  # (m, m)
+    rows: np.ndarray  # (m, N + 1)
+    probe_rows: np.ndarray  # (m, N + 1)
+    triangle: np.ndarray  # (N, N + 1)
+    bias: np.ndarray  # (N, N + 1)
+    x: np.ndarray  # (N,)
+    worst: np.ndarray  # (N,) the direction that is noise for the greatest part
+    spread: np.ndarray  # (N, N) factor of 1 - A
+    wx: np.ndarray  # (unknowns,) of the weights
+    phi: np.ndarray  # (links, 10) for the weights
+    rotor: np.ndarray  # (rotors,)
+    last: np.ndarray  # the last sample, as it came
+    repeats: np.ndarray  # (sources,) samples for which a reading has been the same
+    still: np.ndarray  # (coordinates, 2) how long it has rested [s], and its largest speed so far
+
+
+class Scratch(NamedTuple):
+    """Space for one update; nothing here outlives it."""
+
+    w: Work
+    weights: Numbers  # parameters whose arrays are those of Memory
+    Y: np.ndarray
+    energy: np.ndarray
+    sample: np.ndarray
+    original: np.ndarray
+    turn: np.ndarray
+    columns: np.ndarray
+    tables: np.ndarray  # (3, 6, unknowns + 1) columns of the probe, up and down, and of the sample
+    probe: np.ndarray
+    probe_velocity: np.ndarray
+    slopes: np.ndarray
+    ends: np.ndarray
+    starts: np.ndarray
+    times: np.ndarray
+    velocities: np.ndarray
+    positions: np.ndarray
+    axes: np.ndarray
+    coefficients: np.ndarray
+    gain: np.ndarray  # (12,) dr, impulse, angular impulse, linear momentum
+    parts: np.ndarray  # (4,) weights of the last velocities in dr [s]
+    after: np.ndarray  # (3,) impulse so far
+    rows: np.ndarray
+    probe_rows: np.ndarray
+    C: np.ndarray
+    X: np.ndarray
+    G: np.ndarray
+    D: np.ndarray
+    U: np.ndarray
+    V: np.ndarray
+    S: np.ndarray
+    left: np.ndarray
+    row: np.ndarray
+    g: np.ndarray
+    W: np.ndarray
+    M: np.ndarray
+
+
+def new_memory(problem: Problem) -> Memory:
+    """The memory of a filter that has seen nothing."""
+    tree, n = problem.tree, problem.blocks.shape[2]
+    N, m, k = problem.n_nuisance + n, len(problem.rows), len(tree.thruster_link)
+    c, sources = len(tree.links) - 1 + len(tree.rotor_link), len(problem.sigma)
+    return Memory(
+        counts=np.zeros(8, dtype=np.int64), numbers=np.zeros(8), times=np.zeros(4),
+        velocities=np.zeros((4, 3)), positions=np.zeros((4, 3)), axes=np.zeros((4, 9)),
+        impulses=np.zeros((4, 3)), linear=np.zeros((4, 3, n + 1)), shift=np.zeros(3),
+        impulse=np.zeros(3), momentum=np.zeros(3), inertia=np.zeros(10),
+        detour=np.zeros(3), kink=np.zeros(3), levels=np.zeros(k),
+        level_moments=np.zeros((k, 4)), wrench=np.zeros((4, 7)), wrench_moments=np.zeros((6, 4)),
+        columns=np.zeros((6, n + 1)), probe=np.zeros((6, n + 1)), probe_velocity=np.zeros(3),
+        slopes=np.zeros((sources, 6)), ends=np.zeros((sources, 6)), factor=np.zeros((m, m)),
+        rows=np.zeros((m, N + 1)), probe_rows=np.zeros((m, N + 1)), triangle=np.zeros((N, N + 1)),
+        bias=np.zeros((N, N + 1)), x=np.zeros(N), worst=np.ones(N),
+        spread=np.eye(N),
+        wx=np.zeros(n), phi=problem.par.phi.copy(), rotor=problem.par.rotor.copy(),
+        last=np.zeros(10 + 2 * c),
+        repeats=np.zeros(sources, dtype=np.int64), still=np.zeros((c, 2)),
+    )  # fmt: skip
+
+
+def new_scratch(problem: Problem, memory: Memory) -> Scratch:
+    """Space for updates; its weights are the memory's own arrays."""
+    tree, n = problem.tree, problem.blocks.shape[2]
+    N, m, links = problem.n_nuisance + n, len(problem.rows), len(tree.links)
+    c, sources = len(memory.still), len(problem.sigma)
+    weights = Numbers(memory.phi, memory.rotor, problem.par.spring)
+    wide, tall = (6, n + 1), (sources, 6)
+    return Scratch(
+        w=new_work(tree), weights=weights, Y=np.zeros((6, 10 * links)), energy=np.zeros(10 * links),
+        sample=np.zeros(10 + 2 * c), original=np.zeros(10 + 2 * c), turn=np.zeros(3),
+        columns=np.zeros(wide), tables=np.zeros((3, *wide)), probe=np.zeros(wide),
+        probe_velocity=np.zeros(3), slopes=np.zeros(tall), ends=np.zeros(tall),
+        starts=np.zeros(tall), times=np.zeros(4), velocities=np.zeros((4, 3)),
+        positions=np.zeros((4, 3)), axes=np.zeros((4, 9)), coefficients=np.zeros((4, 4)),
+        gain=np.zeros(12), parts=np.zeros(4), after=np.zeros(3), rows=np.zeros((m, N + 1)),
+        probe_rows=np.zeros((m, N + 1)), C=np.zeros((m, m)), X=np.zeros((m, m)),
+        G=np.zeros((m, m)), D=np.zeros((m, m)), U=np.zeros((N, m)), V=np.zeros((N, m)),
+        S=np.zeros((m, m)), left=np.zeros(m), row=np.zeros(N + 1), g=np.zeros(N + 1),
+        W=np.zeros((N, N)), M=np.zeros((N, N)),
+    )  # fmt: skip

@@ -1,0 +1,63 @@
+"""The inputs go on: integrated up to now, and switched."""
+
+from __future__ import annotations
+
+from freefloat.compilation import inlined
+from freefloat.identification.online.kernels.inputs import add_level, add_wrench, push_whole
+from freefloat.identification.online.kernels.memory import HISTORY, INPUT_TIME, N_WRENCH
+
+
+@inlined
+def integrate_inputs(m, t, wrench, has_wrench):
+    """Integrate the inputs up to t; the wrench runs smoothly to what it is then."""
+    origin, before = m.times[3], m.numbers[INPUT_TIME]
+    is_begun = m.counts[HISTORY] > 0
+    if is_begun and t > before:
+        for n in range(m.levels.shape[0]):
+            add_level(m.level_moments[n], m.levels[n], before - origin, t - origin)
+    if has_wrench and (m.counts[N_WRENCH] == 0 or t > m.wrench[3, 0]):
+        for j in range(3):
+            for k in range(7):
+                m.wrench[j, k] = m.wrench[j + 1, k]
+        m.wrench[3, 0] = t
+        for k in range(6):
+            m.wrench[3, 1 + k] = wrench[k]
+        m.counts[N_WRENCH] = min(m.counts[N_WRENCH] + 1, 4)
+        if is_begun and m.counts[N_WRENCH] > 1:
+            first = 4 - m.counts[N_WRENCH]
+            start = m.wrench[2, 0] - origin
+            add_wrench(m.wrench, first, m.wrench_moments, origin, max(start, 0.0), t - origin)
+    m.numbers[INPUT_TIME] = t
+
+
+@inlined
+def switch(problem, m, t, levels):
+    """Thrusters have new levels from t on, and the velocity a kink, of known size.
+
+    Polynomials through samples before and after a kink are wrong. So the samples before it are
+    moved to where the root would have come from with the new thrust on (m.detour: what that adds
+    to the way since the last sample).
+    """
+    x = y = z = fx = fy = fz = 0.0
+    for n in range(m.levels.shape[0]):
+        more = levels[n] - m.levels[n]
+        m.levels[n] = levels[n]
+        if more != 0.0:
+            w = problem.tree.thrusters[n]
+            x, y, z = x + more * w[0], y + more * w[1], z + more * w[2]
+            fx, fy, fz = fx + more * w[3], fy + more * w[4], fz + more * w[5]
+    if m.counts[HISTORY] == 0 or (fx == 0.0 and fy == 0.0 and fz == 0.0 and x == y == z == 0.0):
+        return
+    ax, ay, az = push_whole(m.inertia, problem.n_nuisance == 2, x, y, z, fx, fy, fz)
+    R = m.axes[3]
+    kink = m.kink
+    kink[0] = R[0] * ax + R[1] * ay + R[2] * az
+    kink[1] = R[3] * ax + R[4] * ay + R[5] * az
+    kink[2] = R[6] * ax + R[7] * ay + R[8] * az
+    since = t - m.times[3]
+    for axis in range(3):
+        m.detour[axis] += 0.5 * kink[axis] * since * since
+        for j in range(4):
+            ago = m.times[j] - t
+            m.velocities[j, axis] += kink[axis] * ago
+            m.positions[j, axis] += 0.5 * kink[axis] * (ago * ago - since * since)

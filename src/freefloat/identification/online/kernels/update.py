@@ -1,0 +1,273 @@
+"""One sample into the filter: rows, noise, gate, triangle, estimate. Nothing is allocated."""
+
+from __future__ import annotations
+
+from freefloat.compilation import inlined, kernel
+from freefloat.dynamics.kernels.spatial import C
+from freefloat.identification.online.kernels.gate import surprise
+from freefloat.identification.online.kernels.interval import (
+    covariances,
+    integrate_interval,
+    set_ends,
+    set_factors,
+    set_rows,
+    whiten,
+)
+from freefloat.identification.online.kernels.measure import measure
+from freefloat.identification.online.kernels.memory import (
+    BEGUN,
+    BROKEN,
+    CHI2,
+    DOF,
+    GATED,
+    HISTORY,
+    N_GATED,
+    N_ROWS,
+    N_TAKEN,
+    NIS,
+    ROWS_HERE,
+    SHARE,
+    SINCE_CHANGE,
+    STEP,
+    TAKEN,
+    UNUSABLE,
+    WRONG,
+)
+from freefloat.identification.online.kernels.switch import integrate_inputs, switch
+from freefloat.identification.online.kernels.triangle import (
+    doubt_of,
+    forget,
+    let_wander,
+    rotate_in,
+    solve_cautiously,
+    solve_corrected,
+)
+
+HUGE = 1e12  # no reading in SI units is larger
+STILL = 5.0  # standard deviations of its rate within which a joint rests
+
+
+@inlined
+def keep(m, k, t):
+    """The sample becomes the last one."""
+    for j in range(3):
+        m.times[j] = m.times[j + 1]
+        for axis in range(3):
+            m.velocities[j, axis] = m.velocities[j + 1, axis]
+            m.positions[j, axis] = m.positions[j + 1, axis]
+        for axis in range(9):
+            m.axes[j, axis] = m.axes[j + 1, axis]
+        for axis in range(3):
+            m.impulses[j, axis] = m.impulses[j + 1, axis]
+            for p in range(m.columns.shape[1]):
+                m.linear[j, axis, p] = m.linear[j + 1, axis, p]
+    m.times[3] = t
+    for axis in range(3):
+        m.velocities[3, axis] = k.sample[7 + axis]
+        m.positions[3, axis] += k.gain[axis]
+        m.impulse[axis] += k.gain[3 + axis]
+        m.impulses[3, axis] = m.impulse[axis]
+        m.momentum[axis] = k.gain[9 + axis]
+        m.probe_velocity[axis] = k.probe_velocity[axis]
+        m.detour[axis] = 0.0
+    for n in range(10):
+        m.inertia[n] = k.w.L[0, C + n]
+    for axis in range(9):
+        m.axes[3, axis] = k.axes[3, axis]
+    for a in range(m.columns.shape[0]):
+        for b in range(m.columns.shape[1]):
+            m.columns[a, b] = k.columns[a, b]
+            if a < 3:
+                m.linear[3, a, b] = k.columns[a, b]
+            m.probe[a, b] = k.probe[a, b]
+    for n in range(m.slopes.shape[0]):
+        for r in range(6):
+            m.slopes[n, r], m.ends[n, r] = k.slopes[n, r], k.ends[n, r]
+    for n in range(m.level_moments.shape[0]):
+        for i in range(4):
+            m.level_moments[n, i] = 0.0
+    for n in range(6):
+        for i in range(4):
+            m.wrench_moments[n, i] = 0.0
+    m.counts[HISTORY] = min(m.counts[HISTORY] + 1, 4)
+
+
+@inlined
+def age(problem, m, k, seconds):
+    """Old information fades, and wandering unknowns lose some of theirs."""
+    if problem.forgetting < 1.0:
+        forget(m.triangle, m.bias, problem.forgetting)
+    for i in range(m.x.shape[0]):
+        if problem.walk[i] > 0.0:
+            let_wander(m.triangle, m.bias, m.x, i, problem.walk[i] * seconds, k.row, k.g)
+
+
+@inlined
+def absorb(problem, m, k):
+    """The whitened rows go into the triangle, what noise does to them into the bias."""
+    n, N = k.rows.shape[0], m.x.shape[0]
+    for r in range(n):
+        for i in range(N + 1):
+            m.rows[r, i] = k.rows[r, i]
+            m.probe_rows[r, i] = k.probe_rows[r, i]
+        left = rotate_in(m.triangle, k.rows[r])
+        m.numbers[CHI2] += left * left
+        for i in range(N):
+            f = k.probe_rows[r, i]
+            if f != 0.0:
+                for j in range(N + 1):
+                    m.bias[i, j] += f * k.probe_rows[r, j]
+        for j in range(n):
+            m.factor[r, j] = k.D[r, j]
+    m.counts[N_ROWS] += n
+    m.counts[ROWS_HERE] += 1
+
+
+@inlined
+def renew_estimate(problem, m, k):
+    """The corrected solution, and from time to time the parameters that the weights are made of."""
+    count = m.counts[N_TAKEN]
+    n_rows = float(m.counts[SINCE_CHANGE]) * k.rows.shape[0]
+    if count % problem.every[0] == 0:
+        m.numbers[SHARE], m.numbers[WRONG] = solve_corrected(
+            m.triangle, m.bias, n_rows, m, m.spread, k.W, k.g
+        )
+    clear = 1.0 - doubt_of(n_rows)
+    if count % problem.every[1] == 0 and solve_cautiously(m.triangle, m.bias, clear, k.g, k.M):
+        nn = problem.n_nuisance
+        for p in range(m.wx.shape[0]):
+            m.wx[p] = k.g[nn + p]
+        for i in range(m.phi.shape[0]):
+            for j in range(10):
+                m.phi[i, j] = problem.par.phi[i, j]
+        for a in range(problem.links.shape[0]):
+            for j in range(10):
+                for p in range(problem.spans[a, 0], problem.spans[a, 1]):
+                    m.phi[problem.links[a], j] += problem.blocks[a, j, p] * k.g[nn + p]
+        for r in range(m.rotor.shape[0]):
+            m.rotor[r] = problem.par.rotor[r]
+            for p in range(problem.blocks.shape[2]):
+                m.rotor[r] += problem.rotor_blocks[r, p] * k.g[nn + p]
+
+
+@inlined
+def begin(m, k, s):
+    """Get ready for the first sample of a segment."""
+    for axis in range(3):
+        m.shift[axis] = s[7 + axis]
+        m.impulse[axis] = 0.0
+        m.positions[3, axis] = 0.0
+        k.gain[axis] = k.gain[3 + axis] = 0.0
+    m.counts[ROWS_HERE] = 0
+
+
+@inlined
+def is_usable(t, s):
+    """Whether all numbers are finite and of this world, and the attitude is one."""
+    size = 0.0
+    for i in range(s.shape[0]):
+        if not -HUGE < s[i] < HUGE:
+            return False
+        if 3 <= i < 7:
+            size += s[i] * s[i]
+    return -HUGE < t < HUGE and 0.25 < size < 4.0
+
+
+@inlined
+def watch(problem, m, s, h):
+    """For how many samples a reading has been the same to the last bit, and how long joints rest.
+
+    Only of readings that have noise: others may well repeat.
+    """
+    n = m.still.shape[0]
+    for i in range(9 + 2 * n):
+        place = i if i < 3 else i + 1
+        is_same = s[place] == m.last[place] and problem.sigma[i] > 0.0
+        m.repeats[i] = m.repeats[i] + 1 if is_same else 0
+    for c in range(n):
+        speed, sigma = abs(s[10 + n + c]), problem.sigma[9 + n + c]
+        m.still[c, 1] = max(m.still[c, 1], speed)
+        m.still[c, 0] = m.still[c, 0] + h if speed < STILL * sigma else 0.0
+    for i in range(s.shape[0]):
+        m.last[i] = s[i]
+
+
+@inlined
+def note_step(m, h):
+    """The usual time between samples: what is not much longer than it was so far."""
+    usual = m.numbers[STEP]
+    if usual == 0.0 or h < 0.6 * usual:
+        m.numbers[STEP] = h
+    elif h < 1.5 * usual:
+        m.numbers[STEP] += 0.05 * (h - usual)
+
+
+@inlined
+def take_rows(problem, m, k, t, s):
+    """The sample's equations, into the triangle if they are not too surprising."""
+    is_first = m.counts[HISTORY] == 0
+    if is_first:
+        begin(m, k, s)
+    h = 0.0 if is_first else t - m.times[3]
+    watch(problem, m, s, h)
+    measure(problem, m, k, s)
+    first = 3 if is_first else integrate_interval(problem, m, k, t, k.sample)
+    half = 0.5 * h
+    set_ends(problem.sigma, half, k.gain[9], k.gain[10], k.gain[11], k.slopes, k.ends)
+    if is_first:
+        keep(m, k, t)
+        return BEGUN
+    is_lost = first > 1 or (m.numbers[STEP] > 0.0 and h > problem.gap * m.numbers[STEP])
+    J = k.after
+    for axis in range(3):
+        J[axis] = m.impulse[axis] + k.gain[3 + axis]
+    covariances(problem, m, k, half, is_lost)
+    if not set_factors(m, k):
+        return BROKEN
+    d = k.gain
+    set_rows(problem, k.columns, m.columns, d[0], d[1], d[2], J, k.gain, False, k.rows)
+    whiten(k, m.rows, k.rows)
+    nis = surprise(m, k)
+    n_linear = 2 if problem.rows.shape[0] == 3 else 3
+    dof = n_linear if is_lost else problem.rows.shape[0]
+    m.numbers[NIS], m.numbers[DOF] = nis, dof
+    limit = problem.gates[1] if is_lost else problem.gates[0]
+    if not nis < 1e300:
+        return BROKEN
+    if limit > 0.0 and nis > limit:
+        m.counts[N_GATED] += 1
+        return GATED
+    before, now = m.probe_velocity, k.probe_velocity
+    dx, dy, dz = (
+        half * (before[0] + now[0]),
+        half * (before[1] + now[1]),
+        half * (before[2] + now[2]),
+    )
+    set_rows(problem, k.probe, m.probe, dx, dy, dz, J, k.gain, True, k.probe_rows)
+    whiten(k, m.probe_rows, k.probe_rows)
+    age(problem, m, k, h)
+    absorb(problem, m, k)
+    m.counts[N_TAKEN] += 1
+    m.counts[SINCE_CHANGE] += 1
+    keep(m, k, t)
+    note_step(m, h)
+    renew_estimate(problem, m, k)
+    return TAKEN
+
+
+@kernel
+def tell_inputs(problem, m, t, levels, wrench, has_wrench):
+    """Thruster levels [N] and the commanded wrench from t on, between samples."""
+    integrate_inputs(m, t, wrench, has_wrench)
+    switch(problem, m, t, levels)
+
+
+@kernel
+def take_sample(problem, m, k, t, s, levels, wrench, has_wrench):
+    """One sample s at t, with the inputs from then on; what became of it."""
+    if not is_usable(t, s):
+        return UNUSABLE
+    integrate_inputs(m, t, wrench, has_wrench)
+    verdict = take_rows(problem, m, k, t, s)
+    switch(problem, m, t, levels)
+    return verdict

@@ -1,0 +1,133 @@
+"""The compiled filter's problem for a model: which unknowns, how they act, how they are scaled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.tree import System
+from freefloat.errors import IdentificationError
+from freefloat.identification.linear.columns import change_matrix, require_linear
+from freefloat.identification.linear.momentum import NUISANCE
+from freefloat.identification.natural_sizes import natural_sizes
+from freefloat.identification.online.channels import Channels
+from freefloat.identification.online.kernels.memory import Memory, Problem
+from freefloat.identification.parameters import Parameter, Parameters
+
+DIFFUSE = 1e6  # natural sizes: the deviation of what nobody knows anything about
+GAP = 2.5  # usual steps between samples from which on the way of the root is not known
+
+
+@dataclass(frozen=True)
+class Unknowns:
+    """The free parameters, with the nuisance before them; sizes are their units inside the filter.
+
+    prior (N, 2): mean, as a change from the model in sizes, and deviation in sizes.
+    """
+
+    free: tuple[Parameter, ...]
+    nuisance: tuple[str, ...]
+    sizes: Array  # (N,)
+    prior: Array
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Nuisance first, then parameters."""
+        return (*self.nuisance, *(p.name for p in self.free))
+
+
+def unknowns_of(system: System, parameters: Parameters) -> Unknowns:
+    """The unknowns of a model; IdentificationError for what momentum cannot find."""
+    free = parameters.free_ones
+    if not free:
+        raise IdentificationError("nothing is free; say what to look for with Parameters.free(...)")
+    root = system.model.root.type
+    if root == "fixed":
+        raise IdentificationError("a fixed root keeps no momentum; use identify with torques")
+    if np.any(system.tree.field[:3]) or np.any(system.tree.field[12:14]):
+        raise IdentificationError("live momentum leaves gravity and drag out; use identify (weak)")
+    tied = [p for p in parameters if p.status == "tied"]
+    require_linear(system, [p.name for p in (*free, *tied)])
+    nuisance = NUISANCE[:2] if root == "planar" else NUISANCE
+    sizes = natural_sizes(system, [p.name for p in free])
+    whole = float(np.sum(system.parameters.phi[:, 0]))
+    everything = np.concatenate([np.full(len(nuisance), whole), sizes])
+    prior = np.column_stack([np.zeros(len(everything)), np.full(len(everything), DIFFUSE)])
+    for k, p in enumerate(free, start=len(nuisance)):
+        if p.prior is not None:
+            prior[k] = np.array([p.prior[0] - p.value, p.prior[1]]) / everything[k]
+    return Unknowns(free, nuisance, everything, prior)
+
+
+def problem_of(
+    system: System,
+    parameters: Parameters,
+    unknowns: Unknowns,
+    channels: Channels,
+    *,
+    walk: Mapping[str, float],
+    forgetting: float,
+    gates: tuple[float, float],
+    every: tuple[int, int],
+) -> Problem:
+    """The problem as arrays."""
+    change = _change(system, parameters) * unknowns.sizes[len(unknowns.nuisance) :]
+    n_links = system.n_links
+    per_link = change[: 10 * n_links].reshape(n_links, 10, -1)
+    links = np.flatnonzero(np.any(per_link != 0.0, axis=(1, 2)))
+    spans = [np.flatnonzero(np.any(per_link[i] != 0.0, axis=0)) for i in links]
+    return Problem(
+        system.tree, system.parameters, links.astype(np.int64),
+        np.array([[s[0], s[-1] + 1] for s in spans], dtype=np.int64).reshape(-1, 2),
+        np.ascontiguousarray(per_link[links]), np.ascontiguousarray(change[10 * n_links :]),
+        channels.sigma.copy(),
+        np.array([0, 1, 5] if channels.is_planar else range(6), dtype=np.int64),
+        len(unknowns.nuisance), float(unknowns.sizes[0]), _walk(unknowns, walk),
+        np.array(gates), GAP, np.array(every, dtype=np.int64), float(forgetting),
+    )  # fmt: skip
+
+
+def _change(system: System, parameters: Parameters) -> Array:
+    """d system vector / d free parameters, ties followed."""
+    free = [p.name for p in parameters.free_ones]
+    change = change_matrix(system, free)
+    tied = [p for p in parameters if p.status == "tied" and p.tied_to and p.tied_to[0] in free]
+    if tied:
+        following = change_matrix(system, [p.name for p in tied])
+        for column, p in zip(following.T, tied, strict=True):
+            assert p.tied_to is not None
+            change[:, free.index(p.tied_to[0])] += p.tied_to[1] * column
+    return change
+
+
+def _walk(unknowns: Unknowns, walk: Mapping[str, float]) -> Array:
+    """Variance per second of every unknown's random walk, in sizes; walk: glob -> per root second.
+
+    Mass that leaves takes momentum along, so the initial momentum wanders with a walking mass, as
+    if it left at a metre per second.
+    """
+    rates = np.zeros(len(unknowns.names))
+    for glob, rate in walk.items():
+        hits = [k for k, name in enumerate(unknowns.names) if fnmatchcase(name, glob)]
+        if not hits or not 0.0 <= rate < np.inf:
+            raise IdentificationError(
+                f"random_walk {glob!r}: {rate!r}: expected a free parameter (or a glob) and a"
+                " deviation per square root of a second, in its unit"
+            )
+        rates[hits] = rate
+    masses = [rates[k] for k, name in enumerate(unknowns.names) if name.endswith(".mass")]
+    n = len(unknowns.nuisance)
+    rates[:n] = np.maximum(rates[:n], np.max(masses, initial=0.0))
+    return (rates / unknowns.sizes) ** 2
+
+
+def start(memory: Memory, unknowns: Unknowns, which: Sequence[int] | None = None) -> None:
+    """Put the priors of the unknowns (all, or which) into the triangle."""
+    for k in range(len(unknowns.sizes)) if which is None else which:
+        mean, deviation = unknowns.prior[k]
+        memory.triangle[k, k] = 1.0 / deviation
+        memory.triangle[k, -1] = mean / deviation
