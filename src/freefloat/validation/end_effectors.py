@@ -24,8 +24,8 @@ class EndEffector:
     reference says what the prediction is compared with: "measured" (the measured base pose and
     encoders), "measured attitude" (the base's position is not measured: the arm about the base
     alone) or "truth" (of a simulated flight; a straight drift of the base, which comes from the
-    start as its sensors let it be fitted and not from the model, is taken off). expected is what the noise of the base sensors makes
-    of a perfect prediction.
+    start as its sensors let it be fitted and not from the model, is taken off). expected is what
+    the noise of the base sensors makes of a perfect prediction.
     """
 
     frame: str

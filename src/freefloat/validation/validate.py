@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from freefloat.errors import FreefloatError, IdentificationError, TelemetryError
@@ -28,12 +28,14 @@ def validate(
     *,
     limits: Limits = Limits(),  # noqa: B008
     deflections: bool = False,
+    progress: Callable[[float], None] | None = None,
 ) -> Verdict:
     """Whether a fitted model (or any model) predicts a flight it was not made from, and why.
 
     The joints follow the recording; the start of the base is fitted to it, and with `deflections`
     that of wings and fuel, which otherwise start at rest. Everything else is prediction, compared
     with every sensor. Raises FreefloatError where the recording lacks what a prediction needs.
+    progress is told the fraction done.
 
     >>> import freefloat as ff
     >>> model = ff.load_model("cepheus")
@@ -44,12 +46,15 @@ def validate(
     """
     new, old = (fit, None) if isinstance(fit, Model) else (fit.model, fit.prior_model)
     recorded = _Recorded.of(fit, flight)
+    told = progress or (lambda fraction: None)
+    told(0.1)
     try:
         predicted = predict_flight(new, flight, deflections=deflections)
     except (IdentificationError, TelemetryError):
         raise  # bad input is not a verdict
     except FreefloatError as error:
         return recorded.without_prediction(error.message)
+    told(0.4)
     before = None
     if old is not None and old != new:
         try:
@@ -58,6 +63,7 @@ def validate(
             recorded.notes.append(f"the model before could not be predicted: {error.message}")
     elif old is not None:
         recorded.notes.append("the fit changed no parameter of the model")
+    told(0.7)
     return recorded.judged(predicted, before, limits)
 
 
