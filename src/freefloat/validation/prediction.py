@@ -63,7 +63,7 @@ def predict_flight(
     >>> flight = ff.simulate(model, ff.default_plan(model, duration=10.0), seed=1)
     >>> predicted = predict_flight(model, flight)
     >>> [look.group for look in predicted.looks]
-    ['base.rate', 'base.angle']
+    ['base.angle', 'base.position', 'base.rate']
     """
     drive = drive_of(model, telemetry, step=step)
     system = drive.system
