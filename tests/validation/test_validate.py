@@ -77,6 +77,19 @@ def test_a_wrong_mass_is_seen_in_every_way_there_is():
     assert "ran from" in verdict.execution  # it ran all the same: that is no success
 
 
+def test_a_model_that_was_right_before_is_not_held_against_the_fit():
+    """No estimate predicts as well as the truth; its stated deviations explain the difference."""
+    wanted = ff.Parameters(planar()).free("bus.mass", "bus.m[xy]", "bus.izz", "target.*")
+    verdict = ff.validate(ff.identify(planar(), wanted, planar_flight(1, 60.0)), planar_flight(2))
+    assert verdict["improvement"].is_met and verdict.is_positive, str(verdict)
+
+
+def test_a_fit_that_made_it_worse_is_found_out():
+    worse = replace(planar_fit(), model=heavier(planar()), prior_model=planar())
+    verdict = ff.validate(worse, planar_flight(2))
+    assert verdict["improvement"].is_met is False and verdict["improvement"].value > 1.5
+
+
 def test_the_error_allowed_decides():
     strict = ff.validate(heavier(planar()), planar_flight(2), limits=Limits(error=0.01))
     assert strict["prediction"].is_met is False
