@@ -31,7 +31,7 @@ define install
 	@touch $@
 endef
 
-.PHONY: help demo test test-full credibility lint types bench bench-peers clean distclean
+.PHONY: help demo test test-full credibility docs lint types bench bench-peers clean distclean
 
 help: ## print this list
 	@echo "make targets (each sets itself up):"
@@ -82,6 +82,10 @@ test-full: $(DEV) ## the test suite with the long versions
 credibility: $(DEV) ## CREDIBILITY.md from the last run of test or test-full
 	@[ -e build/promises.json ] || $(PYTEST)
 	@$(BIN)/python tools/credibility.py build/promises.json
+
+docs: $(DEV) ## the documents as pages in build/docs; warnings are errors
+	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo "Open build/docs/index.html."
 
 lint: $(DEV) ## ruff
 	@$(BIN)/ruff check .

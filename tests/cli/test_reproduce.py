@@ -52,6 +52,7 @@ def test_all_papers_on_one_page_and_every_row_as_json(command, short, monkeypatc
     assert ended.code == 0, ended.err
     page = (tmp_path / "papers.html").read_text(encoding="utf-8")
     assert 'id="p003"' in page and "Table 3: true values" in page and "paper wrong" in page
+    assert "Exciting motion of Table 2" in page and "angle [deg]" in page
     assert "0.13144" in page and "<svg" in page and "Eq. 13 lacks a sign" in page
     rows = json.loads((tmp_path / "papers.json").read_text(encoding="utf-8"))["papers"][0]["rows"]
     assert rows[4]["paper"] == 0.1314

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -123,6 +124,17 @@ def test_a_browser_opens_it_without_network_or_complaint(large, tmp_path, scheme
     assert seen.console == [] and seen.requests == []
     drawn = seen.dom.count("<canvas")
     assert drawn == len(verdict.traces), "every curve is drawn"
+
+
+def test_a_narrow_screen_needs_no_sideways_scrolling(large, tmp_path):
+    fit, verdict = large
+    path = tmp_path / "report.html"
+    told = "document.title = document.documentElement.scrollWidth + ' of ' + innerWidth"
+    page = fit_page(fit, [verdict]).replace("</body>", f"<script>{told}</script></body>")
+    path.write_text(page, encoding="utf-8")
+    seen = visit(path, tmp_path, "--window-size=500,900")
+    wide, of = re.search(r"<title>(\d+) of (\d+)</title>", seen.dom).groups()
+    assert int(wide) <= int(of)  # tables scroll in their own boxes
 
 
 def test_the_browser_would_tell(tmp_path):

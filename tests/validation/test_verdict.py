@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from validation_flights import planar_fit, planar_flight
 
@@ -63,3 +64,22 @@ def test_other_files_are_refused(tmp_path, verdict):
 def test_an_unknown_criterion_names_those_there_are(verdict):
     with pytest.raises(IdentificationError, match="prediction, residuals"):
         verdict["beauty"]
+
+
+def test_damage_anywhere_is_read_or_refused(verdict):
+    """A short run of F1 for this format: no other error, whatever a byte becomes."""
+    text = verdict.to_json()
+    text = text[: text.index('"whiteness"')] + '"whiteness": [],"spectra": [],"traces": [],'
+    text += '"quality": [],"notes": [],"provenance": {}}'
+    assert read_verdict_text(text).is_positive
+    rng = np.random.default_rng(0)
+    outcomes = set()
+    for _ in range(300):
+        place, new = int(rng.integers(len(text))), chr(int(rng.integers(32, 127)))
+        mutant = text[:place] + new + text[place + int(rng.integers(0, 3)) :]
+        try:
+            str(read_verdict_text(mutant))
+            outcomes.add("read")
+        except IdentificationError:
+            outcomes.add("refused")
+    assert outcomes == {"read", "refused"}

@@ -73,14 +73,14 @@ def _rebuilt(paper: str, quick: bool) -> RebuiltPaper:
     from freefloat.cli import screen
     from freefloat.cli.waiting import progress
     from freefloat.report.papers import RebuiltPaper
-    from freefloat.reproduce import PAPERS, findings
+    from freefloat.reproduce import PAPERS, figures, findings
     from freefloat.reproduce import reproduce as rebuild
 
     if paper in PAPERS:
         screen.note(f"rebuilding paper {paper}: {'some 20 s' if quick else 'a minute or two'}")
     with progress(f"paper {paper}") as told:
         rows = rebuild(paper, quick=quick, progress=told)
-    return RebuiltPaper(paper, PAPERS[paper], rows, findings(paper))
+    return RebuiltPaper(paper, PAPERS[paper], rows, findings(paper), figures(paper))
 
 
 def _require(files: dict[str, Path | None]) -> None:

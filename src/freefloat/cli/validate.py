@@ -57,7 +57,7 @@ def validate(
         The verdict as one page of HTML to write; nothing unless said.
     """
     from freefloat.cli import screen
-    from freefloat.cli.waiting import tell_first_run
+    from freefloat.cli.waiting import progress, tell_first_run
     from freefloat.validation.criteria import Limits
 
     _require(error, tip, {"--out": out, "--report": report})
@@ -69,7 +69,10 @@ def validate(
     from freefloat.validation.validate import validate as judge
 
     limits = Limits(error=error / 100.0, tip=None if tip is None else tip / 1000.0)
-    verdict = judge(source, recorded, limits=limits, deflections=deflections)
+    with progress("predicting") as told:
+        verdict = judge(
+            source, recorded, limits=limits, deflections=deflections, progress=told
+        )  # fmt: skip
     written: dict[str, Path] = {}
     if out is not None:
         verdict.save(out)

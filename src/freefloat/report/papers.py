@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from freefloat.arrays import Array
 from freefloat.files import atomic_write
 from freefloat.provenance import provenance
 from freefloat.report.digits import in_print
 from freefloat.report.pages import render, require_html
-from freefloat.report.svg import ratio_chart
+from freefloat.report.svg import line_chart, ratio_chart
 
 LEAST_DOTS = 2  # a drawing of one dot says nothing
 
@@ -42,13 +43,25 @@ class PaperRow(Protocol):
 
 
 @dataclass(frozen=True)
+class PaperFigure:
+    """A figure of a paper, redrawn: curves of (name, x, y); titles of axes have units."""
+
+    title: str
+    x_title: str
+    y_title: str
+    lines: Sequence[tuple[str, Array, Array]]
+    is_log: bool = False
+
+
+@dataclass(frozen=True)
 class RebuiltPaper:
-    """A paper: its id, title, rows, and what was found, in sentences."""
+    """A paper: its id, title, rows, what was found, in sentences, and its figures redrawn."""
 
     id: str
     title: str
     rows: Sequence[PaperRow]
     findings: Sequence[str] = ()
+    figures: Sequence[PaperFigure] = ()
 
 
 def save_papers_page(papers: Sequence[RebuiltPaper], path: str | Path) -> None:
@@ -110,6 +123,10 @@ def _paper(paper: RebuiltPaper) -> dict[str, object]:
         "title": paper.title,
         "tally": tally(paper.rows),
         "findings": paper.findings,
+        "figures": [
+            (f.title, line_chart(f.lines, f.x_title, f.y_title, is_log=f.is_log))
+            for f in paper.figures
+        ],
         "tables": [_table(name, [r for r in paper.rows if r.table == name]) for name in tables],
     }
 

@@ -74,7 +74,7 @@ def memory_chart(correlation: Array, band: float, step: float) -> str:
     """The autocorrelation of residuals at each lag [s], with the band of white noise."""
     n = len(correlation)
     end = (n + 1) * step
-    frame = _Frame((0.0, end), (-1.0, 1.0))
+    frame = Frame((0.0, end), (-1.0, 1.0))
     parts = [frame.band(-band, band)]
     parts += [
         f'<line class="stem" x1="{frame.x(k * step):.1f}" x2="{frame.x(k * step):.1f}" '
@@ -95,7 +95,7 @@ def spectrum_chart(
     low, high = math.floor(math.log10(every.min())), math.ceil(math.log10(every.max()))
     low = max(low, high - 12)
     across = (math.log10(frequency[0]), math.log10(frequency[-1]))
-    frame = _Frame(across, (low, max(high, low + 1)))
+    frame = Frame(across, (low, max(high, low + 1)))
     parts = []
     if floor > 0.0:
         y = frame.y(math.log10(floor))
@@ -114,6 +114,34 @@ def spectrum_chart(
     unit = f"({unit})²/Hz" if "/" in unit or " " in unit else f"{unit}²/Hz"
     parts += frame.axes(x_ticks, y_ticks, "frequency [Hz]", f"density [{unit}]")
     return _svg(WIDE, HIGH, parts, "chart", "spectrum of residuals")
+
+
+def line_chart(
+    lines: Sequence[tuple[str, Array, Array]], x_title: str, y_title: str, *, is_log: bool = False
+) -> str:
+    """Curves of (name, x, y) in one chart, each named at its side; y logarithmic if asked."""
+    drawn = [
+        (name, np.asarray(x, float), np.log10(np.maximum(y, 1e-300)) if is_log else np.asarray(y))
+        for name, x, y in lines
+    ]
+    every_x = np.concatenate([x for _, x, _ in drawn])
+    every_y = np.concatenate([y for _, _, y in drawn])
+    room = 0.05 * float(np.ptp(every_y)) or 1.0
+    low, high = float(every_y.min()) - room, float(every_y.max()) + room
+    frame = Frame((float(every_x.min()), float(every_x.max())), (low, high))
+    parts = []
+    for n, (name, x, y) in enumerate(drawn):
+        points = " ".join(
+            f"{frame.x(float(a)):.1f},{frame.y(float(b)):.1f}" for a, b in zip(x, y, strict=True)
+        )
+        parts.append(f'<polyline class="line{n % 4}" points="{points}"/>')
+        place = f'x="{WIDE + 4}" y="{TOP + 12 + 14 * n}"'
+        parts.append(f'<text class="line{n % 4}" {place}>{escape(name)}</text>')
+    powers = range(math.ceil(low), math.floor(high) + 1)
+    y_ticks = [(float(k), _ten(k)) for k in powers] if is_log else nice_ticks(low, high)
+    parts += frame.axes(nice_ticks(*frame.across), y_ticks, x_title, y_title)
+    longest = max(len(name) for name, _, _ in drawn)
+    return _svg(WIDE + 12 + 7 * longest, HIGH, parts, "chart lines", f"{y_title} over {x_title}")
 
 
 def ratio_chart(names: Sequence[str], ratios: Sequence[float]) -> str:
@@ -140,7 +168,7 @@ def ratio_chart(names: Sequence[str], ratios: Sequence[float]) -> str:
     return _svg(width, high, parts, "ratios", "ours divided by the paper's numbers")
 
 
-class _Frame:
+class Frame:
     """The coordinates of a small chart and its axes."""
 
     def __init__(self, across: tuple[float, float], upward: tuple[float, float]) -> None:

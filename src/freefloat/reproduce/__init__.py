@@ -11,6 +11,7 @@ from collections.abc import Callable
 from importlib import import_module
 
 from freefloat.errors import FreefloatError
+from freefloat.report.papers import PaperFigure
 from freefloat.reproduce.rows import Row
 
 PAPERS = {"003": "Cepheus, the planar air-bearing emulator: parameters from angular momentum"}
@@ -41,4 +42,10 @@ def findings(paper: str) -> tuple[str, ...]:
     return tuple(getattr(import_module(f"freefloat.reproduce.paper_{paper}"), "FINDINGS", ()))
 
 
-__all__ = ["PAPERS", "Row", "findings", "reproduce"]
+def figures(paper: str) -> tuple[PaperFigure, ...]:
+    """Figures of a paper, computed now; its module has functions for them as FIGURES."""
+    made = getattr(import_module(f"freefloat.reproduce.paper_{paper}"), "FIGURES", ())
+    return tuple(figure() for figure in made)
+
+
+__all__ = ["PAPERS", "Row", "figures", "findings", "reproduce"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from freefloat.reproduce.paper_003_design import design_rows
 from freefloat.reproduce.paper_003_dynamics import dynamics_rows
 from freefloat.reproduce.paper_003_experiment import experiment_rows
+from freefloat.reproduce.paper_003_figures import FIGURES
 from freefloat.reproduce.paper_003_noise import noise_rows
 from freefloat.reproduce.paper_003_published import PUBLISHED
 from freefloat.reproduce.paper_003_systematic import systematic_rows
@@ -37,4 +38,4 @@ FINDINGS = (
     "The same procedure runs unchanged on spatial arms and on branched trees, given a model file.",
 )
 
-__all__ = ["FINDINGS", "PUBLISHED", "STUDIES"]
+__all__ = ["FIGURES", "FINDINGS", "PUBLISHED", "STUDIES"]

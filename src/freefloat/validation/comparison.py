@@ -24,44 +24,44 @@ def scores_of(
 ) -> tuple[Score, ...]:
     """One line of numbers for every channel."""
     left = predicted.residuals()
-    old = _by_group(before)
+    old = _by_names(before)
     found = []
     for look, residual, off in zip(predicted.looks, left, expected, strict=True):
         shown = look.shown
         for k, name in enumerate(look.names):
             e, seen = residual[:, k], shown[:, k]
-            past = old[look.group][:, k] if look.group in old else np.array([np.nan])
+            past = old[look.names][:, k] if look.names in old else np.array([np.nan])
             found.append(
                 Score(
                     name, look.group, look.unit, len(e), fit_percent(seen, e), rms(e),
                     float(np.max(np.abs(e))), float(np.mean(e)), float(look.noise[k]),
                     look.is_noise_known, float(off[k]), float(np.std(seen)),
-                    fit_percent(seen, past) if look.group in old else float("nan"), rms(past),
+                    fit_percent(seen, past) if look.names in old else float("nan"), rms(past),
                 )
             )  # fmt: skip
     return tuple(found)
 
 
-def _by_group(predicted: Predicted | None) -> dict[str, Array]:
-    """Residuals by sensor; nothing where there was no prediction."""
+def _by_names(predicted: Predicted | None) -> dict[tuple[str, ...], Array]:
+    """Residuals by channels; nothing where there was no prediction."""
     if predicted is None:
         return {}
-    groups = (look.group for look in predicted.looks)
-    return dict(zip(groups, predicted.residuals(), strict=True))
+    names = (look.names for look in predicted.looks)
+    return dict(zip(names, predicted.residuals(), strict=True))
 
 
 def left_behind(
     predicted: Predicted, before: Predicted | None
 ) -> tuple[tuple[Whiteness, ...], tuple[Spectrum, ...]]:
     """Autocorrelation and spectrum of every channel's residuals."""
-    old = _by_group(before)
+    old = _by_names(before)
     memory, spectra = [], []
     for look, residual in zip(predicted.looks, predicted.residuals(), strict=True):
         step = float(np.median(np.diff(look.times)))
         for k, name in enumerate(look.names):
             memory.append(whiteness(name, residual[:, k], step))
             frequency, power = density(residual[:, k], 1.0 / step)
-            past = density(old[look.group][:, k], 1.0 / step)[1] if look.group in old else ()
+            past = density(old[look.names][:, k], 1.0 / step)[1] if look.names in old else ()
             floor = 2.0 * float(look.noise[k]) ** 2 * step
             spectra.append(Spectrum(name, look.unit, frequency, power, np.array(past), floor))
     return tuple(memory), tuple(spectra)
@@ -71,7 +71,7 @@ def traces_of(
     predicted: Predicted, before: Predicted | None, flight: Telemetry
 ) -> tuple[Trace, ...]:
     """Every compared channel, and every joint that was followed, thinned for a page."""
-    old = _by_group(before)
+    old = _by_names(before)
     channels = _followed(predicted.drive.system, flight)
     n_lines = sum(3 * len(look.names) for look in predicted.looks) + len(channels)
     n = max(LEAST_POINTS, MOST_POINTS // max(n_lines, 1))
@@ -79,7 +79,7 @@ def traces_of(
     for look, residual in zip(predicted.looks, predicted.residuals(), strict=True):
         kept = _thin(len(look.times), n)
         shown = look.shown[kept]
-        past = shown - old[look.group][kept] if look.group in old else np.zeros((0, shown.shape[1]))
+        past = shown - old[look.names][kept] if look.names in old else np.zeros((0, shown.shape[1]))
         ours = shown - residual[kept]
         found += [
             Trace(name, look.unit, look.times[kept], shown[:, k], ours[:, k], past[:, k])

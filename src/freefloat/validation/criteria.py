@@ -6,6 +6,7 @@ its end has shown nothing yet.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -133,22 +134,34 @@ def physical(model: Model) -> Criterion:
 
 
 def improvement(scores: Sequence[Score], limits: Limits) -> Criterion:
-    """Does the new model predict better than the old one?"""
-    ratios = {
-        s.group: s.rmse / s.rmse_before for s in scores if s.rmse_before > 0.0 and s.noise > 0.0
-    }
-    if not ratios:
+    """Does the new model predict better than the old one?
+
+    An old model that was right already predicts better than any estimate does; so an error that is
+    to be expected of a right model is not held against the new one.
+    """
+    compared = [s for s in scores if s.rmse_before > 0.0 and s.noise > 0.0]
+    if not compared:
         reason = "there is no model before to compare with"
         return Criterion("improvement", None, float("nan"), limits.worse, reason)
-    # what is below the noise of a sensor before and after has not become worse
-    new = np.array([max(s.rmse, s.noise) / s.noise for s in scores if s.rmse_before > 0.0])
-    old = np.array([max(s.rmse_before, s.noise) / s.noise for s in scores if s.rmse_before > 0.0])
-    value = float(np.exp(np.mean(np.log(new / old))))
-    words = f"{1 / value:.3g} times smaller" if value < 0.995 else f"{value:.3g} times as large"
-    reason = f"errors are {words} than with the model before (geometric mean over channels)"
+    expected = [limits.noise * math.hypot(s.noise, s.expected) for s in compared]
+    value = _geometric([s.noise for s in compared], compared)
+    judged = _geometric(expected, compared)
+    words = f"{1 / value:.3g} times smaller than" if value < 1.0 else f"{value:.3g} times"
+    reason = f"errors are {words} those of the model before (geometric mean over channels)"
     if 0.995 <= value <= 1.005:
-        reason = "errors are as large as with the model before"
-    return Criterion("improvement", value <= limits.worse, value, limits.worse, reason)
+        reason = "errors are as large as those of the model before"
+    elif value > 1.0 and judged <= limits.worse:
+        reason += ", which its stated deviations explain"
+    return Criterion("improvement", judged <= limits.worse, value, limits.worse, reason)
+
+
+def _geometric(floors: Sequence[float], scores: Sequence[Score]) -> float:
+    """New error over old, geometric mean; what is below a channel's floor counts as the floor."""
+    ratios = [
+        max(s.rmse, floor) / max(s.rmse_before, floor)
+        for s, floor in zip(scores, floors, strict=True)
+    ]
+    return float(np.exp(np.mean(np.log(ratios))))
 
 
 def tips(found: Sequence[EndEffector], limits: Limits) -> Iterator[Criterion]:

@@ -23,8 +23,9 @@ class EndEffector:
 
     reference says what the prediction is compared with: "measured" (the measured base pose and
     encoders), "measured attitude" (the base's position is not measured: the arm about the base
-    alone) or "truth" (of a simulated flight). expected is what the noise of the base sensors makes
-    of a perfect prediction.
+    alone) or "truth" (of a simulated flight; a straight drift of the base, which comes from the
+    start as its sensors let it be fitted and not from the model, is taken off). expected is what
+    the noise of the base sensors makes of a perfect prediction.
     """
 
     frame: str
@@ -45,10 +46,13 @@ def end_effectors(predicted: Predicted, telemetry: Telemetry) -> tuple[EndEffect
         except FreefloatError:
             return tuple(found)
         inside = (times >= predicted.at.times[0]) & (times <= predicted.at.times[-1])
-        ours = _states_at(predicted, times[inside])
-        for name in names if inside.any() else ():
-            error = _distance(system, name, ours, states[inside])
-            found.append(EndEffector(name, "truth", *error, 0.0))
+        if inside.any():
+            ours, true = _states_at(predicted, times[inside]), states[inside]
+            ours[:, :3] -= _drift(times[inside], ours[:, :3] - true[:, :3])
+            found += [
+                EndEffector(name, "truth", *_distance(system, name, ours, true), 0.0)
+                for name in names
+            ]
     return tuple(found)
 
 
@@ -60,6 +64,12 @@ def tips_of(model: Model) -> list[str]:
     driven = [j for j in model.joints if j.role in ("motion", "torque") and j.type != "fixed"]
     parents = {joint.parent for joint in driven}
     return [joint.child for joint in driven if joint.child not in parents]
+
+
+def _drift(times: Array, error: Array) -> Array:
+    """The straight line through the error of a position (N, 3)."""
+    columns = np.column_stack([np.ones_like(times), times - times.mean()])
+    return columns @ np.linalg.lstsq(columns, error, rcond=None)[0]
 
 
 def _against_measured(predicted: Predicted, names: list[str]) -> list[EndEffector]:
@@ -78,7 +88,8 @@ def _against_measured(predicted: Predicted, names: list[str]) -> list[EndEffecto
     still = 0.0
     if position is not None:
         steps = np.clip(attitude.times, position.times[0], position.times[-1])
-        seen[:, :3] = between(position.times, position.measured, steps, is_smooth=False)
+        columns = list(position.stream.columns)
+        seen[:, columns] = between(position.times, position.measured, steps, is_smooth=False)
         still = float(np.linalg.norm(position.noise))
     reference = "measured" if position is not None else "measured attitude"
     found = []

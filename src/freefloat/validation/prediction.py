@@ -7,7 +7,7 @@ Everything after follows from the model.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,9 @@ from freefloat.errors import FreefloatError, TelemetryError
 from freefloat.model.model import Model
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
 from freefloat.telemetry.channels import Telemetry
-from freefloat.telemetry.slopes import reading_slopes
 from freefloat.telemetry.truths import Instant
-from freefloat.validation.driving import Curves, Drive, drive_of
-from freefloat.validation.looks import Look, between, looks_of
+from freefloat.validation.driving import Drive, drive_of
+from freefloat.validation.looks import Look, looks_of
 
 STEP = 1e-2  # [s]: with motion at a few hertz RK4 is exact to 1e-8 there
 MOST_ITERATIONS = 8
@@ -53,26 +52,20 @@ class Predicted:
 
 
 def predict_flight(
-    model: Model,
-    telemetry: Telemetry,
-    *,
-    step: float = STEP,
-    deflections: bool = False,
-    curves: Curves | None = None,
+    model: Model, telemetry: Telemetry, *, step: float = STEP, deflections: bool = False
 ) -> Predicted:
     """What the model says the sensors should have read on a recorded flight.
 
     deflections: also fit where unmeasured wings, fuel and springs start; at rest otherwise.
-    `curves` keeps what was made of the encoders, for the prediction of another model.
 
     >>> import freefloat as ff
     >>> model = ff.load_model("cepheus")
     >>> flight = ff.simulate(model, ff.default_plan(model, duration=10.0), seed=1)
     >>> predicted = predict_flight(model, flight)
     >>> [look.group for look in predicted.looks]
-    ['base.rate', 'base.angle']
+    ['base.angle', 'base.position', 'base.rate']
     """
-    drive = drive_of(model, telemetry, step=step, curves=curves)
+    drive = drive_of(model, telemetry, step=step)
     system = drive.system
     looks = looks_of(system, telemetry, (drive.start, float(drive.times[-1])))
     if not looks:
@@ -131,9 +124,7 @@ def _first_guess(drive: Drive, looks: tuple[Look, ...]) -> Array:
             x[3:7] = quaternion_from_rotation_vector(np.array([0.0, 0.0, first[0]]))
         elif kind in ("gyro", "velocity", "position"):
             place = {"gyro": 10, "velocity": 7, "position": 0}[kind]
-            x[place : place + 3] = first
-    if drive.system.model.root.type == "planar":
-        x[[2, 9, 10, 11]] = 0.0
+            x[[place + k for k in look.stream.columns]] = first
     return x
 
 
@@ -179,7 +170,7 @@ def _least_squares(rows: Array, left: Array) -> tuple[Array, float]:
 def thinned(look: Look) -> Look:
     """Fewer samples of the same: enough to fit a handful of numbers by."""
     every = max(1, len(look.times) // MOST_SAMPLES)
-    return replace(look, times=look.times[::every], measured=look.measured[::every])
+    return look.taken(np.arange(len(look.times)) % every == 0)
 
 
 def linearised(drive: Drive, looks: list[Look], x: Array, names: list[str]) -> tuple[Array, Array]:
@@ -189,10 +180,7 @@ def linearised(drive: Drive, looks: list[Look], x: Array, names: list[str]) -> t
     rows, left = [], []
     for look in looks:
         residual = look.residual(look.predicted(drive.system, at))
-        own = reading_slopes(drive.system, look.sensor, look.target, at, slopes)
-        wanted = np.clip(look.times - look.sensor.delay, at.times[0], at.times[-1])
-        flat = own.reshape(len(own), -1)
-        moved = between(at.times, flat, wanted, is_smooth=False).reshape(-1, *own.shape[1:])
+        moved = look.slopes(drive.system, at, slopes)
         rows.append((moved / look.noise[:, None]).reshape(-1, len(names)))
         left.append((residual / look.noise).ravel())
     return np.vstack(rows), np.concatenate(left)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from freefloat.errors import FreefloatError, TelemetryError
+from freefloat.errors import FreefloatError, IdentificationError, TelemetryError
 from freefloat.identification.fit import Fit
 from freefloat.identification.identify import digest
 from freefloat.model.model import Model
@@ -16,7 +16,6 @@ from freefloat.validation import criteria
 from freefloat.validation.balance import balances
 from freefloat.validation.comparison import left_behind, scores_of, traces_of
 from freefloat.validation.criteria import Criterion, Limits
-from freefloat.validation.driving import Curves
 from freefloat.validation.end_effectors import end_effectors
 from freefloat.validation.expected import expected_errors
 from freefloat.validation.prediction import Predicted, predict_flight
@@ -29,12 +28,14 @@ def validate(
     *,
     limits: Limits = Limits(),  # noqa: B008
     deflections: bool = False,
+    progress: Callable[[float], None] | None = None,
 ) -> Verdict:
     """Whether a fitted model (or any model) predicts a flight it was not made from, and why.
 
     The joints follow the recording; the start of the base is fitted to it, and with `deflections`
     that of wings and fuel, which otherwise start at rest. Everything else is prediction, compared
     with every sensor. Raises FreefloatError where the recording lacks what a prediction needs.
+    progress is told the fraction done.
 
     >>> import freefloat as ff
     >>> model = ff.load_model("cepheus")
@@ -45,21 +46,24 @@ def validate(
     """
     new, old = (fit, None) if isinstance(fit, Model) else (fit.model, fit.prior_model)
     recorded = _Recorded.of(fit, flight)
-    curves: Curves = {}
+    told = progress or (lambda fraction: None)
+    told(0.1)
     try:
-        predicted = predict_flight(new, flight, deflections=deflections, curves=curves)
-    except TelemetryError:
+        predicted = predict_flight(new, flight, deflections=deflections)
+    except (IdentificationError, TelemetryError):
         raise  # bad input is not a verdict
     except FreefloatError as error:
         return recorded.without_prediction(error.message)
+    told(0.4)
     before = None
     if old is not None and old != new:
         try:
-            before = predict_flight(old, flight, deflections=deflections, curves=curves)
+            before = predict_flight(old, flight, deflections=deflections)
         except FreefloatError as error:
             recorded.notes.append(f"the model before could not be predicted: {error.message}")
     elif old is not None:
         recorded.notes.append("the fit changed no parameter of the model")
+    told(0.7)
     return recorded.judged(predicted, before, limits)
 
 
