@@ -42,12 +42,12 @@ def fitted(
 
 
 def _scaled(search: Search, fine: Rails, x: Array) -> tuple[Array, tuple[Usage, ...]] | None:
-    for _ in range(TRIES):
+    for harder in range(1, TRIES):  # what swings may shrink by less than the motion does
         usage = usage_of(search.flights, fine, x)
         worst = usage[0].share if usage else 0.0
         if worst <= 1.0:
             return x, usage
-        x = x * min(1.0 - 1e-6, (1.0 - 1e-7) / worst)
+        x = x * max(0.5, min(1.0 - 1e-6, (1.0 - 1e-7) * worst**-harder))
     return None
 
 
