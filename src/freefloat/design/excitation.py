@@ -217,9 +217,7 @@ def _informed(
     kind, chosen = _kind(criterion, [p.name for p in wanted])
     reference = flights.fly(_typical(variables)).rows
     vague = VAGUE if kind == "worst" else 1.0
-    judge = information(
-        kind, sizes, reference, prior_std=prior, chosen=chosen, natural_prior=vague
-    )
+    judge = information(kind, sizes, reference, prior_std=prior, chosen=chosen, natural_prior=vague)
     if kind == "worst":  # what a motion tells nothing of has no part in it
         variances = np.diag(judge.covariance(reference))[: len(wanted)]
         before = judge.weights[: len(wanted)] ** -2.0
