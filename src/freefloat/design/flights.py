@@ -115,7 +115,11 @@ class Flights:
 
     def fly(self, x: Array) -> Flown:
         """The flight of one candidate."""
-        return self._flown(*self._tables(self.variables.plan(x)))
+        return self.fly_plan(self.variables.plan(x))
+
+    def fly_plan(self, plan: Plan) -> Flown:
+        """The flight of any plan of the same duration."""
+        return self._flown(*self._tables(plan))
 
     def neighbours(self, x: Array) -> list[Flown]:
         """The flights of candidates that are NEARBY further along each unknown."""
@@ -126,7 +130,7 @@ class Flights:
             if k >= len(self._moves):
                 near = x.copy()
                 near[k] += NEARBY
-                return self._flown(*self._tables(self.variables.plan(near)))
+                return self.fly(near)
             return self._flown(start, self._moved(flown, k, 0), self._moved(seen, k, 1))
 
         with ThreadPoolExecutor(self.n_threads) as pool:
