@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from freefloat.cli.options import Shared
+from freefloat.cli.options import FLAG, Shared
 
 if TYPE_CHECKING:
     from freefloat import Model, Parameters
@@ -44,6 +44,12 @@ class Motion:
     limit: Annotated[tuple[str, ...], _REPEATED] = ()
     """A limit in place of the model's: NAME=VALUE, as in 'arm_*.velocity=0.1'."""
 
+    avoid_modes: Annotated[bool, FLAG] = False
+    """Keep the motion's energy out of the modes of wings, fuel and springs."""
+
+    scenarios: int = 0
+    """Models drawn from the priors; the motion is good for the worst of them."""
+
     seed: int = 0
     """The same seed gives the same motion."""
 
@@ -57,6 +63,24 @@ class Motion:
     """Stop after this long [s] with the best so far."""
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Outputs:
+    """What to write; nothing unless said."""
+
+    out: Path | None = None
+    """The plan to write (.toml)."""
+
+    table: Path | None = None
+    """The motion as a time table to write (.csv), for a controller to play."""
+
+    rate: float = 100.0
+    """Rows of the table a second [Hz]."""
+
+    plot: Path | None = None
+    """A picture of motion and deviations before and after: .png, .svg or .pdf."""
+
+
 @dataclass(frozen=True)
 class Request:
     """What to design for: the arguments, read and found to make sense."""
@@ -68,7 +92,6 @@ class Request:
     sensors: str | None
     limits: dict[str, float]
     motion: Motion
-    scenarios: int
     rate: float
     files: dict[str, Path]  # "plan", "table" and "plot" where asked for
 
@@ -84,11 +107,7 @@ def design(
     sensors: str | None = None,
     motion: Motion = Motion(),  # noqa: B008
     fit: Path | None = None,
-    scenarios: int = 0,
-    out: Path | None = None,
-    table: Path | None = None,
-    rate: float = 100.0,
-    plot: Path | None = None,
+    outputs: Outputs = Outputs(),  # noqa: B008
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Design the motion that shows parameters best, within every limit.
@@ -117,21 +136,11 @@ def design(
         How well the model's values are known: GLOB=STD in the parameter's unit, or GLOB=10%.
     criterion
         a_optimal (mean variance), d_optimal (volume), e_optimal (worst direction), condition,
-        worst_parameter, or the names of parameters.
+        worst_parameter, modal_energy (left behind), or the names of parameters.
     sensors
         Sensors that will be read, in words such as "gyro encoders"; all of the model's unless said.
     fit
         A fit (.json) of an earlier flight: design around the model it found, for what it left weak.
-    scenarios
-        Models drawn from the priors; the motion is good for the worst of them.
-    out
-        The plan to write (.toml); nothing unless said.
-    table
-        The motion as a time table to write (.csv), for a controller to play.
-    rate
-        Rows of the table a second [Hz].
-    plot
-        A picture of the motion and of the deviations before and after: .png, .svg or .pdf.
     """
     from freefloat.cli import screen
     from freefloat.cli.design_request import understood
@@ -139,8 +148,7 @@ def design(
 
     request = understood(
         model, free=free, fix=fix, prior=prior, criterion=criterion, sensors=sensors,
-        motion=motion, fit=fit, scenarios=scenarios,
-        files={"plan": out, "table": table, "plot": plot}, rate=rate,
+        motion=motion, fit=fit, outputs=outputs,
     )  # fmt: skip
     if not shared.json:
         screen.show(*announcement(request))
@@ -163,17 +171,20 @@ def look(request: Request) -> Design:
     from freefloat.design.excitation import Effort
     from freefloat.design.excitation import design as run_design
     from freefloat.design.scenarios import scenarios_of
+    from freefloat.design.swinging import bands_of
+    from freefloat.dynamics.tree import flatten
 
     motion = request.motion
     effort = Effort(starts=motion.starts, rounds=motion.rounds, seconds=motion.time)
-    others = scenarios_of(request.model, request.parameters, n=request.scenarios, seed=motion.seed)
+    others = scenarios_of(request.model, request.parameters, n=motion.scenarios, seed=motion.seed)
+    avoid = bands_of(flatten(request.model)) if motion.avoid_modes else ()
     with progress(f"designing: {request.criterion}") as told:
         return run_design(
             request.model, request.parameters, duration=motion.duration,
             criterion=request.criterion, sensors=request.sensors, shape=motion.shape,
             harmonics=motion.harmonics, limits=request.limits, joints=motion.joints,
             wheels=motion.wheels, thrusters=motion.thrusters, scenarios=others,
-            seed=motion.seed, effort=effort, progress=told, on_interrupt=heard,
+            avoid=avoid, seed=motion.seed, effort=effort, progress=told, on_interrupt=heard,
         )  # fmt: skip
 
 

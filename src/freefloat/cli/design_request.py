@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from freefloat.cli.design import Motion, Request
+from freefloat.cli.design import Motion, Outputs, Request
 from freefloat.cli.simulate_request import require_writable
 from freefloat.errors import Fault, FreefloatError
 
@@ -28,14 +28,13 @@ def understood(
     sensors: str | None,
     motion: Motion,
     fit: Path | None,
-    scenarios: int,
-    files: Mapping[str, Path | None],
-    rate: float,
+    outputs: Outputs,
 ) -> Request:
     """The design that the arguments ask for; FreefloatError with every fault of theirs."""
+    files = {"plan": outputs.out, "table": outputs.table, "plot": outputs.plot}
     wanted = {name: path for name, path in files.items() if path is not None}
     limits, wrong = _limits(motion.limit)
-    faults = [*_suffix_faults(wanted), *wrong, *_number_faults(motion, scenarios, rate)]
+    faults = [*_suffix_faults(wanted), *wrong, *_number_faults(motion, outputs.rate)]
     if faults:
         raise FreefloatError("these arguments cannot be used:", faults)
     if "plot" in wanted:
@@ -61,7 +60,7 @@ def understood(
         own = asked(robot, free=globs, fix=fix, prior=prior)
         parameters = _replaced(parameters, own)
     return Request(
-        robot, parameters, globs, criterion, sensors, limits, motion, scenarios, rate, wanted
+        robot, parameters, globs, criterion, sensors, limits, motion, outputs.rate, wanted
     )
 
 
@@ -119,7 +118,7 @@ def _limits(texts: Sequence[str]) -> tuple[dict[str, float], list[Fault]]:
     return found, faults
 
 
-def _number_faults(motion: Motion, scenarios: int, rate: float) -> Iterator[Fault]:
+def _number_faults(motion: Motion, rate: float) -> Iterator[Fault]:
     seconds = "give a time in seconds"
     if not 0.0 < motion.duration < math.inf:
         yield Fault("--duration", f"{motion.duration:g}", "> 0 s", seconds)
@@ -132,8 +131,8 @@ def _number_faults(motion: Motion, scenarios: int, rate: float) -> Iterator[Faul
     for name, value in (("--starts", motion.starts), ("--rounds", motion.rounds)):
         if not 1 <= value <= 1000:
             yield Fault(name, f"{value}", "1 to 1000", "choose fewer or more")
-    if not 0 <= scenarios <= 50:
-        yield Fault("--scenarios", f"{scenarios}", "0 to 50", "choose fewer")
+    if not 0 <= motion.scenarios <= 50:
+        yield Fault("--scenarios", f"{motion.scenarios}", "0 to 50", "choose fewer")
     if not 0.0 < rate < math.inf:
         yield Fault("--rate", f"{rate:g}", "> 0 Hz", "give rows a second")
 

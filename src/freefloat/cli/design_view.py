@@ -30,8 +30,8 @@ def announcement(request: Request) -> Iterator[RenderableType]:
     )
     yield indented(Text(f"looked for: {', '.join(request.free)}"))
     yield indented(Text(f"criterion: {request.criterion}, {motion.shape}, seed {motion.seed}"))
-    if request.scenarios:
-        yield indented(Text(f"worst of {counted(1 + request.scenarios, 'model')}"))
+    if motion.scenarios:
+        yield indented(Text(f"worst of {counted(1 + motion.scenarios, 'model')}"))
 
 
 def overview(request: Request, found: Design) -> Iterator[RenderableType]:

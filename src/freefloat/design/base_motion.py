@@ -29,7 +29,7 @@ class BaseExcursion:
     """
 
     balance: Balance = "literal"
-    order: tuple[int, int, int] = (0, 1, 2)
+    order: tuple[int, ...] = (0, 1, 2)
     size: float = 1.0
 
     def rows(self, flown: Flown) -> Array:

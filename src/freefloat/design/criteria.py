@@ -45,7 +45,7 @@ class Information:
 
     scales (columns,): natural sizes of the wanted parameters, then sizes of the nuisance columns;
     weights (columns,): one over what is known beforehand, in those sizes. `chosen`: which wanted
-    parameters count for "named".
+    parameters count for "named" and "worst".
     """
 
     kind: Optimality
@@ -86,10 +86,10 @@ class Information:
             total = float(picked @ np.diag(C))
             return float(np.log(total)), np.diag(picked) / total
         if self.kind == "worst":
-            level = np.diag(C).max()
-            powers = (np.diag(C) / level) ** (SHARP - 1.0)
-            total = float(powers @ np.diag(C) / level)
-            return float(np.log(level * total ** (1.0 / SHARP))), np.diag(powers / total / level)
+            picked = list(self.chosen)
+            slopes = np.zeros(len(C))
+            value, slopes[picked] = _smooth_top(np.diag(C)[picked])
+            return value, np.diag(slopes)
         values, V = np.linalg.eigh(C)
         values = np.maximum(values, np.finfo(float).tiny)
         if self.kind == "d":
@@ -130,17 +130,17 @@ def information(
     *,
     prior_std: Array,
     chosen: Sequence[int] = (),
-    natural_prior: bool = True,
+    natural_prior: float = 1.0,
 ) -> Information:
     """The criterion for wanted parameters of natural `sizes`; further columns are nuisance.
 
     reference (rows, columns): rows of some flight, which say how large nuisance columns are;
-    prior_std (wanted,): NaN where there is none, which counts as the natural size if asked for.
+    prior_std (wanted,): NaN where there is none, which counts as so many natural sizes.
     """
     n = len(sizes)
     effect = np.linalg.norm(reference[:, n:], axis=0)
     nuisance = 1.0 / np.where(effect > 0.0, effect, 1.0)
-    given = np.where(np.isfinite(prior_std), sizes / prior_std, 1.0 if natural_prior else 0.0)
+    given = np.where(np.isfinite(prior_std), sizes / prior_std, 1.0 / natural_prior)
     scales = np.concatenate([sizes, nuisance])
     weights = np.concatenate([given, np.full(len(nuisance), RIDGE)])
     return Information(kind, n, scales, weights, tuple(chosen))

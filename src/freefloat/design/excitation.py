@@ -47,6 +47,8 @@ MOTION_ONLY: dict[str, Callable[[System], Criterion]] = {
     "modal_energy": modal_energy,
     "base_motion": lambda _: BaseExcursion("corrected", size=0.1),
 }
+VAGUE = 1e3  # natural sizes: known so badly beforehand that the worst parameter is not hidden
+SHOWN = 0.9  # of the variance beforehand: above, a motion told nothing
 A_PEAK = 40  # points of the linear limits in a cycle of the fastest motion
 
 
@@ -214,7 +216,16 @@ def _informed(
     prior = np.array([p.prior[1] if p.prior else np.nan for p in wanted])
     kind, chosen = _kind(criterion, [p.name for p in wanted])
     reference = flights.fly(_typical(variables)).rows
-    return flights, information(kind, sizes, reference, prior_std=prior, chosen=chosen)
+    vague = VAGUE if kind == "worst" else 1.0
+    judge = information(kind, sizes, reference, prior_std=prior, chosen=chosen, natural_prior=vague)
+    if kind == "worst":  # what a motion tells nothing of has no part in it
+        variances = np.diag(judge.covariance(reference))[: len(wanted)]
+        before = judge.weights[: len(wanted)] ** -2.0
+        shown = np.flatnonzero(variances < np.minimum(1.0, SHOWN * before))
+        if not len(shown):
+            raise ExcitationError("none of the parameters is seen alone; choose d_optimal")
+        judge = replace(judge, chosen=tuple(shown.tolist()))
+    return flights, judge
 
 
 def _typical(variables: Variables) -> Array:

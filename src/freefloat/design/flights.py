@@ -61,9 +61,20 @@ class Unknowns:
 class Flier(Protocol):
     """Whoever can fly candidates: `Flights`, or something that knows a shorter way."""
 
-    system: System
-    variables: Variables
-    watches: tuple[Watch, ...]
+    @property
+    def system(self) -> System:
+        """The mechanism that flies."""
+        ...
+
+    @property
+    def variables(self) -> Variables:
+        """The unknowns of the design."""
+        ...
+
+    @property
+    def watches(self) -> tuple[Watch, ...]:
+        """The limits that a flight shows."""
+        ...
 
     def fly(self, x: Array) -> Flown:
         """The flight of one candidate."""
@@ -104,7 +115,11 @@ class Flights:
 
     def fly(self, x: Array) -> Flown:
         """The flight of one candidate."""
-        return self._flown(*self._tables(self.variables.plan(x)))
+        return self.fly_plan(self.variables.plan(x))
+
+    def fly_plan(self, plan: Plan) -> Flown:
+        """The flight of any plan of the same duration."""
+        return self._flown(*self._tables(plan))
 
     def neighbours(self, x: Array) -> list[Flown]:
         """The flights of candidates that are NEARBY further along each unknown."""
@@ -115,7 +130,7 @@ class Flights:
             if k >= len(self._moves):
                 near = x.copy()
                 near[k] += NEARBY
-                return self._flown(*self._tables(self.variables.plan(near)))
+                return self.fly(near)
             return self._flown(start, self._moved(flown, k, 0), self._moved(seen, k, 1))
 
         with ThreadPoolExecutor(self.n_threads) as pool:
@@ -149,7 +164,10 @@ class Flights:
         return plan.start_state(self.system), tabulate(self._stages), seen
 
     def _flown(self, start: Array, inputs: Inputs, seen: Inputs) -> Flown:
-        at, slopes = self._integrated(start, inputs, seen)
+        with np.errstate(over="ignore", invalid="ignore"):  # far too fast is no motion, that is all
+            return self._looked_at(*self._integrated(start, inputs, seen))
+
+    def _looked_at(self, at: Instant, slopes: Sensitivity) -> Flown:
         shares = [watch.shares(self.system, at) for watch in self.watches]
         table = np.column_stack(shares) if shares else np.zeros((len(self.times), 0))
         rows = [

@@ -16,6 +16,8 @@ from freefloat.errors import ExcitationError, Fault
 from freefloat.excitation.limits import Limit
 
 TRIES = 25
+SAFE = 1e-4  # of a limit: what a peak between the points of the replay may have more
+LEAST_TIMES = 2001  # of the replay of what is linear
 
 
 def fitted(
@@ -26,7 +28,8 @@ def fitted(
 ) -> tuple[Array, tuple[Usage, ...]]:
     """The best candidate, scaled until nothing is beyond a limit, and how much of each it uses."""
     model = search.flights[0].system.model
-    fine = rails_of(model, variables, allowed, n_times=FINER * len(search.rails.times))
+    n_times = max(LEAST_TIMES, FINER * len(search.rails.times))
+    fine = rails_of(model, variables, allowed, n_times=n_times)
     best: tuple[float, Array, tuple[Usage, ...]] | None = None
     for candidate in candidates[:3]:
         found = _scaled(search, fine, candidate.x)
@@ -42,12 +45,12 @@ def fitted(
 
 
 def _scaled(search: Search, fine: Rails, x: Array) -> tuple[Array, tuple[Usage, ...]] | None:
-    for _ in range(TRIES):
+    for harder in range(1, TRIES):  # what swings may shrink by less than the motion does
         usage = usage_of(search.flights, fine, x)
         worst = usage[0].share if usage else 0.0
-        if worst <= 1.0:
+        if worst <= 1.0 - SAFE:
             return x, usage
-        x = x * min(1.0 - 1e-6, (1.0 - 1e-7) / worst)
+        x = x * max(0.5, ((1.0 - 1.1 * SAFE) / worst) ** harder)
     return None
 
 

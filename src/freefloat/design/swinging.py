@@ -123,11 +123,13 @@ def quieted(variables: Variables, bands: Bands, share: float) -> Variables:
     return replace(variables, movers=tuple(movers))
 
 
-def _spectrum(moved: Array, spacing: float, bands: Bands) -> tuple[Array, NDArray[np.bool_]]:
+def _spectrum(
+    moved: Array, spacing: float, bands: Bands
+) -> tuple[NDArray[np.complex128], NDArray[np.bool_]]:
     """The spectrum of columns, and which of its lines lie inside the bands."""
     n = PADDED * len(moved)
     frequency = np.fft.rfftfreq(n, spacing)
-    inside = np.zeros(len(frequency), dtype=bool)
+    inside = np.full(len(frequency), fill_value=False)
     for low, high in bands:
         inside |= (frequency >= low) & (frequency <= high)
     return np.fft.rfft(moved, n, axis=0), inside

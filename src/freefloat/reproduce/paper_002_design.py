@@ -84,7 +84,7 @@ def swings(
     sizes = natural_sizes(system, names)
     rows = flights.fly(np.full(6, 0.5)).rows
     judge = information(
-        "d", sizes, rows, prior_std=np.full(len(names), np.nan), natural_prior=False
+        "d", sizes, rows, prior_std=np.full(len(names), np.nan), natural_prior=np.inf
     )
     return Swings(flights, variables, judge, len(names), allowed)
 
