@@ -11,6 +11,7 @@ from freefloat.cli.identify import identify
 from freefloat.cli.models import models
 from freefloat.cli.reproduce import reproduce
 from freefloat.cli.simulate import simulate
+from freefloat.cli.spectrum import spectrum
 from freefloat.cli.telemetry import telemetry
 
 HELP = """\
@@ -34,5 +35,5 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for verb in (models, check, simulate, telemetry, identify, reproduce):
+for verb in (models, check, simulate, telemetry, spectrum, identify, reproduce):
     app.command(verb)
