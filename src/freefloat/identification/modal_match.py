@@ -118,7 +118,7 @@ def _assigned(
 
 
 def _alike(shape: Complex, seen: SeenMode, scale: Array) -> float:
-    measured, use = np.array(list(seen.shape.values())), np.isfinite(shape)
+    measured, use = np.array([*seen.shape.values()], dtype=complex), np.isfinite(shape)
     if not use.any():
         return 1.0  # the model has none of these sensors: frequency alone decides
     return likeness(shape[use] / scale[use], measured[use] / scale[use])
