@@ -13,6 +13,7 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import IdentificationError
+from freefloat.excitation.plan import Plan
 from freefloat.identification.finding import Finding
 from freefloat.identification.fit import Fit
 from freefloat.identification.linear.columns import require_linear, updated
@@ -20,6 +21,10 @@ from freefloat.identification.linear.estimate import Loss, Solver, estimate
 from freefloat.identification.linear.families import choose, family_named, fields_of
 from freefloat.identification.linear.rows import Equations
 from freefloat.identification.outcome import at_bounds, fit_of
+from freefloat.identification.output_error.flights import (
+    identified_by_output_error,
+    why_output_error,
+)
 from freefloat.identification.parameters import Parameter, Parameters, parameter_values
 from freefloat.identification.reading import samples_of
 from freefloat.identification.samples import Samples
@@ -30,7 +35,7 @@ from freefloat.provenance import provenance
 from freefloat.telemetry.channels import Telemetry
 
 Method = Literal[
-    "auto", "momentum", "angular", "force", "torque", "weak", "energy", "reduced"
+    "auto", "momentum", "angular", "force", "torque", "weak", "energy", "reduced", "output_error"
 ]  # fmt: skip
 
 
@@ -65,6 +70,8 @@ def identify(
     physical: bool = True,
     momentum: Sequence[float] | None = None,
     drag: bool = False,
+    plan: Plan | Sequence[Plan] | None = None,
+    known_start: bool = False,
     seed: int = 0,
 ) -> Fit:
     """Find the free parameters from one or several recordings of the same system.
@@ -74,6 +81,11 @@ def identify(
     (instrumental variables). robust: "huber" or "tukey" against outliers. physical: bodies that
     could be real. momentum: the known angular momentum [N m s] about the centre of mass (zeros for
     a start at rest), for the angular family; drag: whether an air bearing brakes the root.
+
+    "output_error" flies the model again and compares what its sensors would read; it is chosen
+    where only it can find what is free (see docs/output_error.md). plan: what was flown, if known
+    exactly, for all recordings or one each; else the recorded joint motion drives the model.
+    known_start: the initial state is the plan's, not to be found.
 
     >>> from dataclasses import replace
     >>> import freefloat as ff
@@ -93,7 +105,14 @@ def identify(
     at = None if momentum is None else _three(momentum)
     chosen, reason = method, "asked for"
     if method == "auto":
-        chosen, reason = choose(system, samples_of(system, recorded[0]), parameters.names)
+        chosen, reason = _choose(system, parameters, recorded)
+    if chosen == "output_error":
+        record = provenance(seed=seed, data=_digest(recorded), method=chosen)
+        return identified_by_output_error(
+            parameters, recorded, prior_model=model, reason=reason, provenance=record, plan=plan,
+            robust=robust, known_start=known_start,
+        )  # fmt: skip
+    _require_linear_use(parameters, plan, known_start)
     samples = tuple(
         _read(system, flight, chosen, f"recording {k}: " if len(recorded) > 1 else "")
         for k, flight in enumerate(recorded, start=1)
@@ -137,12 +156,34 @@ def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]
         raise IdentificationError(
             "no parameter is free; say which to find, e.g. Parameters(model).free('bus.*')"
         )
+
+
+def _require_linear_use(
+    parameters: Parameters, plan: Plan | Sequence[Plan] | None, known_start: bool
+) -> None:
     own = [p.name for p in parameters.free_ones if not p.is_shared]
     if own:
         raise IdentificationError(
-            f"{own[0]} is to be found per recording, which the linear methods cannot; identify"
-            " each recording by itself"
+            f"{own[0]} is to be found per recording, which the linear methods cannot; use"
+            " method='output_error'"
         )
+    if plan is not None or known_start:
+        raise IdentificationError("plan and known_start are for the method output_error only")
+
+
+def _choose(
+    system: System, parameters: Parameters, recorded: Sequence[Telemetry]
+) -> tuple[str, str]:
+    """The method the measurements allow, and why this one."""
+    why = why_output_error(system, parameters, recorded)
+    if why is not None:
+        return "output_error", why
+    try:
+        return choose(system, samples_of(system, recorded[0]), parameters.names)
+    except IdentificationError as error:
+        if "no linear method" not in str(error):
+            raise
+        return "output_error", "no linear method can use these channels"
 
 
 def _read(system: System, flight: Telemetry, method: str, place: str) -> Samples:
