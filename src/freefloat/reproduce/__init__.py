@@ -13,7 +13,10 @@ from importlib import import_module
 from freefloat.errors import FreefloatError
 from freefloat.reproduce.rows import Row
 
-PAPERS = {"003": "Cepheus, the planar air-bearing emulator: parameters from angular momentum"}
+PAPERS = {
+    "003": "Cepheus, the planar air-bearing emulator: parameters from angular momentum",
+    "004": "the CBK arm on air bearings: stiffness and damping of a flexible joint",
+}
 
 
 def reproduce(

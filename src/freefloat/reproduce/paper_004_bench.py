@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from freefloat.dynamics.state import Start, positions
 from freefloat.dynamics.tree import System, flatten
 from freefloat.excitation.motions import Accelerate
 from freefloat.excitation.plan import Plan
-from freefloat.identification.write_back import PLANAR, stretched, with_parameters
+from freefloat.identification.linear.columns import updated
 from freefloat.model import load_model
 from freefloat.model.assembly import rigid
 from freefloat.model.model import Model
@@ -30,6 +31,14 @@ RATE = 20.0  # [Hz], chosen
 EVERY = round(1.0 / (RATE * STEP))
 
 
+class DriveValues(NamedTuple):
+    """What the paper identifies: I_m [kg m^2], k [N m/rad], b [N m s/rad]."""
+
+    inertia: float
+    stiffness: float
+    damping: float
+
+
 @dataclass(frozen=True)
 class Bench:
     """The arm as the paper models it: a slow disc pushed by a known torque behind a spring."""
@@ -42,6 +51,13 @@ class Bench:
         return cls(load_model("cbk-arm") if model is None else model)
 
     @cached_property
+    def drive(self) -> DriveValues:
+        """The drive of the model itself."""
+        drive = self.model.joint(JOINT).drive
+        assert drive is not None
+        return DriveValues(drive.inertia, drive.stiffness, drive.damping)
+
+    @cached_property
     def motions(self) -> dict[str, Accelerate]:
         """The commanded motion of every joint."""
         return {
@@ -49,93 +65,116 @@ class Bench:
             for name, a in ACCELERATIONS.items()
         }
 
+    @property
+    def driven(self) -> dict[str, Accelerate]:
+        """The motions of joints 2 and 3."""
+        return {name: motion for name, motion in self.motions.items() if name != JOINT}
+
     @cached_property
     def stages(self) -> Array:
         """Start, middle and end of every step (steps, 3) [s]."""
         n = round(PUBLISHED["duration"] / STEP)
         return (np.arange(n)[:, None] + np.array([0.0, 0.5, 1.0])) * STEP
 
-    def with_drive(self, *, inertia: float, stiffness: float, damping: float) -> Model:
-        """The arm with another drive."""
-        names = (f"{JOINT}.drive.inertia", f"{JOINT}.drive.stiffness", f"{JOINT}.drive.damping")
-        values = (inertia, stiffness, damping)
-        return with_parameters(self.model, dict(zip(names, values, strict=True)))
+    @cached_property
+    def _disc(self) -> System:
+        return flatten(self.model)
 
-    def reference_torque(self, model: Model) -> Array:
+    @cached_property
+    def _stiff(self) -> System:
+        """The rigid-joint arm without a disc."""
+        return flatten(replace(rigid(self.model), sensors=()))
+
+    def system(self, drive: DriveValues) -> System:
+        """The arm with another drive, ready to compute with."""
+        names, before = [f"{JOINT}.drive.inertia"], np.array([self.drive.inertia])
+        new = updated(self._disc, names, before, np.array([drive.inertia]))
+        owners = [spring.owner for spring in self.model.assembly.springs]
+        spring = new.parameters.spring.copy()
+        spring[owners.index(f"{JOINT}.drive"), :2] = drive.stiffness, drive.damping
+        return replace(new, parameters=new.parameters._replace(spring=spring))
+
+    def reference_torque(self, inertia: float) -> Array:
         """Torque (steps, 3) [N m] that moves the motor of the rigid-joint arm as commanded.
 
         The disc then turns with link 1 and counts to its inertia. The paper does not say whether
         its reference has the disc; without it the torque could not move a disc of several kg m^2.
         """
-        drive = model.joint(JOINT).drive
-        assert drive is not None
-        link = model.body("link_1")
-        four = link.phi[list(PLANAR)] + np.array([0.0, 0.0, 0.0, drive.inertia])
-        plain = replace(rigid(model), sensors=())  # the motor's have nothing to sit on any more
-        stiff = flatten(plain.with_body(stretched(link, four)))
-        plan = Plan(PUBLISHED["duration"], motions=self.motions)
-        tabulate = plan.inputs(stiff)
+        zero = np.zeros(1)
+        stiff = updated(self._stiff, ["link_1.izz"], zero, np.array([inertia]))
         times = np.arange(2 * len(self.stages) + 1) * 0.5 * STEP
+        start, steps, rows = self._stiff_tables
         flight = integrate(
-            stiff, plan.start_state(stiff), tabulate, duration=float(times[-1]), step=0.5 * STEP
+            stiff, start, lambda _: steps, duration=float(times[-1]), step=0.5 * STEP
         )
-        inputs = tabulate(np.repeat(times[:, None], 3, axis=1))
-        torque = observe(stiff, flight.states, inputs=inputs, times=times).forces
+        torque = observe(stiff, flight.states, inputs=rows, times=times).forces
         row = torque[:, stiff.coordinates.index(JOINT)]
         return np.column_stack([row[:-1:2], row[1::2], row[2::2]])
 
-    def inputs(self, system: System, torque: Array) -> Inputs:
+    @cached_property
+    def _stiff_tables(self) -> tuple[Array, Inputs, Inputs]:
+        """Start and inputs of the rigid arm: for every half step, and at their ends."""
+        plan = Plan(PUBLISHED["duration"], motions=self.motions)
+        tabulate = plan.inputs(self._stiff)
+        n = 2 * len(self.stages)
+        steps = (np.arange(n)[:, None] + np.array([0.0, 0.5, 1.0])) * 0.5 * STEP
+        ends = np.repeat(np.arange(n + 1)[:, None] * 0.5 * STEP, 3, axis=1)
+        return plan.start_state(self._stiff), tabulate(steps), tabulate(ends)
+
+    @cached_property
+    def _moving(self) -> Inputs:
+        return Plan(PUBLISHED["duration"], motions=self.driven).inputs(self._disc)(self.stages)
+
+    def inputs(self, torque: Array) -> Inputs:
         """Tables for the integrator: joints 2 and 3 move, the motor is pushed."""
-        table = Plan(PUBLISHED["duration"], motions=self.driven).inputs(system)(self.stages)
-        effort = np.zeros((len(self.stages), 3, system.n_coordinates, 3))
-        effort[:, :, system.coordinates.index(MOTOR), 0] = torque
-        return table._replace(effort=effort)
+        effort = np.zeros((len(self.stages), 3, self._disc.n_coordinates, 3))
+        effort[:, :, self._disc.coordinates.index(MOTOR), 0] = torque
+        return self._moving._replace(effort=effort)
 
-    @property
-    def driven(self) -> dict[str, Accelerate]:
-        """The motions of joints 2 and 3."""
-        return {name: motion for name, motion in self.motions.items() if name != JOINT}
-
-    def start(self, system: System, offset: float, rate: float = 0.0) -> Array:
-        """The state at t = 0: at rest but for the spring's offset [rad] and rate [rad/s]."""
+    def start(self, offset: float, rate: float = 0.0) -> Array:
+        """The state at t = 0: at rest but for the spring's offset [rad] and its rate [rad/s]."""
         home = self.model.joint(JOINT).home
         plan = Plan(
             PUBLISHED["duration"], motions=self.driven,
             start=Start(coordinates={JOINT: home + offset, MOTOR: home}, speeds={JOINT: rate}),
         )  # fmt: skip
-        return plan.start_state(system)
+        return plan.start_state(self._disc)
 
-    def states(self, model: Model, offset: float, torque: Array | None = None) -> Array:
-        """States (N, ...) at every step of a run of the disc model."""
-        system = flatten(model)
-        torque = self.reference_torque(model) if torque is None else torque
-        table = self.inputs(system, torque)
+    def states(
+        self, drive: DriveValues, offset: float, torque: Array | None = None, *, rate: float = 0.0
+    ) -> Array:
+        """States (steps + 1, ...) of a run of the disc model; `rate` of the spring [rad/s]."""
+        torque = self.reference_torque(drive.inertia) if torque is None else torque
+        table = self.inputs(torque)
         flight = integrate(
-            system, self.start(system, offset), lambda _: table,
+            self.system(drive), self.start(offset, rate), lambda _: table,
             duration=PUBLISHED["duration"], step=STEP,
         )  # fmt: skip
         return flight.states
 
-    def joint_angle(self, model: Model, offset: float) -> Array:
+    def joint_angle(self, drive: DriveValues, offset: float) -> Array:
         """q1 at the sample instants [rad]."""
-        return positions(self.states(model, offset))[::EVERY, 0]
+        return positions(self.states(drive, offset))[::EVERY, 0]
 
-    def flight(self, model: Model, offset: float, *, seed: int) -> Telemetry:
+    def flight(
+        self, drive: DriveValues, offset: float, *, seed: int, is_noisy: bool = True
+    ) -> Telemetry:
         """What the sensors of the bench report of a run of the disc model."""
-        system, torque = flatten(model), self.reference_torque(model)
-        states = self.states(model, offset, torque)[::EVERY]
-        table = self.inputs(system, torque)
-        last = [np.concatenate([t[::EVERY], t[-1:, ::-1]]) for t in (table.given, table.effort)]
+        system, torque = self.system(drive), self.reference_torque(drive.inertia)
+        states = self.states(drive, offset, torque)[::EVERY]
+        table = self.inputs(torque)
+        rows = [np.concatenate([t[::EVERY], t[-1:, ::-1]]) for t in (table.given, table.effort)]
         push = np.zeros((len(states), 3, table.push.shape[-1]))
-        inputs = Inputs(last[0], last[1], push, table.gains)
+        inputs = Inputs(rows[0], rows[1], push, table.gains)
         times = np.arange(len(states)) / RATE
-        motion = observe(system, states, inputs=inputs, times=times)
-        at = Instant(times, states, motion, inputs)
+        at = Instant(times, states, observe(system, states, inputs=inputs, times=times), inputs)
         channels = [
             channel
-            for sensor in model.sensors
+            for sensor in self.model.sensors
             for name, truth in readings(system, sensor, at).items()
-            for channel in report(sensor, name, times, truth, seed=seed)
+            for channel in report(
+                sensor if is_noisy else replace(sensor, noise=0.0), name, times, truth, seed=seed
+            )
         ]
         return Telemetry.of(channels)
 
