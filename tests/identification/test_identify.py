@@ -306,4 +306,4 @@ def test_questions_without_sense_are_refused(
 ) -> None:
     model, flight = capture
     with pytest.raises(IdentificationError, match=words):
-        ff.identify(model, change(ff.Parameters(model)), flight)
+        ff.identify(model, change(ff.Parameters(model)), flight, method="momentum")

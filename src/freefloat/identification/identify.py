@@ -25,6 +25,7 @@ from freefloat.identification.output_error.flights import (
     identified_by_output_error,
     why_output_error,
 )
+from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.parameters import Parameter, Parameters, parameter_values
 from freefloat.identification.reading import samples_of
 from freefloat.identification.samples import Samples
@@ -72,6 +73,7 @@ def identify(
     drag: bool = False,
     plan: Plan | Sequence[Plan] | None = None,
     known_start: bool = False,
+    search: SearchOptions = USUAL,
     seed: int = 0,
 ) -> Fit:
     """Find the free parameters from one or several recordings of the same system.
@@ -85,7 +87,7 @@ def identify(
     "output_error" flies the model again and compares what its sensors would read; it is chosen
     where only it can find what is free (see docs/output_error.md). plan: what was flown, if known
     exactly, for all recordings or one each; else the recorded joint motion drives the model.
-    known_start: the initial state is the plan's, not to be found.
+    known_start: the initial state is the plan's, not to be found; search: how it is looked for.
 
     >>> from dataclasses import replace
     >>> import freefloat as ff
@@ -110,39 +112,68 @@ def identify(
         record = provenance(seed=seed, data=_digest(recorded), method=chosen)
         return identified_by_output_error(
             parameters, recorded, prior_model=model, reason=reason, provenance=record, plan=plan,
-            robust=robust, known_start=known_start,
+            robust=robust, known_start=known_start, options=search, seed=seed,
         )  # fmt: skip
     _require_linear_use(parameters, plan, known_start)
+    given = Given(model, chosen, reason, method, solver, robust, physical, at, drag, seed)
+    return _by_equations(parameters, recorded, given)
+
+
+@dataclass(frozen=True)
+class Given:
+    """The options of an identification by equations, and the method they led to."""
+
+    model: Model
+    chosen: str
+    reason: str
+    method: Method
+    solver: Solver
+    robust: Loss | None
+    physical: bool
+    momentum: tuple[float, float, float] | None
+    drag: bool
+    seed: int
+
+
+def _by_equations(parameters: Parameters, recorded: tuple[Telemetry, ...], given: Given) -> Fit:
+    """The Fit by a linear family."""
+    system = flatten(parameters.model)
     samples = tuple(
-        _read(system, flight, chosen, f"recording {k}: " if len(recorded) > 1 else "")
+        _read(system, flight, given.chosen, f"recording {k}: " if len(recorded) > 1 else "")
         for k, flight in enumerate(recorded, start=1)
     )
-    if chosen != "angular" and (drag or at is not None):
+    if given.chosen != "angular" and (given.drag or given.momentum is not None):
         raise IdentificationError(
-            f"a known momentum and drag are for the angular method, not for {chosen}"
+            f"a known momentum and drag are for the angular method, not for {given.chosen}"
         )
-    if robust is not None:
+    if given.robust is not None:
         samples = tuple(without_spikes(part) for part in samples)
-    request = Request(system, parameters, samples, solver, robust, at, drag, seed)
-    finding = _METHODS.get(chosen, _standard)(request, chosen)
-    notes = [note for part in finding.prepared for note in part.notes]
-    record = provenance(seed=seed, data=_digest(recorded), method=chosen, solver=solver)
-    fit = fit_of(
-        parameters, finding, method=chosen, reason=reason, is_physical=physical,
-        notes=tuple(dict.fromkeys(notes)), provenance=record,
+    request = Request(
+        system, parameters, samples, given.solver, given.robust, given.momentum, given.drag,
+        given.seed,
     )  # fmt: skip
-    fit = replace(fit, prior_model=model)
+    finding = _METHODS.get(given.chosen, _standard)(request, given.chosen)
+    notes = [note for part in finding.prepared for note in part.notes]
+    data = _digest(recorded)
+    record = provenance(seed=given.seed, data=data, method=given.chosen, solver=given.solver)
+    fit = fit_of(
+        parameters, finding, method=given.chosen, reason=given.reason,
+        is_physical=given.physical, notes=tuple(dict.fromkeys(notes)), provenance=record,
+    )  # fmt: skip
+    fit = replace(fit, prior_model=given.model)
     beyond = [p for p in parameters.free_ones if not p.lower <= fit[p.name].value <= p.upper]
     if not beyond:
         return fit
     held = parameters
     for p in beyond:
         held = held.fix(p.name, value=float(np.clip(fit[p.name].value, p.lower, p.upper)))
-    again = partial(
-        identify, method=method, solver=solver, robust=robust, physical=physical,
-        momentum=momentum, drag=drag, seed=seed,
+    if not held.free_ones:
+        return at_bounds(fit, beyond, None)
+    again = identify(
+        held.model, held, recorded, method=given.method, solver=given.solver, robust=given.robust,
+        physical=given.physical, momentum=given.momentum, drag=given.drag, seed=given.seed,
     )  # fmt: skip
-    return at_bounds(fit, beyond, None if not held.free_ones else again(held.model, held, recorded))
+    return at_bounds(fit, beyond, again)
 
 
 def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]) -> None:
@@ -212,7 +243,7 @@ def _written(parameters: Parameters) -> Parameters:
     if chained:
         raise IdentificationError(f"{chained[0]} is tied to {ties[chained[0]]}, itself tied")
     own = parameter_values(flatten(parameters.model))
-    wanted = {p.name: p.value for p in parameters if p.value != own[p.name]}
+    wanted = {p.name: p.value for p in parameters if p.value != own.get(p.name, p.value)}
     for name, leader in ties.items():
         p = parameters[name]
         assert p.tied_to is not None

@@ -18,7 +18,7 @@ from freefloat.dynamics.sensitivity import Sensitivity
 from freefloat.dynamics.state import rates
 from freefloat.dynamics.tree import System
 from freefloat.model.parts import Sensor
-from freefloat.telemetry.truths import Instant, gravity
+from freefloat.telemetry.truths import Instant, drive_spring, gravity
 
 
 @dataclass(frozen=True)
@@ -67,18 +67,17 @@ def _motor_torque(system: System, joint: str, at: Instant, slopes: Sensitivity) 
     """Rotor torque plus the spring it winds up; see truths."""
     c, motor = system.n_coordinates, f"{joint}.motor"
     change = slopes.efforts[:, 6 + c + system.coordinates.index(motor)].copy()
-    owners = [spring.owner for spring in system.model.assembly.springs]
-    spring = system.model.assembly.springs[owners.index(f"{joint}.drive")]
+    stiffness, damping, rest, friction, speed = drive_spring(system, joint)
     a, b = system.coordinates.index(joint), system.coordinates.index(motor)
     x = at.states[:, 13 + a] - at.states[:, 13 + b]
     u = rates(at.states)[:, a] - rates(at.states)[:, b]
-    t = np.tanh(u / spring.friction_speed)
-    damping = spring.damping + spring.friction * (1.0 - t**2) / spring.friction_speed
+    t = np.tanh(u / speed)
+    braking = damping + friction * (1.0 - t**2) / speed
     dx = _coordinate(system, joint, slopes, 0) - _coordinate(system, motor, slopes, 0)
     du = _coordinate(system, joint, slopes, 1) - _coordinate(system, motor, slopes, 1)
-    change -= spring.stiffness * dx + damping[:, None] * du
-    own = {"stiffness": x - spring.rest, "damping": u, "friction": t,
-           "rest": np.full_like(x, -spring.stiffness)}  # fmt: skip
+    change -= stiffness * dx + braking[:, None] * du
+    own = {"stiffness": x - rest, "damping": u, "friction": t,
+           "rest": np.full_like(x, -stiffness)}  # fmt: skip
     for p, name in enumerate(slopes.names):
         owner, _, field = name.rpartition(".")
         if owner == f"{joint}.drive" and field in own:

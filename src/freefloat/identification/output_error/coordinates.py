@@ -1,9 +1,12 @@
-"""Unconstrained coordinates: any real vector is a set of parameters that could be real.
+"""Steps that stay real: every set of parameters the search visits could be that of a robot.
 
-A body of which all ten parameters are free is written by the log-Cholesky factor of its
-pseudo-inertia; one that moves in a plane (mass, mx, my, izz) by log mass, centre of mass and log
-inertia about it; positive scalars by their logarithm. What is left (single entries of a body,
-initial states, biases) stays as it is: trial steps out of what is real are refused.
+A step goes straight on in the parameters themselves, in which the equations are linear, as long as
+that keeps well inside what is real. Where it would not, it is bent: a body of which all ten
+parameters are free moves in the log-Cholesky factor of its pseudo-inertia, one that moves in a
+plane (mass, mx, my, izz) in log mass, centre of mass and log inertia about it, positive scalars in
+their logarithm. So no step can leave. Damping and friction have zero as a bound: they may well be
+zero, which no logarithm reaches. Steps of single entries of a body that leave what is real are
+refused.
 """
 
 from __future__ import annotations
@@ -17,29 +20,36 @@ from freefloat.arrays import Array
 from freefloat.model import inertia as inertial
 
 FOUR = ("mass", "mx", "my", "izz")
-POSITIVE = ("stiffness", "damping", "friction", "inertia", "length", "mass")
-FAR_LOG = 3.0  # a factor of 20: how far a logarithm may sensibly go from its start
-FAR = 10.0  # natural sizes
+POSITIVE = ("stiffness", "inertia", "length", "mass")
+KEPT = 0.2  # of what a step starts from must be left along every direction, or it is bent
+LONGEST = 1.0  # of a bent step, in logarithms
 
 
 @dataclass(frozen=True)
 class Group:
-    """Parameters that change together: `places` in the vector, how to go to and fro, how far.
+    """Parameters that move together; `places` in the vector.
 
-    slope(x): d parameters / d coordinates; far: how far the coordinates may sensibly go.
+    room(before, after): what is left of `before`, 1 for all and 0 for the edge of what is real.
     """
 
     places: tuple[int, ...]
+    room: Callable[[Array, Array], float]
     values: Callable[[Array], Array]
     coordinates: Callable[[Array], Array]
     slope: Callable[[Array], Array]
-    far: Callable[[Array], Array]
+
+    def moved(self, theta: Array, step: Array) -> Array:
+        """The parameters after a step: straight on if there is room, else bent."""
+        if self.room(theta, theta + step) > KEPT:
+            return theta + step
+        x = self.coordinates(theta)
+        bent = np.linalg.solve(self.slope(x), step)
+        return self.values(x + bent * min(1.0, LONGEST / float(np.max(np.abs(bent)))))
 
 
 def groups_of(
-    names: Sequence[str], start: Array, sizes: Array, bounded: Sequence[bool],
-    upright: frozenset[str],
-) -> list[Group]:  # fmt: skip
+    names: Sequence[str], start: Array, bounded: Sequence[bool], upright: frozenset[str]
+) -> list[Group]:
     """The groups of named parameters at their starting values; every place is in one of them."""
     bodies: dict[str, dict[str, int]] = {}
     for k, name in enumerate(names):
@@ -48,26 +58,29 @@ def groups_of(
             bodies.setdefault(owner, {})[field] = k
     found: list[Group] = []
     for owner, fields in bodies.items():
-        places = [fields[f] for f in inertial.NAMES if f in fields]
+        places = tuple(fields[f] for f in inertial.NAMES if f in fields)
+        phi = start[list(places)]
         if any(bounded[k] for k in places):
             continue
-        phi = start[places]
-        if len(fields) == 10 and np.linalg.eigvalsh(inertial.pseudo_inertia(phi))[0] > 1e-9 * (
-            phi[0] + phi[4] + phi[7] + phi[9]
-        ):
-            found.append(_body(tuple(places)))
+        if len(fields) == 10 and _is_solid(phi):
+            found.append(_body(places))
         elif set(fields) == set(FOUR) and owner in upright and _spread(phi) > 0.0:
-            found.append(_flat(tuple(places)))
+            found.append(_flat(places))
     taken = {k for group in found for k in group.places}
     for k, name in enumerate(names):
-        if k in taken:
-            continue
-        owner, _, field = name.rpartition(".")
-        is_state = name.startswith(("start.", "bias.", "gain.", "delay."))
-        alone = field != "mass" or len(bodies.get(owner, {})) <= 1
-        is_log = field in POSITIVE and not is_state and alone and start[k] > 0.0
-        found.append(_scalar(k) if is_log else _plain(k, FAR * sizes[k]))
+        if k not in taken:
+            owner, _, field = name.rpartition(".")
+            is_state = name.startswith(("start.", "bias.", "gain.", "delay."))
+            is_alone = field != "mass" or len(bodies.get(owner, {})) <= 1
+            is_log = field in POSITIVE and not is_state and is_alone and start[k] > 0.0
+            found.append(_scalar(k) if is_log else _plain(k))
     return found
+
+
+def _is_solid(phi: Array) -> bool:
+    """Whether the body has spread in every direction, so that a factor exists."""
+    values = np.linalg.eigvalsh(inertial.pseudo_inertia(phi))
+    return bool(values[0] > 1e-9 * values[-1])
 
 
 def _spread(four: Array) -> float:
@@ -77,17 +90,20 @@ def _spread(four: Array) -> float:
 
 
 def _body(places: tuple[int, ...]) -> Group:
-    def far(x: Array) -> Array:
-        long = float(np.exp(np.max(x[1:4])))  # radius of gyration [m]
-        return np.concatenate([np.full(4, FAR_LOG), np.full(6, FAR * long)])
+    def room(before: Array, after: Array) -> float:
+        factor = np.linalg.inv(np.linalg.cholesky(inertial.pseudo_inertia(before)))
+        return float(np.linalg.eigvalsh(factor @ inertial.pseudo_inertia(after) @ factor.T)[0])
 
     return Group(
-        places, inertial.phi_from_log_cholesky, inertial.log_cholesky_from_phi,
-        inertial.log_cholesky_jacobian, far,
+        places, room, inertial.phi_from_log_cholesky, inertial.log_cholesky_from_phi,
+        inertial.log_cholesky_jacobian,
     )  # fmt: skip
 
 
 def _flat(places: tuple[int, ...]) -> Group:
+    def room(before: Array, after: Array) -> float:
+        return min(float(after[0] / before[0]), _spread(after) / _spread(before))
+
     def values(x: Array) -> Array:
         mass, inner = np.exp(x[0]), np.exp(2.0 * x[3])
         return mass * np.array([1.0, x[1], x[2], x[1] ** 2 + x[2] ** 2 + inner])
@@ -105,19 +121,15 @@ def _flat(places: tuple[int, ...]) -> Group:
         J[3, 1:] = mass * np.array([2.0 * x[1], 2.0 * x[2], 2.0 * inner])
         return J
 
-    def far(x: Array) -> Array:
-        return np.array([FAR_LOG, FAR * np.exp(x[3]), FAR * np.exp(x[3]), FAR_LOG])
-
-    return Group(places, values, coordinates, slope, far)
+    return Group(places, room, values, coordinates, slope)
 
 
 def _scalar(k: int) -> Group:
-    return Group(
-        (k,), np.exp, np.log, lambda x: np.exp(x)[:, None], lambda x: np.array([FAR_LOG])
-    )
+    def room(before: Array, after: Array) -> float:
+        return float(after[0] / before[0])
+
+    return Group((k,), room, np.exp, np.log, lambda x: np.exp(x)[:, None])
 
 
-def _plain(k: int, far: float) -> Group:
-    return Group(
-        (k,), np.array, np.array, lambda x: np.ones((1, 1)), lambda x: np.array([far])
-    )
+def _plain(k: int) -> Group:
+    return Group((k,), lambda before, after: 1.0, np.array, np.array, lambda x: np.ones((1, 1)))

@@ -153,9 +153,7 @@ def _spun(channel: Channel) -> tuple[Motion, tuple[float, float]]:
     return at, span
 
 
-def _efforts(
-    system: System, telemetry: Telemetry, notes: list[str]
-) -> Callable[[Array], Array]:
+def _efforts(system: System, telemetry: Telemetry, notes: list[str]) -> Callable[[Array], Array]:
     """Recorded torques of the torque-driven coordinates whose motion is not recorded."""
     found: dict[int, Channel] = {}
     for c, coordinate in enumerate(system.model.assembly.coordinates):

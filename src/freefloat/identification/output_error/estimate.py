@@ -9,14 +9,17 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.identification.finding import NOISY
+from freefloat.identification.output_error.input_noise import with_input_noise
 from freefloat.identification.output_error.levenberg import Descent, descend
 from freefloat.identification.output_error.noise import RowNoise, coloured, resized
+from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.problem import Loss, Problem, stated_noise
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.identification.parameters import Parameters
 
 HORIZONS = (4.0, 8.0, 16.0)  # [s]: flexible models have false minima over long stretches
+ROUGH = 0.01  # relative decrease that ends the search over a shorter horizon
 ROUNDS = 3  # of estimating the noise
 SETTLED = 0.02  # relative change of a noise that calls for no further round
 
@@ -38,7 +41,7 @@ class Found:
     @property
     def theta(self) -> Array:
         """The parameters found, in their units."""
-        return self.problem.unknowns.theta(self.descent.at.x)
+        return self.descent.at.theta
 
 
 def search(
@@ -47,31 +50,54 @@ def search(
     *,
     robust: Loss | None = None,
     is_start_known: bool = False,
-    horizons: Sequence[float] | None = None,
+    options: SearchOptions = USUAL,
+    seed: int = 0,
 ) -> Found:
     """The parameters that explain the recordings best, from those of the model on."""
     unknowns = unknowns_of(parameters, recordings, is_start_known=is_start_known)
-    x = unknowns.x(unknowns.start)
-    problem = Problem(tuple(recordings), unknowns, stated_noise(recordings), robust, x)
-    n = 0
-    for seconds in _horizons(problem, horizons):
-        short = descend(problem.until(seconds), x, most=20)
-        x, n = short.at.x, n + short.n_evaluations
-    descent = descend(problem, x)
-    n += descent.n_evaluations
+    theta = np.clip(unknowns.start, unknowns.lower, unknowns.upper)
+    problem = Problem(tuple(recordings), unknowns, stated_noise(recordings), robust, theta)
+    descent, n = _best_start(problem, theta, options, seed)
+    if any(recording.telemetry is not None for recording in recordings):
+        problem = replace(problem, noise=with_input_noise(problem, descent.at.theta, seed=seed))
+        descent = descend(problem, descent.at.theta)
+        n += descent.n_evaluations
     stated = problem.noise
     for _ in range(ROUNDS):
         noise = _noise(problem, descent, stated)
         if _is_same(noise, problem.noise):
             break
         problem = replace(problem, noise=noise)
-        descent = descend(problem, descent.at.x)
+        descent = descend(problem, descent.at.theta)
         n += descent.n_evaluations
     misfit, colour = {}, []
     for row, error, said, used in _rows(problem, descent, stated):
         misfit[row] = float(np.mean(error**2)) / said.size**2
         colour += [row] * (not used.is_white)
     return Found(problem, descent, misfit, tuple(colour), n)
+
+
+def _best_start(
+    problem: Problem, theta: Array, options: SearchOptions, seed: int
+) -> tuple[Descent, int]:
+    """The lowest minimum from the model's parameters and from random ones around them."""
+    rng = np.random.default_rng([seed, 0x57])
+    is_shared = np.array([u.recording is None for u in problem.unknowns.items], dtype=float)
+    best, n = None, 0
+    for k in range(max(options.starts, 1)):
+        x = theta
+        if k:
+            spread = options.spread * problem.unknowns.sizes * is_shared
+            x = problem.unknowns.moved(theta, spread * rng.standard_normal(len(theta)))
+        for seconds in _horizons(problem, options.horizons):
+            short = descend(problem.until(seconds), x, most=20, enough=ROUGH)
+            x, n = short.at.theta, n + short.n_evaluations
+        found = descend(problem, x)
+        n += found.n_evaluations
+        if best is None or found.at.cost < best.at.cost:
+            best = found
+    assert best is not None
+    return best, n
 
 
 def _horizons(problem: Problem, asked: Sequence[float] | None) -> list[float]:
@@ -140,8 +166,6 @@ def _is_same(one: object, other: object) -> bool:
             for a, b in zip(stream, twin, strict=True):
                 if abs(a.size / b.size - 1.0) > SETTLED or a.is_white != b.is_white:
                     return False
-                if not a.is_white and not np.array_equal(
-                    np.round(a.lags, 1), np.round(b.lags, 1)
-                ):
+                if not a.is_white and not np.array_equal(np.round(a.lags, 1), np.round(b.lags, 1)):
                     return False
     return True

@@ -11,9 +11,10 @@ from freefloat.errors import IdentificationError
 from freefloat.excitation.plan import Plan
 from freefloat.identification.fit import Fit
 from freefloat.identification.output_error.estimate import search
+from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.outcome import fit_of
 from freefloat.identification.output_error.problem import Loss
-from freefloat.identification.output_error.recording import STEP, recording_of
+from freefloat.identification.output_error.recording import recording_of
 from freefloat.identification.output_error.residuals import is_of_sensor
 from freefloat.identification.parameters import Parameters
 from freefloat.identification.reading import channel_names
@@ -31,21 +32,27 @@ def identified_by_output_error(
     plan: Plan | Sequence[Plan] | None = None,
     robust: Loss | None = None,
     known_start: bool = False,
-    step: float = STEP,
-    horizons: Sequence[float] | None = None,
+    options: SearchOptions = USUAL,
+    seed: int = 0,
 ) -> Fit:
     """The Fit whose model, flown again, reads most like the recordings."""
     plans = _plans(plan, len(flights))
     several = len(flights) > 1
+    has_delays = any(p.name.startswith("delay.") for p in parameters.free_ones)
     recordings = [
         recording_of(
-            parameters.model, flight, plan=own, step=step,
+            parameters.model, flight, plan=own, step=options.step, has_delays=has_delays,
             place=f"recording {k}: " if several else "",
         )
         for k, (flight, own) in enumerate(zip(flights, plans, strict=True), start=1)
     ]  # fmt: skip
     found = search(
-        parameters, recordings, robust=robust, is_start_known=known_start, horizons=horizons
+        parameters,
+        recordings,
+        robust=robust,
+        is_start_known=known_start,
+        options=options,
+        seed=seed,
     )
     notes = [note for recording in recordings for note in recording.notes]
     return fit_of(
@@ -83,8 +90,7 @@ def why_output_error(
     swings = [
         c.name
         for c in system.model.assembly.coordinates
-        if c.role == "passive"
-        and not all(channel_names(c)[0] in flight for flight in flights)
+        if c.role == "passive" and not all(channel_names(c)[0] in flight for flight in flights)
     ]
     if swings and _matters(system, names):
         return f"{swings[0]} moves freely and is not recorded"

@@ -15,12 +15,14 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.errors import IdentificationError
 from freefloat.identification.output_error.problem import Evaluation, Problem
+from freefloat.telemetry.channel import Mask
 
 Ending = Literal["converged", "stuck", "out of iterations"]
 FIRST_DAMPING = 1e-3  # of the squared length of a column
+LEAST_DAMPING = 1e-12
 STRONGEST = 1e12  # damping from which on no step can be found
-NEGLIGIBLE = 1e-6  # decrease of half the sum of squares, in units of the noise
-FINE = 1e-10  # relative decrease
+NEGLIGIBLE = 1e-6  # decrease of half the sum of squares, which is in units of the noise
+FINE = 1e-8  # relative decrease
 
 
 @dataclass(frozen=True)
@@ -34,36 +36,43 @@ class Descent:
 
 def descend(
     problem: Problem,
-    x: Array,
+    theta: Array,
     *,
     most: int = 60,
+    damping: float = FIRST_DAMPING,
+    enough: float = FINE,
     progress: Callable[[Evaluation], None] | None = None,
 ) -> Descent:
-    """The nearest minimum of the problem from x on."""
-    at = problem.evaluate(np.clip(x, problem.unknowns.lower, problem.unknowns.upper))
+    """The nearest minimum of the problem from theta on.
+
+    damping: the first, as a part of the squared lengths of columns; enough: the relative decrease
+    that is not worth another flight.
+    """
+    at = problem.evaluate(np.clip(theta, problem.unknowns.lower, problem.unknowns.upper))
     if at is None:
         raise IdentificationError(
             "the model cannot be flown with its own parameters: the motion is not finite or a"
             " body is not physical; look at it with `freefloat check`"
         )
     lower, upper = problem.unknowns.lower, problem.unknowns.upper
-    damping, growth, scale = FIRST_DAMPING, 2.0, np.zeros(len(x))
+    growth, scale = 2.0, np.zeros(len(theta))
     n = 1
     while n < most:
         gradient, lengths = _gradient(at)
         scale = np.maximum(scale, lengths)
-        held = ((at.x <= lower) & (gradient > 0.0)) | ((at.x >= upper) & (gradient < 0.0))
+        held = ((at.theta <= lower) & (gradient > 0.0)) | ((at.theta >= upper) & (gradient < 0.0))
         step = damped_step(at, np.sqrt(damping) * scale, held)
-        trial = np.clip(at.x + step, lower, upper)
-        expected = -_change(at, trial - at.x)
-        if expected <= max(NEGLIGIBLE, FINE * at.cost) and damping <= 1.0:
+        trial = problem.unknowns.moved(at.theta, step)
+        expected = -_change(at, step)
+        if expected <= max(NEGLIGIBLE, enough * at.cost) and damping <= 1.0:
             return Descent(at, "converged", n)
         new = problem.evaluate(trial)
         n += 1
         gain = (at.cost - new.cost) / expected if new is not None and expected > 0.0 else -1.0
         if new is not None and gain > 1e-4:
             at = new
-            damping = max(damping * max(1.0 / 3.0, 1.0 - (2.0 * gain - 1.0) ** 3), 1e-12)
+            # the better the forecast, the more it is believed
+            damping = max(damping * max(0.05, 1.0 - (2.0 * gain - 1.0) ** 3), LEAST_DAMPING)
             growth = 2.0
             if progress is not None:
                 progress(at)
@@ -79,7 +88,7 @@ def descend(
 
 def _gradient(at: Evaluation) -> tuple[Array, Array]:
     """Slope of the cost, and the lengths of the columns."""
-    n = len(at.x)
+    n = len(at.theta)
     gradient, square = np.zeros(n), np.zeros(n)
     for block in at.blocks:
         places = [*block.own, *block.shared]
@@ -102,14 +111,14 @@ def _change(at: Evaluation, step: Array) -> float:
     return total + 0.5 * float(moved @ moved) + float(moved @ at.prior_left)
 
 
-def damped_step(at: Evaluation, damping: Array, held: Array) -> Array:
+def damped_step(at: Evaluation, damping: Array, held: Mask) -> Array:
     """The step that minimises |J step + r|^2 + |damping step|^2, held unknowns staying put.
 
     Damping is positive everywhere, so no triangle is singular.
     """
     from scipy.linalg import solve_triangular
 
-    n = len(at.x)
+    n = len(at.theta)
     shared = at.blocks[0].shared
     n_shared = len(shared)
     tables, solved = [], []
@@ -151,4 +160,3 @@ def _own_rows(at: Evaluation, own: list[int], n_shared: int) -> Array:
 def _others(n: int, places: list[int]) -> list[int]:
     chosen = set(places)
     return [k for k in range(n) if k not in chosen]
-

@@ -21,6 +21,7 @@ from freefloat.identification.visibility import Visibility, visibility, without
 from freefloat.identification.wording import USELESS, tally
 from freefloat.identification.write_back import with_parameters
 from freefloat.model.model import Model
+from freefloat.telemetry.channel import Mask
 from freefloat.telemetry.names import unit_of
 
 
@@ -116,12 +117,10 @@ def _scale_words(scale: Scale | None, sources: tuple[str, ...]) -> Scale | None:
     return Scale(True, scale.std, f"fixed by {' and '.join(sources)}")
 
 
-def _estimates(
-    found: Found, seen: Visibility, J: Array
-) -> tuple[tuple[Estimate, ...], Array]:
-    unknowns, theta, x = found.problem.unknowns, found.theta, found.descent.at.x
+def _estimates(found: Found, seen: Visibility, J: Array) -> tuple[tuple[Estimate, ...], Array]:
+    unknowns, theta = found.problem.unknowns, found.theta
     shown = [k for k, u in enumerate(unknowns.items) if u.is_reported]
-    at_bound = (x <= unknowns.lower) | (x >= unknowns.upper)
+    at_bound = (theta <= unknowns.lower) | (theta >= unknowns.upper)
     has_std = np.array(
         [s.status in KNOWN and not at_bound[k] for k, s in zip(shown, seen.parameters, strict=True)]
     )
@@ -142,7 +141,7 @@ def _estimates(
     return tuple(estimates), covariance
 
 
-def _covariance(found: Found, J: Array, at_bound: Array) -> Array:
+def _covariance(found: Found, J: Array, at_bound: Mask) -> Array:
     """Of all unknowns: by singular values, columns scaled; bounds hold what is at them."""
     unknowns = found.problem.unknowns
     rows = [
@@ -244,9 +243,7 @@ def _some(names: Sequence[str], most: int = 3) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" * (len(names) > most))
 
 
-def _status(
-    estimates: Sequence[Estimate], seen: Visibility, found: Found
-) -> tuple[str, bool]:
+def _status(estimates: Sequence[Estimate], seen: Visibility, found: Found) -> tuple[str, bool]:
     """A sentence a person can act on, and whether to trust the numbers."""
     bounds = [e.name for e in estimates if e.status == "at bound"]
     worst = max(found.misfit.values(), default=0.0)
@@ -269,4 +266,3 @@ def _status(
     if bounds:
         words = f"{_some(bounds)} at the bound. {words}"
     return words, is_good
-

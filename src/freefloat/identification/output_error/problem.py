@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.tree import System, flatten
-from freefloat.errors import FreefloatError
+from freefloat.dynamics.renumber import renumbered
+from freefloat.dynamics.tree import System
 from freefloat.identification.output_error.noise import RowNoise
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.output_error.residuals import (
@@ -20,15 +20,16 @@ from freefloat.identification.output_error.residuals import (
     right_jacobian,
 )
 from freefloat.identification.output_error.unknowns import Unknowns
-from freefloat.identification.write_back import with_parameters
 
 Loss = Literal["huber", "tukey"]
+FAR = 10.0  # natural sizes that a parameter may go from where it started
+NEAR = 0.5  # the same while only the first seconds are looked at, which tell little
 HUBER, TUKEY = 1.345, 4.685  # standard deviations: 95 % as good as least squares on clean data
 
 
 @dataclass(frozen=True)
 class Block:
-    """What one recording says: the triangle of [own, shared, residual], in coordinates x."""
+    """What one recording says: the triangle of [own, shared, residual]."""
 
     own: list[int]
     shared: list[int]
@@ -39,11 +40,11 @@ class Block:
 class Evaluation:
     """The problem at one point: half the sum of squares, and the slopes in compact form.
 
-    prior_rows (rows, x) and prior_left (rows,): what priors add; errors: of every recording,
+    prior_rows (rows, unknowns) and prior_left (rows,): what priors add; errors: of every recording,
     stream by stream, in units of the sensors; n_outliers: rows of less than half their weight.
     """
 
-    x: Array
+    theta: Array
     cost: float
     blocks: tuple[Block, ...]
     prior_rows: Array
@@ -62,13 +63,12 @@ class Problem:
     noise: tuple[tuple[tuple[RowNoise, ...], ...], ...]
     robust: Loss | None = None
     origin: Array | None = None  # of the ridge that keeps unseen directions from running away
+    reach: float = FAR  # its width, in natural sizes
 
-    def evaluate(self, x: Array) -> Evaluation | None:
-        """The problem at x; None where no robot could be, or where the flight is not finite."""
-        theta = self.unknowns.theta(x)
+    def evaluate(self, theta: Array) -> Evaluation | None:
+        """The problem at theta; None where the flight is not finite."""
         if not np.all(np.isfinite(theta)):
             return None
-        slope = self.unknowns.slope(x)
         systems: dict[tuple[object, ...], System] = {}
         blocks, errors, cost, n_rows, n_outliers = [], [], 0.0, 0, 0
         for r in range(len(self.recordings)):
@@ -78,8 +78,7 @@ class Problem:
             readings, places, mix = found
             rows, left = self._whitened(r, readings)
             left, weights, loss = _weighed(left, self.robust)
-            J = rows @ (mix @ slope[np.ix_(places, places)])
-            table = np.column_stack([J, left])
+            table = np.column_stack([rows @ mix, left])
             if self.robust is not None:
                 table *= weights[:, None]
                 n_outliers += int(np.sum(weights**2 < 0.5))
@@ -91,11 +90,19 @@ class Problem:
             n_rows += len(left)
         if not np.isfinite(cost):
             return None
-        prior_rows, prior_left = self._priors(x, theta, slope)
+        prior_rows, prior_left = self._priors(theta)
         cost += 0.5 * float(prior_left @ prior_left)
         return Evaluation(
-            x, cost, tuple(blocks), prior_rows, prior_left, tuple(errors), n_rows, n_outliers
+            theta, cost, tuple(blocks), prior_rows, prior_left, tuple(errors), n_rows, n_outliers
         )
+
+    def errors(self, theta: Array, r: int) -> list[Array] | None:
+        """Predicted minus measured of the only recording, with the values of recording r."""
+        values = self.unknowns.values(theta, r)
+        recording = self.recordings[0]
+        system = renumbered(recording.system, _of_model(values))
+        readings = predicted_errors(recording, system, values, [])
+        return None if readings is None else [reading.errors for reading in readings]
 
     def physical_rows(self, r: int, theta: Array) -> tuple[Array, list[int]]:
         """Whitened slopes of recording r by its unknowns in their units, and their places."""
@@ -104,25 +111,16 @@ class Problem:
         readings, places, mix = found
         return self._whitened(r, readings)[0] @ mix, places
 
-    def system(self, theta: Array, r: int) -> System:
-        """The system of recording r with these parameters; raises for what cannot be."""
-        values = self.unknowns.values(theta, r)
-        own = {n: v for n, v in values.items() if not (n.startswith("start.") or is_of_sensor(n))}
-        return flatten(with_parameters(self.recordings[r].model, own))
-
     def _readings(
         self, r: int, theta: Array, systems: dict[tuple[object, ...], System]
     ) -> tuple[list[Readings], list[int], Array] | None:
         recording = self.recordings[r]
         places, names, mix = self.unknowns.columns(r)
         values = self.unknowns.values(theta, r)
-        own = {n: v for n, v in values.items() if not (n.startswith("start.") or is_of_sensor(n))}
-        key = (id(recording.model), *own.values())
+        own = _of_model(values)
+        key = (id(recording), *own.values())
         if key not in systems:
-            try:
-                systems[key] = flatten(with_parameters(recording.model, own))
-            except FreefloatError:
-                return None
+            systems[key] = renumbered(recording.system, own)
         readings = predicted_errors(recording, systems[key], values, names)
         if readings is None:
             return None
@@ -144,18 +142,18 @@ class Problem:
                 left.append(noise.whitened(reading.errors[:, c]))
         return np.vstack(rows), np.concatenate(left)
 
-    def _priors(self, x: Array, theta: Array, slope: Array) -> tuple[Array, Array]:
+    def _priors(self, theta: Array) -> tuple[Array, Array]:
         rows, left = [], []
         for k, unknown in enumerate(self.unknowns.items):
             if unknown.parameter.prior is not None:
                 mean, std = unknown.parameter.prior
-                rows.append(slope[k] / std)
+                rows.append(np.eye(len(theta))[k] / std)
                 left.append((theta[k] - mean) / std)
         if self.origin is not None:
-            far = self.unknowns.far(self.origin)
+            far = self.reach * self.unknowns.sizes
             rows += list(np.diag(1.0 / far))
-            left += list((x - self.origin) / far)
-        return np.reshape(rows, (-1, len(x))), np.array(left)
+            left += list((theta - self.origin) / far)
+        return np.reshape(rows, (-1, len(theta))), np.array(left)
 
     def until(self, seconds: float) -> Problem:
         """The problem of the first seconds of every recording."""
@@ -166,7 +164,12 @@ class Problem:
             else tuple(_noise_of(self, r, s.channels) for s in part.streams)
             for r, part in enumerate(short)
         )
-        return replace(self, recordings=short, noise=noise)
+        return replace(self, recordings=short, noise=noise, reach=NEAR)
+
+
+def _of_model(values: Mapping[str, float]) -> dict[str, float]:
+    """The values that belong to the dynamics rather than to starts and sensors."""
+    return {n: v for n, v in values.items() if not (n.startswith("start.") or is_of_sensor(n))}
 
 
 def _noise_of(problem: Problem, r: int, channels: tuple[str, ...]) -> tuple[RowNoise, ...]:

@@ -24,7 +24,6 @@ from freefloat.identification.output_error.streams import WITH_FORCES, Stream, s
 from freefloat.model.model import Model
 from freefloat.telemetry.channels import Telemetry
 
-STEP = 1e-2  # [s]: RK4 is off by 1e-8 of a 1 Hz motion per step
 SHORTEST = 1e-4  # [s]
 COARSEST = 2e-2  # [s] between records where samples fall between them
 TAPS = 6  # records a sample between them is made of
@@ -70,11 +69,17 @@ class Recording:
     n_records: int
     place: str = ""  # "recording 2: " where there are several
     notes: tuple[str, ...] = ()
+    telemetry: Telemetry | None = None  # what drives it, unless a plan does
 
     @property
     def model(self) -> Model:
         """The model with the roles that the driving takes."""
         return self.driving.model
+
+    @cached_property
+    def system(self) -> System:
+        """The model's arrays, at its own numbers."""
+        return flatten(self.model)
 
     @cached_property
     def times(self) -> Array:
@@ -102,20 +107,20 @@ class Recording:
     def _nominal_taps(self) -> dict[int, Taps]:
         return {}
 
-    def taps(self, k: int, delay: float) -> Taps:
-        """Where the samples of stream k fall when its readings are `delay` [s] old."""
+    def taps(self, k: int, delay: float | None = None) -> Taps:
+        """Where the samples of stream k fall; with a delay [s], how that changes too."""
         stream = self.streams[k]
-        if delay != stream.sensor.delay:
-            return self._taps(stream, delay)
+        if delay is not None:
+            return self._taps(stream, delay, is_moving=True)
         if k not in self._nominal_taps:
-            self._nominal_taps[k] = self._taps(stream, delay)
+            self._nominal_taps[k] = self._taps(stream, stream.sensor.delay)
         return self._nominal_taps[k]
 
-    def _taps(self, stream: Stream, delay: float) -> Taps:
+    def _taps(self, stream: Stream, delay: float, *, is_moving: bool = False) -> Taps:
         interval = self.every * self.step
         at = np.clip((stream.times - delay - self.first) / interval, 0.0, self.n_records - 1.0)
         nearest = np.round(at)
-        is_exact = bool(np.all(np.abs(at - nearest) < ON_RECORD)) and delay == stream.sensor.delay
+        is_exact = not is_moving and bool(np.all(np.abs(at - nearest) < ON_RECORD))
         n = min(TAPS, self.n_records)
         below = np.clip(np.floor(at).astype(int) - (n // 2 - 1), 0, self.n_records - n)
         if is_exact:
@@ -159,23 +164,31 @@ def recording_of(
     telemetry: Telemetry,
     *,
     plan: Plan | None = None,
-    step: float = STEP,
+    step: float,
+    has_delays: bool = False,
     place: str = "",
 ) -> Recording:
-    """The recording of a flight; raises IdentificationError for what it lacks."""
+    """The recording of a flight; raises IdentificationError for what it lacks.
+
+    has_delays: samples will be looked for between records.
+    """
     try:
         driving = (
-            driving_by_telemetry(model, telemetry)
-            if plan is None
-            else driving_by_plan(model, plan)
+            driving_by_telemetry(model, telemetry) if plan is None else driving_by_plan(model, plan)
         )
-        return _on_grid(driving, telemetry, plan, step, place)
+        found = _on_grid(driving, telemetry, plan, step, has_delays, place)
+        return replace(found, telemetry=telemetry if plan is None else None)
     except IdentificationError as error:
         raise IdentificationError(f"{place}{error}") from None
 
 
 def _on_grid(
-    driving: Driving, telemetry: Telemetry, plan: Plan | None, step: float, place: str
+    driving: Driving,
+    telemetry: Telemetry,
+    plan: Plan | None,
+    step: float,
+    has_delays: bool,
+    place: str,
 ) -> Recording:
     system = flatten(driving.model)
     first, last = driving.first, driving.last
@@ -192,6 +205,8 @@ def _on_grid(
         )
     start = _nominal_start(system, driving, streams, plan)
     interval = _record_interval(streams, first, step)
+    if has_delays and interval > COARSEST:
+        interval /= np.ceil(interval / COARSEST)
     step = _stable_step(system, start, min(step, interval))
     every = max(1, int(np.ceil(interval / step * (1.0 - 1e-9))))
     end = min(last, max(float(stream.times[-1]) for stream in streams))
@@ -245,9 +260,7 @@ def _nominal_start(
     given = driving.tabulate(np.full((1, 3), driving.first)).given[0, 0]
     for m, i in enumerate(system.tree.given):
         x[13 + i], x[13 + c + i] = given[m, 0], given[m, 1]
-    for (a, b), spring in zip(
-        system.tree.spring_ends, system.model.assembly.springs, strict=True
-    ):
+    for (a, b), spring in zip(system.tree.spring_ends, system.model.assembly.springs, strict=True):
         if b >= 0 and a not in system.tree.given:
             x[13 + a], x[13 + c + a] = x[13 + b] + spring.rest, x[13 + c + b]
         elif b < 0 and a not in system.tree.given and spring.stiffness > 0.0:

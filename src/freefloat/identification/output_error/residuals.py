@@ -13,6 +13,7 @@ from freefloat.dynamics.sensitivity import Sensitivity, integrate_with_sensitivi
 from freefloat.dynamics.tree import System
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.output_error.streams import Stream
+from freefloat.identification.parameters import SENSOR_WORDS
 from freefloat.model.rotations import (
     conjugate,
     quaternion_from_rotation_vector,
@@ -23,7 +24,6 @@ from freefloat.telemetry.slopes import reading_slopes
 from freefloat.telemetry.truths import Instant, readings
 
 START_PLACES = {"position": 0, "attitude": 3, "velocity": 7, "rate": 10}
-SENSOR_WORDS = ("bias.", "gain.", "delay.")
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def _errors(
     own = reading_slopes(system, stream.sensor, stream.target, at, flown)
     if not stream.is_attitude:
         truth, own = truth[:, stream.columns], own[:, stream.columns]
-    taps = recording.taps(k, values.get(f"delay.{stream.prefix}", stream.sensor.delay))
+    taps = recording.taps(k, values.get(f"delay.{stream.prefix}"))
     slopes = np.zeros((len(stream.times), own.shape[1], len(names)))
     inner = [p for p, name in enumerate(names) if not is_of_sensor(name)]
     slopes[:, :, inner] = taps.values(own)

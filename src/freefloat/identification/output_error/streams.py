@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.tree import System
+from freefloat.dynamics.tree import System, flatten
 from freefloat.identification.reading import noise_of, rounding_of
 from freefloat.model.checks import BODY_SENSORS, JOINT_SENSORS, MOTOR_SENSORS, sensor_targets
 from freefloat.model.model import Model
 from freefloat.model.parts import Sensor
-from freefloat.telemetry.channel import Channel
+from freefloat.telemetry.channel import Channel, Mask
 from freefloat.telemetry.channels import Telemetry
 from freefloat.telemetry.sensors import SUFFIXES
 from freefloat.telemetry.truths import READERS, prefix_of
@@ -59,7 +59,7 @@ class Stream:
         """The names of the residuals of an instant."""
         return self.channels[:3] if self.is_attitude else self.channels
 
-    def taken(self, keep: Array) -> Stream:
+    def taken(self, keep: Mask) -> Stream:
         """The stream with fewer instants."""
         return replace(self, times=self.times[keep], values=self.values[keep])
 
@@ -74,17 +74,25 @@ def streams_of(system: System, telemetry: Telemetry) -> tuple[Stream, ...]:
     return tuple({id(stream): stream for stream in found.values()}.values())
 
 
-def sensor_channels(model: Model) -> dict[str, tuple[str, Sensor, str]]:
-    """Channel (row) names of everything that can be measured: prefix.field, sensor and target."""
-    from freefloat.dynamics.tree import flatten
+@dataclass(frozen=True)
+class Outlet:
+    """Where a channel comes from: its sensor, the name of all its channels, its stated bias."""
 
+    group: str
+    sensor: Sensor
+    bias: float
+
+
+def sensor_channels(model: Model) -> dict[str, Outlet]:
+    """Everything that can be measured by channel name; an attitude has three, about x, y, z."""
     system = flatten(model)
-    found: dict[str, tuple[str, Sensor, str]] = {}
+    found: dict[str, Outlet] = {}
     for sensor, target in _candidates(system):
         names = _names(system, sensor, target)
         group = names[0] if len(names) == 1 else names[0].rpartition(".")[0]
-        for name in names[:3]:
-            found.setdefault(name, (group, sensor, target))
+        bias = np.broadcast_to(np.array(sensor.bias or (0.0,), dtype=float), (min(len(names), 3),))
+        for name, offset in zip(names[:3], bias.tolist(), strict=True):
+            found.setdefault(name, Outlet(group, sensor, offset))
     return found
 
 
@@ -114,9 +122,7 @@ def _names(system: System, sensor: Sensor, target: str) -> tuple[str, ...]:
     return tuple(name + suffix for suffix in SUFFIXES[width])
 
 
-def _read(
-    system: System, telemetry: Telemetry, sensor: Sensor, target: str
-) -> Iterator[Stream]:
+def _read(system: System, telemetry: Telemetry, sensor: Sensor, target: str) -> Iterator[Stream]:
     names = _names(system, sensor, target)
     is_planar = system.model.root.type == "planar" and len(names) == 3
     axes = PLANAR_AXES[sensor.kind] if is_planar else range(len(names))

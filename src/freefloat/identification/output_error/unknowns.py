@@ -1,4 +1,4 @@
-"""All that is unknown: shared parameters, those of each recording, and how they are written.
+"""All that is unknown: shared parameters, and those of each recording.
 
 The vector theta holds the parameters in their units: the shared ones, then recording after
 recording its own: per-recording parameters and the initial state.
@@ -6,7 +6,7 @@ recording its own: per-recording parameters and the initial state.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -24,7 +24,8 @@ from freefloat.identification.parameters import Parameter, Parameters
 from freefloat.identification.write_back import upright_bodies
 
 STATE_SIZES = {
-    "position": 0.1, "velocity": 0.01, "attitude": 0.1, "rate": 0.01, "delay": 0.01, "gain": 0.1,
+    "position": 0.1, "velocity": 0.01, "attitude": 0.1, "rate": 0.01,
+    "delay": 0.01, "gain": 0.1, "bias": 1.0,
 }  # fmt: skip
 NON_NEGATIVE = ("stiffness", "damping", "friction", "inertia", "length", "mass")
 
@@ -46,14 +47,15 @@ class Unknown:
 
 @dataclass(frozen=True)
 class Unknowns:
-    """The unknowns in the order of theta, and the coordinates x they are sought in."""
+    """The unknowns in the order of theta, their natural sizes and bounds, and which go together."""
 
     items: tuple[Unknown, ...]
     sizes: Array
     groups: tuple[Group, ...]
-    lower: Array  # bounds on x
+    lower: Array
     upper: Array
     ties: tuple[tuple[str, str, float], ...]  # follower, leader, factor
+    fixed: Mapping[str, float]  # states and sensors that are known but not nominal
 
     @cached_property
     def shared(self) -> list[int]:
@@ -69,41 +71,18 @@ class Unknowns:
         """Theta as the model has it."""
         return np.array([u.parameter.value for u in self.items])
 
-    def theta(self, x: Array) -> Array:
-        """Parameters in their units."""
-        out = np.empty(len(x))
+    def moved(self, theta: Array, step: Array) -> Array:
+        """Parameters after a step: straight on where that is possible, else bent to be real."""
+        out = theta.copy()
         for group in self.groups:
             places = list(group.places)
-            out[places] = group.values(x[places])
-        return out
-
-    def x(self, theta: Array) -> Array:
-        """Coordinates of parameters, inside their bounds."""
-        out = np.empty(len(theta))
-        for group in self.groups:
-            places = list(group.places)
-            out[places] = group.coordinates(theta[places])
+            out[places] = group.moved(theta[places], step[places])
         return np.clip(out, self.lower, self.upper)
-
-    def slope(self, x: Array) -> Array:
-        """d theta / d x."""
-        J = np.zeros((len(x), len(x)))
-        for group in self.groups:
-            places = list(group.places)
-            J[np.ix_(places, places)] = group.slope(x[places])
-        return J
-
-    def far(self, x: Array) -> Array:
-        """How far the coordinates may sensibly go."""
-        out = np.empty(len(x))
-        for group in self.groups:
-            places = list(group.places)
-            out[places] = group.far(x[places])
-        return out
 
     def values(self, theta: Array, recording: int) -> dict[str, float]:
         """Parameter values for one recording, the tied ones included."""
-        found = {
+        found = dict(self.fixed)
+        found |= {
             u.name: float(theta[k])
             for k, u in enumerate(self.items)
             if u.recording is None or u.recording == recording
@@ -144,18 +123,18 @@ def unknowns_of(
             names = {p.name for p in asked}
             states = [name for name in _states(recording) if name not in names]
             items += [Unknown(Parameter(n, 0.0, ""), r, False, n + mark) for n in states]
-    return _written(parameters, items)
+    noise = {
+        f"bias.{channel}": float(size)
+        for recording in recordings
+        for stream in recording.streams
+        for channel, size in zip(stream.rows, stream.noise, strict=True)
+    }
+    return _written(parameters, items, noise)
 
 
-def _written(parameters: Parameters, items: list[Unknown]) -> Unknowns:
-    system = flatten(parameters.model)
+def _written(parameters: Parameters, items: list[Unknown], noise: Mapping[str, float]) -> Unknowns:
     names = [u.name for u in items]
-    sizes = natural_sizes(system, names)
-    for k, name in enumerate(names):
-        if name.startswith("start."):
-            sizes[k] = STATE_SIZES[_kind(name)]
-        elif is_of_sensor(name):
-            sizes[k] = STATE_SIZES.get(name.split(".")[0], 1.0)
+    sizes = _sizes(parameters, names, noise)
     start = np.array([u.parameter.value for u in items])
     lower = np.array([u.parameter.lower for u in items])
     upper = np.array([u.parameter.upper for u in items])
@@ -165,37 +144,37 @@ def _written(parameters: Parameters, items: list[Unknown]) -> Unknowns:
     for recording in sorted({u.recording for u in items}, key=lambda r: -1 if r is None else r):
         places = [k for k, u in enumerate(items) if u.recording == recording]
         found = groups_of(
-            [names[k] for k in places], start[places], sizes[places],
-            [bool(bounded[k]) for k in places], upright,
-        )  # fmt: skip
+            [names[k] for k in places], start[places], [bool(bounded[k]) for k in places], upright
+        )
         groups += [replace(g, places=tuple(places[k] for k in g.places)) for g in found]
-    ties = tuple(
-        (p.name, p.tied_to[0], p.tied_to[1]) for p in parameters if p.tied_to is not None
-    )
-    low, high = _bounds(names, groups, lower, upper)
-    return Unknowns(tuple(items), sizes, tuple(groups), low, high, ties)
+    ties = tuple((p.name, p.tied_to[0], p.tied_to[1]) for p in parameters if p.tied_to is not None)
+    is_state = np.array([n.startswith("start.") or is_of_sensor(n) for n in names], dtype=bool)
+    positive = np.array([n.rpartition(".")[2] in NON_NEGATIVE for n in names], dtype=bool)
+    lower = np.where(positive & ~is_state, np.maximum(lower, 0.0), lower)
+    fixed = {
+        p.name: p.value
+        for p in parameters
+        if p.status == "fixed" and (p.name.startswith("start.") or is_of_sensor(p.name))
+    }
+    return Unknowns(tuple(items), sizes, tuple(groups), lower, upper, ties, fixed)
 
 
-def _bounds(
-    names: Sequence[str], groups: Sequence[Group], lower: Array, upper: Array
-) -> tuple[Array, Array]:
-    """Bounds on the coordinates; what cannot be negative is bounded by zero where it is plain."""
-    low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
-    for group in groups:
-        if len(group.places) > 1:
-            continue
-        k = group.places[0]
-        is_log = group.values is np.exp
-        field = names[k].rpartition(".")[2]
-        is_state = names[k].startswith("start.") or is_of_sensor(names[k])
-        a, b = lower[k], upper[k]
-        if is_log:
-            low[k] = np.log(a) if a > 0.0 else -np.inf
-            high[k] = np.log(b) if np.isfinite(b) and b > 0.0 else np.inf
-        else:
-            low[k] = max(a, 0.0) if field in NON_NEGATIVE and not is_state else a
-            high[k] = b
-    return low, high
+def _sizes(parameters: Parameters, names: Sequence[str], noise: Mapping[str, float]) -> Array:
+    """Natural sizes; a bias is known when it is known to the noise of a sample."""
+    sizes = natural_sizes(flatten(parameters.model), names)
+    values = {p.name: p.value for p in parameters}
+    for k, name in enumerate(names):
+        owner, _, field = name.rpartition(".")
+        if name.startswith("start."):
+            sizes[k] = STATE_SIZES[_kind(name)]
+        elif name in noise:
+            sizes[k] = 10.0 * noise[name]
+        elif is_of_sensor(name):
+            sizes[k] = STATE_SIZES[name.split(".")[0]]
+        elif field == "friction" and values[name] == 0.0:
+            # what holds a spring back by a hundredth of a radian
+            sizes[k] = max(sizes[k], 0.01 * values.get(f"{owner}.stiffness", 0.0))
+    return sizes
 
 
 def _kind(name: str) -> str:

@@ -1,0 +1,84 @@
+"""What noise in the recorded joint motion does to the prediction, measured rather than guessed.
+
+The smoothed motion is taken for true, given fresh noise and smoothed again; the two flights differ
+as the prediction differs from the truth: by what the encoders' noise does and by what smoothing
+takes off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.errors import FreefloatError
+from freefloat.identification.output_error.driving import driving_by_telemetry
+from freefloat.identification.output_error.noise import RowNoise, resized
+from freefloat.identification.output_error.problem import Problem
+from freefloat.identification.output_error.recording import Recording
+from freefloat.identification.reading import channel_names
+from freefloat.telemetry.channels import Telemetry
+from freefloat.telemetry.smoothing import smooth
+
+NoiseTable = tuple[tuple[tuple[RowNoise, ...], ...], ...]
+
+
+def with_input_noise(problem: Problem, theta: Array, *, seed: int) -> NoiseTable:
+    """The noise of every row with the share that comes from the recorded inputs."""
+    table = []
+    for r in range(len(problem.recordings)):
+        differences = _differences(problem, r, theta, seed + r)
+        if differences is None:
+            table.append(problem.noise[r])
+            continue
+        table.append(
+            tuple(
+                tuple(
+                    resized(row, float(np.hypot(row.size, np.sqrt(np.mean(d[:, c] ** 2)))))
+                    for c, row in enumerate(rows)
+                )
+                for rows, d in zip(problem.noise[r], differences, strict=True)
+            )
+        )
+    return tuple(table)
+
+
+def _differences(problem: Problem, r: int, theta: Array, seed: int) -> Sequence[Array] | None:
+    recording = problem.recordings[r]
+    if recording.telemetry is None:
+        return None
+    again = _flown_again(recording, recording.telemetry, seed)
+    if again is None:
+        return None
+    pair = replace(problem, recordings=(recording,), noise=(problem.noise[r],))
+    twin = replace(pair, recordings=(again,))
+    one, other = pair.errors(theta, r), twin.errors(theta, r)
+    if one is None or other is None:
+        return None
+    return [a - b for a, b in zip(one, other, strict=True)]
+
+
+def _flown_again(recording: Recording, telemetry: Telemetry, seed: int) -> Recording | None:
+    """The recording driven by its own smoothed motion with fresh noise."""
+    rng = np.random.default_rng([seed, 0x1E])
+    noisy = []
+    for i in recording.system.tree.given:
+        for name in channel_names(recording.model.assembly.coordinates[i]):
+            if name not in telemetry or (noisy and name == noisy[-1].name):
+                continue
+            channel = telemetry[name]
+            time, values = channel.usable()
+            curve = smooth(time, values, noise=channel.noise)
+            size = channel.noise if channel.noise is not None else float(curve.noise[0])
+            fresh = curve.value(time) + size * rng.standard_normal(len(time))
+            noisy.append(type(channel)(name, channel.unit, time, fresh, noise=channel.noise))
+            break  # the position drives; a rate beside it is not looked at
+    if not noisy:
+        return None
+    changed = telemetry.without([c.name for c in noisy]).with_channels(*noisy)
+    try:
+        return replace(recording, driving=driving_by_telemetry(recording.model, changed))
+    except FreefloatError:
+        return None
