@@ -14,6 +14,7 @@ from freefloat.errors import FreefloatError
 from freefloat.reproduce.rows import Row
 
 PAPERS = {
+    "000": "a servicer with flexible wings and sloshing fuel: identified with its arm alone",
     "002": "ETS-VII: base and load identified in orbit from accelerometer and gyro",
     "003": "Cepheus, the planar air-bearing emulator: parameters from angular momentum",
     "004": "the CBK arm on air bearings: stiffness and damping of a flexible joint",
