@@ -10,6 +10,7 @@ from freefloat.excitation.plan import Plan
 from freefloat.identification.fit import Fit
 from freefloat.identification.identify import identify
 from freefloat.identification.parameters import Parameters
+from freefloat.identification.structure import gain_of
 from freefloat.identification.write_back import with_parameters
 from freefloat.model import load_model
 from freefloat.model.model import Model
@@ -119,7 +120,7 @@ def friction_rows(*, quick: bool = False, model: Model | None = None, seed: int 
     plain, full = found(geared, GUESS, flights), found(geared, ROUGH_GUESS, flights)
     smooth = held_flights(geared, seed=seed + 10)[few]
     plain_too, full_too = found(geared, GUESS, smooth), found(geared, ROUGH_GUESS, smooth)
-    seen, false = gain(plain, full), gain(plain_too, full_too)
+    seen, false = gain_of(full, plain), gain_of(full_too, plain_too)
     return [
         Row(table, "stiffness, viscous fits, deviation of runs", "N m/rad",
             PUBLISHED["deviation"][1], spread(k), "reproduced in pattern",
@@ -139,11 +140,3 @@ def friction_rows(*, quick: bool = False, model: Model | None = None, seed: int 
             "better" if abs(full[STIFFNESS].value - 5.47) < 3.0 * full[STIFFNESS].std
             else "missed"),
     ]  # fmt: skip
-
-
-def gain(plain: Fit, full: Fit) -> float:
-    """By how much the Bayesian information criterion falls with the full model."""
-    squares = [sum(r.n * r.rms**2 for r in fit.residuals) for fit in (plain, full)]
-    n_rows = sum(r.n for r in full.residuals)
-    n_more = len(full.estimates) - len(plain.estimates)
-    return squares[0] - squares[1] - n_more * float(np.log(n_rows))
