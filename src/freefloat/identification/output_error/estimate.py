@@ -56,8 +56,13 @@ def search(
     """The parameters that explain the recordings best, from those of the model on."""
     unknowns = unknowns_of(parameters, recordings, is_start_known=is_start_known)
     theta = np.clip(unknowns.start, unknowns.lower, unknowns.upper)
-    problem = Problem(tuple(recordings), unknowns, stated_noise(recordings), robust, theta)
+    # far from the minimum everything is an outlier to a loss that forgets them altogether
+    gentle = "huber" if robust == "tukey" else robust
+    problem = Problem(tuple(recordings), unknowns, stated_noise(recordings), gentle, theta)
     descent, n = _best_start(problem, theta, options, seed)
+    if robust != gentle:
+        problem = replace(problem, robust=robust)
+        descent = descend(problem, descent.at.theta)
     if any(recording.telemetry is not None for recording in recordings):
         problem = replace(problem, noise=with_input_noise(problem, descent.at.theta, seed=seed))
         descent = descend(problem, descent.at.theta)
@@ -72,7 +77,7 @@ def search(
         n += descent.n_evaluations
     misfit, colour = {}, []
     for row, error, said, used in _rows(problem, descent, stated):
-        misfit[row] = float(np.mean(error**2)) / said.size**2
+        misfit[row] = (_size(error, robust) / said.size) ** 2
         colour += [row] * (not used.is_white)
     return Found(problem, descent, misfit, tuple(colour), n)
 
