@@ -12,6 +12,7 @@ from freefloat.cli.models import models
 from freefloat.cli.reproduce import reproduce
 from freefloat.cli.simulate import simulate
 from freefloat.cli.spectrum import spectrum
+from freefloat.cli.structure import structure
 from freefloat.cli.telemetry import telemetry
 
 HELP = """\
@@ -35,5 +36,5 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for verb in (models, check, simulate, telemetry, spectrum, identify, reproduce):
+for verb in (models, check, simulate, telemetry, spectrum, identify, structure, reproduce):
     app.command(verb)

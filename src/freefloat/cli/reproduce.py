@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from freefloat.reproduce import Row
 
-KERNELS = ("observe.balance",)
+KERNELS = ("observe.balance", "tangent.rk4_tangent")
 STYLES = {"missed": "bold red", "paper wrong": "yellow", "better": "green", "reproduced": "green"}
 
 
@@ -38,7 +38,8 @@ def reproduce(
     Parameters
     ----------
     paper
-        Which paper: 003 (Cepheus, parameters from angular momentum).
+        Which paper: 000 (wings and fuel), 002 (ETS-VII in orbit), 003 (Cepheus,
+        angular momentum) or 004 (a flexible joint).
     quick
         Fewer repetitions and shorter flights, for a first look.
     """
@@ -49,7 +50,7 @@ def reproduce(
 
     if paper in PAPERS:
         tell_first_run(*KERNELS, takes="about a minute")
-        screen.note(f"rebuilding paper {paper}: {'some 20 s' if quick else 'a minute or two'}")
+        screen.note(f"rebuilding paper {paper}: {'half a minute' if quick else 'some minutes'}")
     with progress(f"paper {paper}") as told:
         rows = rebuild(paper, quick=quick, progress=told)
     n_missed = sum(row.status == "missed" for row in rows)

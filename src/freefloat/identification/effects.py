@@ -12,7 +12,8 @@ from freefloat.model.assembly import rigid
 from freefloat.model.model import Model
 from freefloat.telemetry.channels import Telemetry
 
-SLIGHT = 1e-3  # of stiffness x 1 rad: the friction [N m] a search begins with where there is none
+# The friction a search begins with where there is none: as much as the spring pulls at 3 mrad.
+SLIGHT = 3e-3  # [rad]
 Plans = Plan | Sequence[Plan] | None
 
 

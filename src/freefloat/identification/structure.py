@@ -1,18 +1,19 @@
 """Which effects the data call for: wings, fuel, flexible joints, friction, orbit, wheels.
 
-The model given has every effect one can think of. It is fitted whole, and again without each
-effect; the Bayesian information criterion says what each is worth. Effects that are worth nothing
-are dropped, the least worth first, until all that are left are called for.
+The model given has every effect one can think of. It is fitted without any of them, then with
+each; the Bayesian information criterion says what each is worth. The one worth most is kept, and
+the others are tried again beside it, until none that is left is called for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 
 import numpy as np
 
-from freefloat.errors import IdentificationError
+from freefloat.errors import FreefloatError, IdentificationError
 from freefloat.excitation.plan import Plan
 from freefloat.identification.effects import EFFECTS, Effect, effects_of
 from freefloat.identification.fit import Fit
@@ -20,6 +21,7 @@ from freefloat.identification.identify import identify
 from freefloat.identification.modal import identify_modes
 from freefloat.identification.modal_match import match_modes
 from freefloat.identification.parameters import Parameters
+from freefloat.identification.write_back import with_parameters
 from freefloat.model.model import Model
 from freefloat.telemetry.channels import Telemetry
 
@@ -29,7 +31,7 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Worth:
-    """What an effect is worth: by how much the criterion rises without it, and the verdict.
+    """What an effect is worth: by how much the criterion falls with it, and the verdict.
 
     evidence: what else speaks for it, such as modes seen at its frequencies.
     """
@@ -94,24 +96,22 @@ def find_structure(
             f" an orbit or a wheel, or name one of {', '.join(EFFECTS)}"
         )
     base = [n for n in parameters.names if not any(n in e.parameters for e in candidates)]
-    search = _Search(base, recorded, plan, known_start, progress, 2 * len(candidates) + 1)
-    kept, full = list(candidates), search.fitted(model, candidates, candidates)
+    search = _Search(model, candidates, base, recorded, plan, known_start, progress)
+    kept, current = [], search.plain()
     gains: dict[str, float] = {}
-    while kept:
-        tried = {e.name: search.without(full, model, kept, e, candidates) for e in kept}
-        worth = {name: gain_of(full, fit) for name, fit in tried.items()}
-        gains |= worth
-        least = min(worth, key=lambda name: worth[name])
-        if worth[least] > STRONG:
+    while len(kept) < len(candidates):
+        tried = {e: search.best([*kept, e], current) for e in candidates if e not in kept}
+        worth = {e: -np.inf if fit is None else gain_of(fit, current) for e, fit in tried.items()}
+        gains |= {effect.name: gain for effect, gain in worth.items()}
+        most = max(worth, key=lambda effect: worth[effect])
+        found = tried[most]
+        if found is None or worth[most] <= STRONG:
             break
-        kept = [effect for effect in kept if effect.name != least]
-        full = tried[least]
-    chosen = {effect.name for effect in kept}
+        kept.append(most)
+        current = found
     seen = _modes_seen(model, recorded)
-    worths = tuple(
-        Worth(e, gains[e.name], e.name in chosen, seen.get(e.name, "")) for e in candidates
-    )
-    return Structure(worths, full, tuple(full.notes))
+    worths = tuple(Worth(e, gains[e.name], e in kept, seen.get(e.name, "")) for e in candidates)
+    return Structure(worths, current, current.notes)
 
 
 def gain_of(full: Fit, less: Fit) -> float:
@@ -132,61 +132,67 @@ def gain_of(full: Fit, less: Fit) -> float:
 
 
 class _Search:
-    """Fits of models with some effects, each started from the one before."""
+    """Fits of a model with some of its effects."""
 
     def __init__(
         self,
+        model: Model,
+        every: tuple[Effect, ...],
         base: list[str],
         flights: tuple[Telemetry, ...],
         plan: Plan | Sequence[Plan] | None,
         known_start: bool,
         progress: Progress | None,
-        n_expected: int,
     ) -> None:
-        self.base, self.flights, self.plan = base, flights, plan
-        self.known_start, self.progress, self.n_expected = known_start, progress, n_expected
-        self.n = 0
+        self.model, self.every, self.base = model, every, base
+        self.flights, self.plan, self.known_start = flights, plan, known_start
+        self.progress, self.n = progress, 0
 
-    def fitted(self, model: Model, kept: Sequence[Effect], every: Sequence[Effect]) -> Fit:
-        """The fit of a model that has the effects `kept` of `every`."""
+    def plain(self) -> Fit:
+        """The fit without any effect."""
+        if not self.base:
+            raise IdentificationError(
+                "nothing is to be found beside the effects; free something else, such as 'bus.*'"
+            )
+        return self._fitted(self.model, [])
+
+    def best(self, kept: Sequence[Effect], before: Fit) -> Fit | None:
+        """The better of two fits, from the model's values and from those found so far.
+
+        None where the model with these effects cannot be made to fly like the data at all.
+        """
+        values = {e.name: e.value for e in before.estimates if np.isfinite(e.value)}
+        found = []
+        for start in (self.model, _with_values(self.model, values)):
+            # An effect that is not there may drive the search to bodies nobody can compute with.
+            with suppress(FreefloatError, np.linalg.LinAlgError):
+                found.append(self._fitted(start, kept))
+        return min(found, key=lambda fit: gain_of(before, fit), default=None)
+
+    def _fitted(self, model: Model, kept: Sequence[Effect]) -> Fit:
         flights, plan = list(self.flights), self.plan
-        for effect in every:
+        for effect in self.every:
             if effect not in kept:
                 model = effect.removed(model)
                 flights = [effect.recorded(flight) for flight in flights]
                 plan = effect.planned(plan)
-            else:
-                model = effect.started(model)
+        for effect in kept:
+            model = effect.started(model)
         known = {p.name for p in Parameters(model)}
         names = [n for n in self.base if n in known]
         names += [n for effect in kept for n in effect.parameters if n in known]
-        if not names:
-            raise IdentificationError(
-                "nothing is left to be found without the effects; free something else too, such"
-                " as 'bus.*'"
-            )
-        wanted = Parameters(model).free(*names)
         found = identify(
-            model, wanted, flights, method="output_error", plan=plan, known_start=self.known_start
-        )
+            model, Parameters(model).free(*names), flights, method="output_error", plan=plan,
+            known_start=self.known_start,
+        )  # fmt: skip
         self.n += 1
         if self.progress is not None:
-            self.progress(min(1.0, self.n / self.n_expected))
+            self.progress(min(0.99, self.n / (4 * len(self.every) + 1)))
         return found
-
-    def without(
-        self, full: Fit, model: Model, kept: list[Effect], out: Effect, every: Sequence[Effect]
-    ) -> Fit:
-        """The fit without one more effect, its other values as they were found with it."""
-        values = {e.name: e.value for e in full.estimates if np.isfinite(e.value)}
-        start = _with_values(model, values)
-        return self.fitted(start, [e for e in kept if e is not out], every)
 
 
 def _with_values(model: Model, values: dict[str, float]) -> Model:
     """The model with values found, as far as it can have them."""
-    from freefloat.identification.write_back import with_parameters
-
     known = {p.name for p in Parameters(model) if not p.name.startswith("start.")}
     try:
         return with_parameters(model, {n: v for n, v in values.items() if n in known})
@@ -221,4 +227,4 @@ def reduced(model: Model, drop: Sequence[str]) -> Model:
     """
     for effect in effects_of(model, list(drop)):
         model = effect.removed(model)
-    return replace(model)
+    return model
