@@ -121,7 +121,7 @@ def _alike(shape: Complex, seen: SeenMode, scale: Array) -> float:
     measured, use = np.array([*seen.shape.values()], dtype=complex), np.isfinite(shape)
     if not use.any():
         return 1.0  # the model has none of these sensors: frequency alone decides
-    return likeness(shape[use] / scale[use], measured[use] / scale[use])
+    return likeness(shape[use] / scale[use], np.asarray(measured[use] / scale[use], dtype=complex))
 
 
 def channel_shapes(
