@@ -46,8 +46,8 @@ def with_values(
 
 
 def quiet(model: Model, plan: Plan, *, stated: float = STATED) -> Telemetry:
-    """A flight without noise whose channels are to be weighed as if they had some."""
-    silent = tuple(replace(sensor, noise=0.0) for sensor in model.sensors)
+    """A flight next to free of noise (a thousandth), weighed as if it had the stated one."""
+    silent = tuple(replace(sensor, noise=1e-3 * stated) for sensor in model.sensors)
     flight = simulate(model, plan, sensors=silent)
     return flight.with_channels(*(c.with_noise(stated) for c in flight.channels.values()))
 
