@@ -95,7 +95,7 @@ types: $(DEV) ## pyright on src
 
 bench: $(DEV) ## how fast freefloat is beside others, in short slices
 	@failed=""; \
-	for script in benchmarks/s*.py; do \
+	for script in benchmarks/s*.py benchmarks/i_output_error.py; do \
 	  $(BIN)/python "$$script" --quick --record build/bench || failed="$$failed $$script"; echo; \
 	done; \
 	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from freefloat.excitation.default import default_plan as default_plan
     from freefloat.excitation.plan import Plan as Plan
     from freefloat.excitation.plan_files import load_plan as load_plan
+    from freefloat.identification.cramer_rao import cramer_rao as cramer_rao
     from freefloat.identification.fit import Fit as Fit
     from freefloat.identification.fit_files import load_fit as load_fit
     from freefloat.identification.identifiability import identifiability as identifiability
@@ -49,6 +50,7 @@ _HOME_OF = {
     "Telemetry": "freefloat.telemetry",
     "Verdict": "freefloat.validation.verdict",
     "builtin_models": "freefloat.model",
+    "cramer_rao": "freefloat.identification.cramer_rao",
     "default_plan": "freefloat.excitation.default",
     "design_excitation": "freefloat.design.excitation",
     "identifiability": "freefloat.identification.identifiability",

@@ -12,6 +12,8 @@ from freefloat.cli.identify import identify
 from freefloat.cli.models import models
 from freefloat.cli.reproduce import reproduce
 from freefloat.cli.simulate import simulate
+from freefloat.cli.spectrum import spectrum
+from freefloat.cli.structure import structure
 from freefloat.cli.telemetry import telemetry
 from freefloat.cli.track import track
 from freefloat.cli.validate import validate
@@ -40,7 +42,8 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 VERBS = (
-    models, check, design, simulate, telemetry, identify, track, validate, reproduce,
+    models, check, design, simulate, telemetry, spectrum, identify, structure, track, validate,
+    reproduce,
 )  # fmt: skip
 for verb in VERBS:
     app.command(verb)

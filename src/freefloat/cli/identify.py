@@ -11,9 +11,11 @@ from cyclopts import Parameter
 from freefloat.cli.options import FLAG, Shared
 
 if TYPE_CHECKING:
-    from freefloat import Fit, Model, Parameters, Telemetry
+    from freefloat import Fit, Model, Parameters, Plan, Telemetry
 
-Method = Literal["auto", "momentum", "angular", "force", "torque", "weak", "energy", "reduced"]
+Method = Literal[
+    "auto", "momentum", "angular", "force", "torque", "weak", "energy", "reduced", "output_error"
+]  # fmt: skip
 Solver = Literal["corrected", "ls", "iv"]
 Robust = Literal["none", "huber", "tukey"]
 Clock = Literal["none", "base", "joints", "torques"]
@@ -49,6 +51,17 @@ class Choices:
 
     clock: Clock = "none"
     """Channels that may be late by an unknown time, which is then found as well."""
+    plan: Annotated[tuple[Path, ...], _REPEATED] = ()
+    """What was flown (output error): a plan .toml for all flights, or one each, repeated."""
+
+    known_start: Annotated[bool, FLAG] = False
+    """The flights began exactly as the plan says (output error)."""
+
+    starts: int = 1
+    """How many starts to try, the model's values and random ones (output error)."""
+
+    profile: Annotated[tuple[str, ...], _REPEATED] = ()
+    """Parameters (globs) whose intervals to find by profile likelihood (output error)."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +156,7 @@ def find(request: Request) -> Fit:
     screen.note(f"identifying: {n} unknowns, {screen.counted(many, 'flight')}; may take a while")
     # Here and not above: this loads Numba, and the notes above should come before that.
     from freefloat.identification.identify import identify as run_identification
+    from freefloat.identification.output_error.options import SearchOptions
 
     fit = run_identification(
         request.model,
@@ -155,8 +169,19 @@ def find(request: Request) -> Fit:
         momentum=choices.momentum,
         drag=choices.drag,
         clock=None if choices.clock == "none" else choices.clock,
+        plan=_plans(choices.plan),
+        known_start=choices.known_start,
+        search=SearchOptions(starts=choices.starts, profile=choices.profile),
     )
     return replace(fit, provenance={**fit.provenance, **request.sources})
+
+
+def _plans(paths: tuple[Path, ...]) -> Plan | list[Plan] | None:
+    """One plan for all flights, or one each."""
+    from freefloat.excitation.plan_files import load_plan
+
+    plans = [load_plan(path) for path in paths]
+    return plans if len(plans) > 1 else next(iter(plans), None)
 
 
 def _write(request: Request, fit: Fit) -> dict[str, Path]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from freefloat.report.papers import PaperRow, RebuiltPaper
 
-KERNELS = ("observe.balance",)
+KERNELS = ("observe.balance", "tangent.rk4_tangent")
 STYLES = {"missed": "bold red", "paper wrong": "yellow", "better": "green", "reproduced": "green"}
 
 
@@ -40,7 +40,8 @@ def reproduce(
     Parameters
     ----------
     paper
-        Which paper, such as 003 (Cepheus, parameters from angular momentum); or all.
+        Which paper: 000 (wings and fuel), 001 (base and target, live), 002 (ETS-VII
+        in orbit), 003 (angular momentum), 004 (a flexible joint), or all.
     quick
         Fewer repetitions and shorter flights, for a first look.
     report

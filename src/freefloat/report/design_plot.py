@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freefloat.report.plots import COLOURS, MOST_LINES, require_matplotlib, save_figure
+from freefloat.report.plots import (
+    COLOURS,
+    MOST_LINES,
+    require_matplotlib,
+    require_picture_name,
+    save_figure,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +28,8 @@ MOST_PARAMETERS = 40  # in one picture: beyond, their names overlap
 
 def save_design_plot(model: Model, design: Design, path: str | Path) -> None:
     """Write a picture of a design; the suffix chooses the format (.png, .svg or .pdf)."""
-    save_figure(lambda: plot_design(model, design), path)
+    require_picture_name(path)
+    save_figure(plot_design(model, design), path)
 
 
 def plot_design(model: Model, design: Design) -> Figure:

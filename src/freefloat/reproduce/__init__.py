@@ -14,7 +14,12 @@ from freefloat.errors import FreefloatError
 from freefloat.report.papers import PaperFigure
 from freefloat.reproduce.rows import Row
 
-PAPERS = {"003": "Cepheus, the planar air-bearing emulator: parameters from angular momentum"}
+PAPERS = {
+    "000": "a servicer with flexible wings and sloshing fuel: identified with its arm alone",
+    "002": "ETS-VII: base and load identified in orbit from accelerometer and gyro",
+    "003": "Cepheus, the planar air-bearing emulator: parameters from angular momentum",
+    "004": "the CBK arm on air bearings: stiffness and damping of a flexible joint",
+}
 
 
 def reproduce(

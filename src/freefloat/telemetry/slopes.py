@@ -26,7 +26,8 @@ class LinkChange:
     """Change of a link's placement and motion per parameter, in axes moving with it.
 
     turn (N, 3, p): rotation; shift (N, 3, p): displacement of the point now at the root's origin
-    and fixed to the link; motion and acceleration (N, 6, p). All in root axes.
+    and fixed to the link; motion and acceleration (N, 6, p), the latter empty where the flight was
+    followed without forces. All in root axes.
     """
 
     turn: Array
@@ -134,25 +135,29 @@ def link_change(system: System, link: int, at: Instant, slopes: Sensitivity) -> 
     dw = T[:, 9:12]
     turn, shift = T[:, 3:6].copy(), np.zeros_like(T[:, :3])
     motion = np.concatenate([dw, np.zeros_like(dw)], axis=1)
-    # the root's rate carries everything along: (w x dw, 0) - v x (dw, 0)
+    has_acceleration = len(E) > 0  # a flight may have been followed without
     acceleration = E[:, :6].copy()
-    acceleration[:, :3] += -_cross(dw, w_root)
-    acceleration -= _motion_cross(v, motion)
+    if has_acceleration:
+        # the root's rate carries everything along: (w x dw, 0) - v x (dw, 0)
+        acceleration[:, :3] += -_cross(dw, w_root)
+        acceleration -= _motion_cross(v, motion)
     while link > 0:
         name = system.coordinates[link - 1]
         parent = int(system.tree.links[link, 0])
         if name in slopes.free:
             s = links[:, link, S : S + 6]
             s1 = _cross6(links[:, parent, V : V + 6], s)
-            s2 = _cross6(links[:, parent, A : A + 6], s) + _cross6(links[:, parent, V : V + 6], s1)
             dq = _coordinate(system, name, slopes, 0)[:, None]
             du = _coordinate(system, name, slopes, 1)[:, None]
-            da = E[:, 6 + link - 1][:, None]
             turn += s[:, :3, None] * dq
             shift += s[:, 3:, None] * dq
             motion += s1[:, :, None] * dq + s[:, :, None] * du
-            acceleration += (s2 - _cross6(v, s1))[:, :, None] * dq
-            acceleration += (2.0 * s1 - _cross6(v, s))[:, :, None] * du + s[:, :, None] * da
+            if has_acceleration:
+                inboard = links[:, parent]
+                s2 = _cross6(inboard[:, A : A + 6], s) + _cross6(inboard[:, V : V + 6], s1)
+                da = E[:, 6 + link - 1][:, None]
+                acceleration += (s2 - _cross6(v, s1))[:, :, None] * dq
+                acceleration += (2.0 * s1 - _cross6(v, s))[:, :, None] * du + s[:, :, None] * da
         link = parent
     return LinkChange(turn, shift, motion, acceleration)
 

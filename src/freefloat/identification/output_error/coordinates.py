@@ -29,7 +29,8 @@ LONGEST = 1.0  # of a bent step, in logarithms
 class Group:
     """Parameters that move together; `places` in the vector.
 
-    room(before, after): what is left of `before`, 1 for all and 0 for the edge of what is real.
+    room(before, after): what is left of `before`, 1 for all and 0 for the edge of what is real;
+    is_sound: whether there is room enough for further steps.
     """
 
     places: tuple[int, ...]
@@ -37,14 +38,16 @@ class Group:
     values: Callable[[Array], Array]
     coordinates: Callable[[Array], Array]
     slope: Callable[[Array], Array]
+    is_sound: Callable[[Array], bool]
 
     def moved(self, theta: Array, step: Array) -> Array:
-        """The parameters after a step: straight on if there is room, else bent."""
-        if self.room(theta, theta + step) > KEPT:
-            return theta + step
-        x = self.coordinates(theta)
-        bent = np.linalg.solve(self.slope(x), step)
-        return self.values(x + bent * min(1.0, LONGEST / float(np.max(np.abs(bent)))))
+        """The parameters after a step: straight on if there is room, else bent, or not at all."""
+        new = theta + step
+        if self.room(theta, new) <= KEPT:
+            x = self.coordinates(theta)
+            bent = np.linalg.solve(self.slope(x), step)
+            new = self.values(x + bent * min(1.0, LONGEST / float(np.max(np.abs(bent)))))
+        return new if self.is_sound(new) else theta
 
 
 def groups_of(
@@ -79,6 +82,8 @@ def groups_of(
 
 def _is_solid(phi: Array) -> bool:
     """Whether the body has spread in every direction, so that a factor exists."""
+    if not np.all(np.isfinite(phi)):
+        return False
     values = np.linalg.eigvalsh(inertial.pseudo_inertia(phi))
     return bool(values[0] > 1e-9 * values[-1])
 
@@ -96,7 +101,7 @@ def _body(places: tuple[int, ...]) -> Group:
 
     return Group(
         places, room, inertial.phi_from_log_cholesky, inertial.log_cholesky_from_phi,
-        inertial.log_cholesky_jacobian,
+        inertial.log_cholesky_jacobian, _is_solid,
     )  # fmt: skip
 
 
@@ -121,15 +126,24 @@ def _flat(places: tuple[int, ...]) -> Group:
         J[3, 1:] = mass * np.array([2.0 * x[1], 2.0 * x[2], 2.0 * inner])
         return J
 
-    return Group(places, room, values, coordinates, slope)
+    def is_sound(four: Array) -> bool:
+        return bool(four[0] > 0.0) and _spread(four) > 1e-9 * float(four[3])
+
+    return Group(places, room, values, coordinates, slope, is_sound)
 
 
 def _scalar(k: int) -> Group:
     def room(before: Array, after: Array) -> float:
         return float(after[0] / before[0])
 
-    return Group((k,), room, np.exp, np.log, lambda x: np.exp(x)[:, None])
+    def is_sound(value: Array) -> bool:
+        return bool(value[0] > np.finfo(float).tiny)
+
+    return Group((k,), room, np.exp, np.log, lambda x: np.exp(x)[:, None], is_sound)
 
 
 def _plain(k: int) -> Group:
-    return Group((k,), lambda before, after: 1.0, np.array, np.array, lambda x: np.ones((1, 1)))
+    return Group(
+        (k,), lambda before, after: 1.0, np.array, np.array, lambda x: np.ones((1, 1)),
+        lambda value: True,
+    )  # fmt: skip

@@ -19,8 +19,11 @@ from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.identification.parameters import Parameters
 
 HORIZONS = (4.0, 8.0, 16.0)  # [s]: flexible models have false minima over long stretches
+NEAR_ENOUGH = 1e-4  # relative decrease that ends the search from one of several starts
 ROUGH = 0.01  # relative decrease that ends the search over a shorter horizon
 ROUNDS = 3  # of estimating the noise
+UNNOTICED = 0.05  # of the noise of a sample, root mean square: an error of integration
+MOST_HALVINGS = 4  # of the step
 SETTLED = 0.02  # relative change of a noise that calls for no further round
 
 
@@ -56,12 +59,14 @@ def search(
     """The parameters that explain the recordings best, from those of the model on."""
     unknowns = unknowns_of(parameters, recordings, is_start_known=is_start_known)
     theta = np.clip(unknowns.start, unknowns.lower, unknowns.upper)
-    problem = Problem(tuple(recordings), unknowns, stated_noise(recordings), robust, theta)
+    # far from the minimum everything is an outlier to a loss that forgets them altogether
+    gentle = "huber" if robust == "tukey" else robust
+    problem = Problem(tuple(recordings), unknowns, stated_noise(recordings), gentle, theta)
     descent, n = _best_start(problem, theta, options, seed)
-    if any(recording.telemetry is not None for recording in recordings):
-        problem = replace(problem, noise=with_input_noise(problem, descent.at.theta, seed=seed))
-        descent = descend(problem, descent.at.theta)
-        n += descent.n_evaluations
+    problem = replace(refined(problem, descent.at.theta), robust=robust)
+    problem = replace(problem, noise=with_input_noise(problem, descent.at.theta, seed=seed))
+    descent = descend(problem, descent.at.theta)
+    n += descent.n_evaluations
     stated = problem.noise
     for _ in range(ROUNDS):
         noise = _noise(problem, descent, stated)
@@ -72,7 +77,7 @@ def search(
         n += descent.n_evaluations
     misfit, colour = {}, []
     for row, error, said, used in _rows(problem, descent, stated):
-        misfit[row] = float(np.mean(error**2)) / said.size**2
+        misfit[row] = (_size(error, robust) / said.size) ** 2
         colour += [row] * (not used.is_white)
     return Found(problem, descent, misfit, tuple(colour), n)
 
@@ -92,12 +97,39 @@ def _best_start(
         for seconds in _horizons(problem, options.horizons):
             short = descend(problem.until(seconds), x, most=20, enough=ROUGH)
             x, n = short.at.theta, n + short.n_evaluations
-        found = descend(problem, x)
+        found = descend(problem, x, enough=NEAR_ENOUGH)
         n += found.n_evaluations
         if best is None or found.at.cost < best.at.cost:
             best = found
     assert best is not None
     return best, n
+
+
+def refined(problem: Problem, theta: Array) -> Problem:
+    """The problem with steps so short that half of them would change no reading noticeably."""
+    recordings = []
+    for r, recording in enumerate(problem.recordings):
+        errors = _alone(problem, r, recording, theta)
+        for _ in range(MOST_HALVINGS):
+            finer = recording.finer()
+            closer = _alone(problem, r, finer, theta)
+            if errors is None or closer is None:
+                break
+            change = [
+                np.sqrt(np.mean((a - b)[:, c] ** 2)) / noise.size
+                for a, b, rows in zip(errors, closer, problem.noise[r], strict=True)
+                for c, noise in enumerate(rows)
+            ]
+            if max(change) < UNNOTICED:
+                break
+            recording, errors = finer, closer
+        recordings.append(recording)
+    return replace(problem, recordings=tuple(recordings))
+
+
+def _alone(problem: Problem, r: int, recording: Recording, theta: Array) -> list[Array] | None:
+    part = replace(problem, recordings=(recording,), noise=(problem.noise[r],))
+    return part.errors(theta, r)
 
 
 def _horizons(problem: Problem, asked: Sequence[float] | None) -> list[float]:

@@ -57,7 +57,7 @@ def identified_by_output_error(
     notes = [note for recording in recordings for note in recording.notes]
     return fit_of(
         parameters, found, reason=reason, prior_model=prior_model, notes=notes,
-        provenance=provenance,
+        provenance=provenance, profile=options.profile,
     )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from freefloat.identification.output_error.noise import RowNoise, resized
 from freefloat.identification.output_error.problem import Problem
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.reading import channel_names
+from freefloat.identification.visibility import without
 from freefloat.telemetry.channels import Telemetry
 from freefloat.telemetry.smoothing import smooth
 
@@ -57,7 +58,26 @@ def _differences(problem: Problem, r: int, theta: Array, seed: int) -> Sequence[
     one, other = pair.errors(theta, r), twin.errors(theta, r)
     if one is None or other is None:
         return None
-    return [a - b for a, b in zip(one, other, strict=True)]
+    differences = [a - b for a, b in zip(one, other, strict=True)]
+    return _unexplained(problem, r, theta, differences)
+
+
+def _unexplained(problem: Problem, r: int, theta: Array, differences: list[Array]) -> list[Array]:
+    """What is left of the differences once the unknowns have been fitted to them.
+
+    Much of what a wrong joint rate at the start does, a wrong base rate undoes.
+    """
+    rows, _ = problem.physical_rows(r, theta)
+    sizes = [[noise.size for noise in stream] for stream in problem.noise[r]]
+    left = np.concatenate(
+        [(d / size).T.ravel() for d, size in zip(differences, sizes, strict=True)]
+    )
+    left = without(rows, left[:, None])[:, 0]
+    ends = np.cumsum([d.size for d in differences])[:-1]
+    return [
+        part.reshape(d.shape[1], -1).T * size
+        for part, d, size in zip(np.split(left, ends), differences, sizes, strict=True)
+    ]
 
 
 def _flown_again(recording: Recording, telemetry: Telemetry, seed: int) -> Recording | None:

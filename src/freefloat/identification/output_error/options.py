@@ -13,13 +13,15 @@ class SearchOptions:
     step [s]: of the integration, at most. horizons [s]: growing stretches of the recordings that
     are fitted one after another before the whole (None: 4, 8, 16 s where springs or pendulums are
     free; () for none). starts: how many starts are tried, the model's own and random ones around
-    it, by `spread` of natural sizes.
+    it, by `spread` of natural sizes. profile: parameters (globs) whose intervals are found by
+    profile likelihood.
     """
 
     step: float = 1e-2
     horizons: Sequence[float] | None = None
     starts: int = 1
     spread: float = 0.3
+    profile: Sequence[str] = ()
 
 
 USUAL = SearchOptions()

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
 
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.errors import FreefloatError
+from freefloat.errors import IdentificationError
 from freefloat.identification.answer import KNOWN
 from freefloat.identification.finding import NOISY
 from freefloat.identification.fit import Combination, Estimate, Fit, Residual
 from freefloat.identification.outcome import SIGMAS, combination_of
 from freefloat.identification.output_error.estimate import Found
-from freefloat.identification.output_error.residuals import is_of_sensor
+from freefloat.identification.output_error.profile import profile_interval
+from freefloat.identification.output_error.realise import realised
 from freefloat.identification.output_error.streams import Stream
 from freefloat.identification.parameters import Parameters
 from freefloat.identification.scale import REMEDY, Scale, is_scaled, scale_of
 from freefloat.identification.visibility import Visibility, visibility, without
 from freefloat.identification.wording import USELESS, tally
-from freefloat.identification.write_back import with_parameters
 from freefloat.model.model import Model
 from freefloat.telemetry.channel import Mask
 from freefloat.telemetry.names import unit_of
@@ -33,12 +35,14 @@ def fit_of(
     prior_model: Model,
     notes: Sequence[str],
     provenance: Mapping[str, str],
+    profile: Sequence[str] = (),
 ) -> Fit:
-    """The Fit of a search."""
+    """The Fit of a search; `profile` names (globs) what gets its interval by likelihood."""
     J = information_root(found)
-    seen = seen_of(parameters, found, J)
-    estimates, covariance = _estimates(found, seen, J)
-    model, trouble = _model(parameters, found)
+    theta, model, trouble = realised(parameters, found, J)
+    seen = seen_of(parameters, found, J, theta)
+    estimates, covariance = _estimates(found, seen, J, theta)
+    estimates = _profiled(found, estimates, profile)
     status, is_good = _status(estimates, seen, found)
     scale = seen.scale.words if seen.scale else "no parameter grows with the scale"
     told = [*notes, *trouble, *_remarks(found, seen)]
@@ -64,9 +68,9 @@ def information_root(found: Found) -> Array:
     return np.vstack(parts)
 
 
-def seen_of(parameters: Parameters, found: Found, J: Array) -> Visibility:
+def seen_of(parameters: Parameters, found: Found, J: Array, theta: Array) -> Visibility:
     """What the data tell of every reported unknown."""
-    unknowns, theta = found.problem.unknowns, found.theta
+    unknowns = found.problem.unknowns
     shown = [k for k, u in enumerate(unknowns.items) if u.is_reported]
     hidden = [k for k, u in enumerate(unknowns.items) if not u.is_reported]
     items = [unknowns.items[k] for k in shown]
@@ -117,10 +121,14 @@ def _scale_words(scale: Scale | None, sources: tuple[str, ...]) -> Scale | None:
     return Scale(True, scale.std, f"fixed by {' and '.join(sources)}")
 
 
-def _estimates(found: Found, seen: Visibility, J: Array) -> tuple[tuple[Estimate, ...], Array]:
-    unknowns, theta = found.problem.unknowns, found.theta
+def _estimates(
+    found: Found, seen: Visibility, J: Array, theta: Array
+) -> tuple[tuple[Estimate, ...], Array]:
+    unknowns = found.problem.unknowns
     shown = [k for k, u in enumerate(unknowns.items) if u.is_reported]
     at_bound = (theta <= unknowns.lower) | (theta >= unknowns.upper)
+    for k, sight in zip(shown, seen.parameters, strict=True):
+        at_bound[k] &= sight.status != "invisible"  # nothing pressed it there
     has_std = np.array(
         [s.status in KNOWN and not at_bound[k] for k, s in zip(shown, seen.parameters, strict=True)]
     )
@@ -139,6 +147,30 @@ def _estimates(found: Found, seen: Visibility, J: Array) -> tuple[tuple[Estimate
             Estimate(sight.name, p.unit, value, float(std[i]), interval, status, p.value, note)
         )
     return tuple(estimates), covariance
+
+
+def _profiled(
+    found: Found, estimates: tuple[Estimate, ...], globs: Sequence[str]
+) -> tuple[Estimate, ...]:
+    """The estimates, those asked for with intervals by profile likelihood."""
+    labels = [u.label for u in found.problem.unknowns.items]
+    unmatched = [g for g in globs if not any(fnmatchcase(e.name, g) for e in estimates)]
+    if unmatched:
+        raise IdentificationError(
+            f"profile: no free parameter is called {unmatched[0]!r}; free ones:"
+            f" {_some([e.name for e in estimates], 6)}"
+        )
+    out = []
+    for e in estimates:
+        if e.status != "invisible" and any(fnmatchcase(e.name, glob) for glob in globs):
+            low, high = profile_interval(found, labels.index(e.name), e.std)
+            is_closed = bool(np.isfinite(low) and np.isfinite(high))
+            told = "interval by profile likelihood" + (
+                "" if is_closed else f": {low:.4g}, {high:.4g}"
+            )
+            e = replace(e, interval95=(low, high) if is_closed else e.interval95, note=told)
+        out.append(e)
+    return tuple(out)
 
 
 def _covariance(found: Found, J: Array, at_bound: Mask) -> Array:
@@ -189,24 +221,6 @@ def _residuals(found: Found) -> tuple[Residual, ...]:
 
 def _unit(stream: Stream, name: str) -> str:
     return "rad" if stream.sensor.kind == "attitude" else unit_of(name)[0]
-
-
-def _model(parameters: Parameters, found: Found) -> tuple[Model, tuple[str, ...]]:
-    """The model with the shared parameters written in."""
-    unknowns = found.problem.unknowns
-    values = {
-        u.name: float(v)
-        for u, v in zip(unknowns.items, found.theta, strict=True)
-        if u.recording is None and not is_of_sensor(u.name)
-    }
-    for follower, leader, factor in unknowns.ties:
-        if leader in values:
-            values[follower] = factor * values[leader]
-    try:
-        return with_parameters(parameters.model, values), ()
-    except FreefloatError as error:
-        note = "the estimates were not written into the model, no robot could have them: "
-        return parameters.model, (note + str(error).splitlines()[0],)
 
 
 def _remarks(found: Found, seen: Visibility) -> list[str]:

@@ -71,7 +71,7 @@ def predicted_errors(
     flown = integrate_with_sensitivity(
         system, started(system, recording.start, values), inner, inputs=recording.inputs,
         step=recording.step, n_steps=(recording.n_records - 1) * recording.every,
-        every=recording.every, time=recording.first, with_efforts=True,
+        every=recording.every, time=recording.first, with_efforts=recording.needs_forces,
     )  # fmt: skip
     if not np.all(np.isfinite(flown.states[-1])) or not np.all(np.isfinite(flown.tangents[-1])):
         return None

@@ -147,6 +147,10 @@ def _stream(
     for own, _ in usable[1:]:
         times = np.intersect1d(times, own)
     values = np.column_stack([value[np.isin(time, times)] for time, value in usable])
+    if sensor.saturation is not None and len(names) != 4:
+        # a reading at the end of its range says only that there was more
+        inside = np.all(np.abs(values) < sensor.saturation * (1.0 - 1e-9), axis=1)
+        times, values = times[inside], values[inside]
     rows = parts[:3] if len(names) == 4 else parts
     is_known = all(part.noise is not None for part in rows)
     # a guess is of quaternion components, which change by half a small rotation

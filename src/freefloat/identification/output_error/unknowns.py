@@ -193,7 +193,7 @@ def _states(recording: Recording) -> list[str]:
     wanted = {
         "position": "position" in kinds or (has_field and is_placed),
         "velocity": is_placed,
-        "attitude": "attitude" in kinds or is_placed or bool(np.any(system.tree.field[:3])),
+        "attitude": "attitude" in kinds or is_placed or bool(system.tree.field[11]),
         "rate": True,
     }
     names = [
