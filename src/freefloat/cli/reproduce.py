@@ -38,7 +38,7 @@ def reproduce(
     Parameters
     ----------
     paper
-        Which paper: 003 (Cepheus, parameters from angular momentum).
+        Which paper: 001 (base and target online) or 003 (Cepheus, angular momentum).
     quick
         Fewer repetitions and shorter flights, for a first look.
     """

@@ -13,7 +13,10 @@ from importlib import import_module
 from freefloat.errors import FreefloatError
 from freefloat.reproduce.rows import Row
 
-PAPERS = {"003": "Cepheus, the planar air-bearing emulator: parameters from angular momentum"}
+PAPERS = {
+    "001": "Base and target after a capture: inertial parameters found online",
+    "003": "Cepheus, the planar air-bearing emulator: parameters from angular momentum",
+}
 
 
 def reproduce(

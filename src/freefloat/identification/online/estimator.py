@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from freefloat.arrays import Array
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import IdentificationError
 from freefloat.identification.online import changes
@@ -59,7 +60,8 @@ class OnlineEstimator:
     what changes slowly (fuel: {"bus.mass": 0.1}). forgetting: what information counts after a
     second. gate: the chance to lose a good sample; 0 takes all. reorder: samples held back to find
     their order. reset: globs of what a change (capture, release) makes unknown again, those of the
-    targets unless said; none: changes are only told.
+    targets unless said; none: changes are only told. correct: take off what noise in the columns
+    does to the estimate; only data without noise do better without.
 
     >>> import freefloat as ff
     >>> model = ff.load_model("planar-capture")
@@ -81,6 +83,7 @@ class OnlineEstimator:
         gate: float = GATE,
         reorder: int = 0,
         reset: tuple[str, ...] | None = None,
+        correct: bool = True,
         solve_every: int = 1,
     ) -> None:
         self.model, self.parameters = model, parameters
@@ -93,7 +96,7 @@ class OnlineEstimator:
         self.problem = problem_of(
             self.system, parameters, self.unknowns, self.channels, walk=random_walk or {},
             forgetting=_checked_forgetting(forgetting), gates=_gates(gate, self.channels),
-            every=(solve_every, 8),
+            every=(solve_every, 8), correct=correct,
         )  # fmt: skip
         self.memory = new_memory(self.problem)
         self.scratch = new_scratch(self.problem, self.memory)
@@ -110,6 +113,13 @@ class OnlineEstimator:
     def estimate(self) -> Estimate:
         """What is known now."""
         return self._estimate("taken" if self.time is not None else "waiting", ())
+
+    @property
+    def values(self) -> Array:
+        """The filter's own quick estimate, without judging what of it is noise."""
+        n = self.problem.n_nuisance
+        start = np.array([p.value for p in self.unknowns.free])
+        return start + self.unknowns.sizes[n:] * self.memory.x[n:]
 
     def warm_up(self) -> None:
         """Load or compile the kernel, so that the first sample takes no longer than others."""

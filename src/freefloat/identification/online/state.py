@@ -77,6 +77,7 @@ def _problem(estimator: OnlineEstimator) -> dict[str, Any]:
         "noise": p.sigma.tolist(),
         "random_walk": p.walk.tolist(),
         "forgetting": p.forgetting,
+        "correct": bool(p.probing),
         "gate": p.gates.tolist(),
         "reorder": estimator.buffer.size,
     }

@@ -40,6 +40,7 @@ class Problem(NamedTuple):
     gates: np.ndarray  # (2,) largest NIS for all rows and for the linear ones; 0: no gate
     gap: float  # usual steps from which on dr is not known
     every: np.ndarray  # (2,) samples between solutions, and between new weights
+    probing: float  # 1: what noise in the columns does is found and taken off; 0: it is not
     forgetting: float  # what old information counts after a sample
 
 
