@@ -15,7 +15,12 @@ from freefloat.dynamics.tree import System, flatten
 from freefloat.excitation.control import CaptureControl
 from freefloat.identification.online.channels import told_by_model
 from freefloat.identification.online.estimator import OnlineEstimator
-from freefloat.identification.online.paper_rows import PaperForm, force_columns, momentum_columns
+from freefloat.identification.online.paper_rows import (
+    PAIRS,
+    PaperForm,
+    force_columns,
+    momentum_columns,
+)
 from freefloat.identification.online.rls import ModifiedRls, PlainRls
 from freefloat.identification.parameters import Parameters
 from freefloat.identification.write_back import with_parameters
@@ -264,8 +269,8 @@ def as_paper(form: PaperForm, values: Array) -> Array:
     for body in (phi[..., :10], phi[..., 10:]):
         m, s = body[..., :1], body[..., 1:4]
         b = s / m
-        steiner = [m * (np.sum(b * b, axis=-1, keepdims=True) * (i == j) - b[..., [i]] * b[..., [j]])
-                   for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))]  # fmt: skip
+        bb = np.sum(b * b, axis=-1, keepdims=True)
+        steiner = [m * (bb * (i == j) - b[..., [i]] * b[..., [j]]) for i, j in PAIRS]
         about = body[..., 4:] - np.concatenate(steiner, axis=-1)
         parts = [m, b[..., :2], about[..., 5:]] if form.is_planar else [m, b, about]
         out.append(np.concatenate(parts, axis=-1))

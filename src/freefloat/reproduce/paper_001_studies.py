@@ -22,7 +22,7 @@ from freefloat.reproduce.paper_001_published import FASTEST
 from freefloat.reproduce.rows import Row, within
 from freefloat.telemetry.simulate import simulate
 
-SPEEDS = ((0.0, 0.0), (0.0, 10.0), (50.0, 50.0), (100.0, 100.0), (200.0, 200.0))
+SPEEDS = ((10.0, 10.0), (50.0, 50.0), (100.0, 100.0), (200.0, 200.0))
 DRAIN = 1.0  # [kg/s]
 # errors [%] at the stated noise that ours must stay below: m, b_1, b_n, I_1, I_n in the plane;
 # diagonal inertias in space
@@ -32,7 +32,7 @@ SPACE = {f"I_{b}{a}": 1.6 for b in "1n" for a in ("xx", "yy", "zz")}
 
 def velocity_rows(*, quick: bool = False) -> list[Row]:
     """Figures 6 to 9: the error of I_n after 60 s against the initial velocity, 0.1 N at most."""
-    speeds = SPEEDS[1::3] if quick else SPEEDS
+    speeds = SPEEDS[::3] if quick else SPEEDS
     table, errors = "Figures 6-9", {}
     for speed in speeds:
         flight = flights.flown("planar-capture", duration=60.0, velocity=(*speed, 0.0),
@@ -54,9 +54,10 @@ def velocity_rows(*, quick: bool = False) -> list[Row]:
             )
     last = errors[speeds[-1]]
     grown = abs(last["momentum, fixed origin"])
-    rows.append(Row(table, "largest I_n error, fixed origin", "%", FASTEST["worst I_n error"], grown,
-                    "reproduced in pattern" if grown > 1.0 or quick else "missed",
-                    "grows with |v0|: r grows, and small errors of mass and CoM with it"))  # fmt: skip
+    note = "grows with |v0|: r grows, and small errors of mass and CoM with it"
+    status = "reproduced in pattern" if grown > 1.0 else "missed"
+    what = "largest I_n error, fixed origin"
+    rows.append(Row(table, what, "%", FASTEST["worst I_n error"], grown, status, note))
     for way in ("momentum, Galilean shift", "force"):
         spread = max(abs(found[way] - last[way]) for found in errors.values())
         rows.append(within(table, f"{way}: change with v0", "%", spread, between=(0.0, 1e-3),

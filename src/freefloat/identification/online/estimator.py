@@ -22,20 +22,26 @@ from freefloat.errors import IdentificationError
 from freefloat.identification.online import changes
 from freefloat.identification.online.channels import Channels, told_by_flight, told_by_model
 from freefloat.identification.online.clock import Clock
+from freefloat.identification.online.early import Early
 from freefloat.identification.online.estimate import Estimate
 from freefloat.identification.online.health import VERDICTS, Event, Health, Verdict
 from freefloat.identification.online.information import leave_out
 from freefloat.identification.online.kernels.memory import (
+    BEGUN,
     CHI2,
     DOF,
     GATED,
     HISTORY,
+    LEVEL,
     N_ROWS,
     N_WRENCH,
     NIS,
+    SETTLED,
     SINCE_CHANGE,
     STEP,
     TAKEN,
+    Memory,
+    Problem,
     new_memory,
     new_scratch,
 )
@@ -101,6 +107,7 @@ class OnlineEstimator:
         self.memory = new_memory(self.problem)
         self.scratch = new_scratch(self.problem, self.memory)
         start(self.memory, self.unknowns)
+        self.early = Early(self.memory)
         self.clock, self.buffer = Clock(), ReorderBuffer(reorder)
         self.counts = dict.fromkeys(VERDICTS, 0)
         self.events: list[Event] = []
@@ -216,12 +223,21 @@ class OnlineEstimator:
             self.problem, m, self.scratch, sample.time, taken.vector, taken.levels, taken.wrench,
             taken.has_wrench,
         )  # fmt: skip
+        if self.early.snapshot is not None:
+            self._settle(sample.time, code)
         verdict = VERDICTS[code]
         if code <= TAKEN:
             self.time = sample.time
         if code in (TAKEN, GATED):
             self._watch(sample.time, was_gated=code == GATED)
         return verdict
+
+    def _settle(self, time: float, code: int) -> None:
+        """Keep the sample; once weights come from an estimate, take the kept ones again."""
+        if code in (BEGUN, TAKEN):
+            self.early.note(time, self.taken, is_sample=True)
+        if self.early.snapshot is not None and self.memory.numbers[SETTLED]:
+            self.early.replay(self.problem, self.memory, self.scratch)
 
     def _mind_the_gap(self, time: float) -> None:
         """After a silence in which forces may have acted unseen, momentum must be found anew."""
@@ -240,6 +256,8 @@ class OnlineEstimator:
         start(m, self.unknowns, nuisance)
         m.counts[HISTORY] = m.counts[N_WRENCH] = 0
         m.level_moments[:] = m.wrench_moments[:] = m.detour[:] = 0.0
+        if not m.numbers[SETTLED]:
+            self.early.begin(m)  # what was kept belongs to another segment
         self.events.append(Event(time, kind, f"{why}: initial momentum found anew"))
         del self.events[:-1000]  # a bounded memory of what happened
 
@@ -268,6 +286,8 @@ class OnlineEstimator:
         if self._reset:
             leave_out(m, self._reset)
             start(m, self.unknowns, self._reset)
+            renew_model_weights(self.problem, m)
+        self.early.begin(m)
         self.events.pop(-1)
 
     def _is_silenced(self) -> bool:
@@ -279,6 +299,13 @@ class OnlineEstimator:
                 self.silenced.discard(name)
                 m.repeats[place if place < 3 else place - 1] = 0
         return bool(self.silenced)
+
+
+def renew_model_weights(problem: Problem, memory: Memory) -> None:
+    """Weights are made of the model's parameters again."""
+    memory.wx[:] = 0.0
+    memory.phi[:], memory.rotor[:] = problem.par.phi, problem.par.rotor
+    memory.numbers[LEVEL], memory.numbers[SETTLED] = 1.0, 0.0
 
 
 def _with_fixed_values(model: Model, parameters: Parameters) -> Model:

@@ -19,8 +19,9 @@ BEGUN, TAKEN, GATED, BROKEN, UNUSABLE = range(5)
 HISTORY, ROWS_HERE, N_TAKEN, N_GATED, VERDICTS, SINCE_CHANGE, N_ROWS, N_WRENCH = range(8)
 # Places in Memory.numbers: time up to which inputs are integrated, chi-square of the residuals,
 # cumulated excess of NIS, last NIS and its degrees of freedom, share of B taken off, how far noise
-# may have misled the estimate, usual step.
-INPUT_TIME, CHI2, EXCESS, NIS, DOF, SHARE, WRONG, STEP = range(8)
+# may have misled the estimate, usual step, mean NIS per row (at least one), whether the
+# weights are those of an estimate.
+INPUT_TIME, CHI2, EXCESS, NIS, DOF, SHARE, WRONG, STEP, LEVEL, SETTLED = range(10)
 
 
 class Problem(NamedTuple):
@@ -124,7 +125,6 @@ class Scratch(NamedTuple):
     row: np.ndarray
     g: np.ndarray
     W: np.ndarray
-    M: np.ndarray
 
 
 def new_memory(problem: Problem) -> Memory:
@@ -133,7 +133,7 @@ def new_memory(problem: Problem) -> Memory:
     N, m, k = problem.n_nuisance + n, len(problem.rows), len(tree.thruster_link)
     c, sources = len(tree.links) - 1 + len(tree.rotor_link), len(problem.sigma)
     return Memory(
-        counts=np.zeros(8, dtype=np.int64), numbers=np.zeros(8), times=np.zeros(4),
+        counts=np.zeros(8, dtype=np.int64), numbers=np.zeros(10), times=np.zeros(4),
         velocities=np.zeros((4, 3)), positions=np.zeros((4, 3)), axes=np.zeros((4, 9)),
         impulses=np.zeros((4, 3)), linear=np.zeros((4, 3, n + 1)), shift=np.zeros(3),
         impulse=np.zeros(3), momentum=np.zeros(3), inertia=np.zeros(10),
@@ -168,5 +168,5 @@ def new_scratch(problem: Problem, memory: Memory) -> Scratch:
         probe_rows=np.zeros((m, N + 1)), C=np.zeros((m, m)), X=np.zeros((m, m)),
         G=np.zeros((m, m)), D=np.zeros((m, m)), U=np.zeros((N, m)), V=np.zeros((N, m)),
         S=np.zeros((m, m)), left=np.zeros(m), row=np.zeros(N + 1), g=np.zeros(N + 1),
-        W=np.zeros((N, N)), M=np.zeros((N, N)),
+        W=np.zeros((N, N)),
     )  # fmt: skip
