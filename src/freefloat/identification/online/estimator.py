@@ -40,6 +40,7 @@ from freefloat.identification.online.kernels.memory import (
     SINCE_CHANGE,
     STEP,
     TAKEN,
+    UNUSABLE,
     Memory,
     Problem,
     new_memory,
@@ -223,6 +224,8 @@ class OnlineEstimator:
             self.problem, m, self.scratch, sample.time, taken.vector, taken.levels, taken.wrench,
             taken.has_wrench,
         )  # fmt: skip
+        if code == UNUSABLE and taken.has_inputs and m.counts[HISTORY]:
+            tell_inputs(self.problem, m, sample.time, taken.levels, taken.wrench, taken.has_wrench)
         if self.early.snapshot is not None:
             self._settle(sample.time, code)
         verdict = VERDICTS[code]
@@ -234,8 +237,9 @@ class OnlineEstimator:
 
     def _settle(self, time: float, code: int) -> None:
         """Keep the sample; once weights come from an estimate, take the kept ones again."""
-        if code in (BEGUN, TAKEN):
-            self.early.note(time, self.taken, is_sample=True)
+        is_sample = code in (BEGUN, TAKEN)
+        if is_sample or self.taken.has_inputs:
+            self.early.note(time, self.taken, is_sample=is_sample)
         if self.early.snapshot is not None and self.memory.numbers[SETTLED]:
             self.early.replay(self.problem, self.memory, self.scratch)
 
@@ -255,7 +259,7 @@ class OnlineEstimator:
         leave_out(m, list(nuisance))
         start(m, self.unknowns, nuisance)
         m.counts[HISTORY] = m.counts[N_WRENCH] = 0
-        m.level_moments[:] = m.wrench_moments[:] = m.detour[:] = 0.0
+        m.level_moments[:] = m.wrench_moments[:] = m.detour[:] = m.unsure[:] = 0.0
         if not m.numbers[SETTLED]:
             self.early.begin(m)  # what was kept belongs to another segment
         self.events.append(Event(time, kind, f"{why}: initial momentum found anew"))

@@ -11,7 +11,7 @@ from freefloat.dynamics.tree import Parameters as Numbers
 from freefloat.dynamics.tree import Tree
 
 # What became of a sample.
-BEGUN, TAKEN, GATED, BROKEN, UNUSABLE = range(5)
+BEGUN, TAKEN, GATED, BROKEN, UNUSABLE, SPIKY = range(6)
 
 # Places in Memory.counts: samples in the segment's history (0 to 4), samples with rows in the
 # segment, samples taken, samples gated, the last 60 verdicts as bits, samples taken since the last
@@ -62,6 +62,7 @@ class Memory(NamedTuple):
     inertia: np.ndarray  # (10,) of everything, at the last sample, by the weights' parameters
     detour: np.ndarray  # (3,) see `switch`
     kink: np.ndarray  # (3,)
+    unsure: np.ndarray  # (6,) variance of impulse and angular impulse, see `integrate_inputs`
     levels: np.ndarray  # (thrusters,)
     level_moments: np.ndarray  # (thrusters, 4)
     wrench: np.ndarray  # (4, 7)
@@ -83,6 +84,9 @@ class Memory(NamedTuple):
     phi: np.ndarray  # (links, 10) for the weights
     rotor: np.ndarray  # (rotors,)
     last: np.ndarray  # the last sample, as it came
+    trend: np.ndarray  # (4,) samples known, spikes in a row, instants of the last two
+    recent: np.ndarray  # (2, sample) the last two that were no spikes
+    wobble: np.ndarray  # (sample,) what they usually miss a straight line by
     repeats: np.ndarray  # (sources,) samples for which a reading has been the same
     still: np.ndarray  # (coordinates, 2) how long it has rested [s], and its largest speed so far
 
@@ -137,7 +141,7 @@ def new_memory(problem: Problem) -> Memory:
         velocities=np.zeros((4, 3)), positions=np.zeros((4, 3)), axes=np.zeros((4, 9)),
         impulses=np.zeros((4, 3)), linear=np.zeros((4, 3, n + 1)), shift=np.zeros(3),
         impulse=np.zeros(3), momentum=np.zeros(3), inertia=np.zeros(10),
-        detour=np.zeros(3), kink=np.zeros(3), levels=np.zeros(k),
+        detour=np.zeros(3), kink=np.zeros(3), unsure=np.zeros(6), levels=np.zeros(k),
         level_moments=np.zeros((k, 4)), wrench=np.zeros((4, 7)), wrench_moments=np.zeros((6, 4)),
         columns=np.zeros((6, n + 1)), probe=np.zeros((6, n + 1)), probe_velocity=np.zeros(3),
         slopes=np.zeros((sources, 6)), ends=np.zeros((sources, 6)), factor=np.zeros((m, m)),
@@ -146,6 +150,7 @@ def new_memory(problem: Problem) -> Memory:
         spread=np.eye(N),
         wx=np.zeros(n), phi=problem.par.phi.copy(), rotor=problem.par.rotor.copy(),
         last=np.zeros(10 + 2 * c),
+        trend=np.zeros(4), recent=np.zeros((2, 10 + 2 * c)), wobble=np.zeros(10 + 2 * c),
         repeats=np.zeros(sources, dtype=np.int64), still=np.zeros((c, 2)),
     )  # fmt: skip
 

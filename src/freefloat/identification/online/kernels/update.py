@@ -30,11 +30,13 @@ from freefloat.identification.online.kernels.memory import (
     SETTLED,
     SHARE,
     SINCE_CHANGE,
+    SPIKY,
     STEP,
     TAKEN,
     UNUSABLE,
     WRONG,
 )
+from freefloat.identification.online.kernels.spikes import is_spike
 from freefloat.identification.online.kernels.switch import integrate_inputs, switch
 from freefloat.identification.online.kernels.triangle import (
     forget,
@@ -70,7 +72,7 @@ def keep(m, k, t):
         m.impulses[3, axis] = m.impulse[axis]
         m.momentum[axis] = k.gain[9 + axis]
         m.probe_velocity[axis] = k.probe_velocity[axis]
-        m.detour[axis] = 0.0
+        m.detour[axis] = m.unsure[axis] = m.unsure[3 + axis] = 0.0
     for n in range(10):
         m.inertia[n] = k.w.L[0, C + n]
     for axis in range(9):
@@ -99,8 +101,11 @@ def age(problem, m, k, seconds):
     if problem.forgetting < 1.0:
         forget(m.triangle, m.bias, problem.forgetting)
     for i in range(m.x.shape[0]):
-        if problem.walk[i] > 0.0:
-            let_wander(m.triangle, m.bias, m.x, i, problem.walk[i] * seconds, k.row, k.g)
+        variance = problem.walk[i] * seconds
+        if i < problem.n_nuisance:  # an impulse that is not known for sure stays in the momentum
+            variance += m.unsure[i] / (problem.momentum_size * problem.momentum_size)
+        if variance > 0.0:
+            let_wander(m.triangle, m.bias, m.x, i, variance, k.row, k.g)
 
 
 @inlined
@@ -279,7 +284,7 @@ def take_rows(problem, m, k, t, s):
 @kernel
 def tell_inputs(problem, m, t, levels, wrench, has_wrench):
     """Thruster levels [N] and the commanded wrench from t on, between samples."""
-    integrate_inputs(m, t, wrench, has_wrench)
+    integrate_inputs(problem, m, t, levels, wrench, has_wrench)
     switch(problem, m, t, levels)
 
 
@@ -288,7 +293,11 @@ def take_sample(problem, m, k, t, s, levels, wrench, has_wrench):
     """One sample s at t, with the inputs from then on; what became of it."""
     if not is_usable(t, s):
         return UNUSABLE
-    integrate_inputs(m, t, wrench, has_wrench)
-    verdict = take_rows(problem, m, k, t, s)
+    integrate_inputs(problem, m, t, levels, wrench, has_wrench)
+    if is_spike(problem, m, t, s):
+        m.counts[N_GATED] += 1
+        verdict = SPIKY
+    else:
+        verdict = take_rows(problem, m, k, t, s)
     switch(problem, m, t, levels)
     return verdict
