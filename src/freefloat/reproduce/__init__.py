@@ -16,6 +16,7 @@ from freefloat.reproduce.rows import Row
 
 PAPERS = {
     "000": "a servicer with flexible wings and sloshing fuel: identified with its arm alone",
+    "001": "base and target after a capture: inertial parameters found live",
     "002": "ETS-VII: base and load identified in orbit from accelerometer and gyro",
     "003": "Cepheus, the planar air-bearing emulator: parameters from angular momentum",
     "004": "the CBK arm on air bearings: stiffness and damping of a flexible joint",

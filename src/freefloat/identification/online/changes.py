@@ -17,7 +17,9 @@ from freefloat.identification.online.health import Event
 from freefloat.identification.online.kernels.memory import (
     DOF,
     EXCESS,
+    LEVEL,
     NIS,
+    SETTLED,
     SINCE_CHANGE,
     VERDICTS,
     Memory,
@@ -25,7 +27,8 @@ from freefloat.identification.online.kernels.memory import (
 
 RECENT, MOST = 10, 6  # so many of the last samples gated: not outliers
 ALLOWANCE, LIMIT = 1.0, 25.0  # of the cumulated surprise, in deviations of NIS
-SETTLED = 20  # samples after a change during which weights and estimates find themselves
+SOON, LATER = 20, 100  # samples after a change until surprise means something
+FITTING = 1.3  # of the mean NIS per row
 REPEATED = 25  # samples with the very same bits
 RESTED = 3.0  # [s] for which a joint rests that moved before, while others move
 
@@ -37,12 +40,21 @@ def has_changed(memory: Memory, *, was_gated: bool) -> bool:
     counts[VERDICTS] = verdicts
     if verdicts.bit_count() >= MOST:
         return True
-    if was_gated or counts[SINCE_CHANGE] < SETTLED:
+    if was_gated or not _is_settled(memory):
         return False
     dof = float(numbers[DOF])
-    excess = float(numbers[EXCESS]) + (float(numbers[NIS]) - dof) / sqrt(2.0 * dof) - ALLOWANCE
+    nis = float(numbers[NIS]) / max(float(numbers[LEVEL]), 1.0)
+    excess = float(numbers[EXCESS]) + (nis - dof) / sqrt(2.0 * dof) - ALLOWANCE
     numbers[EXCESS] = max(0.0, excess)
     return excess > LIMIT
+
+
+def _is_settled(memory: Memory) -> bool:
+    """Whether surprise can be trusted: weights come from an estimate, or the model's fit well."""
+    n, numbers = int(memory.counts[SINCE_CHANGE]), memory.numbers
+    if numbers[SETTLED]:
+        return n > SOON
+    return n > LATER and float(numbers[LEVEL]) < FITTING
 
 
 def clear(memory: Memory) -> None:

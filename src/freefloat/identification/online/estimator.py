@@ -16,25 +16,33 @@ from typing import Any
 
 import numpy as np
 
+from freefloat.arrays import Array
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import IdentificationError
 from freefloat.identification.online import changes
 from freefloat.identification.online.channels import Channels, told_by_flight, told_by_model
 from freefloat.identification.online.clock import Clock
+from freefloat.identification.online.early import Early
 from freefloat.identification.online.estimate import Estimate
 from freefloat.identification.online.health import VERDICTS, Event, Health, Verdict
 from freefloat.identification.online.information import leave_out
 from freefloat.identification.online.kernels.memory import (
+    BEGUN,
     CHI2,
     DOF,
     GATED,
     HISTORY,
+    LEVEL,
     N_ROWS,
     N_WRENCH,
     NIS,
+    SETTLED,
     SINCE_CHANGE,
     STEP,
     TAKEN,
+    UNUSABLE,
+    Memory,
+    Problem,
     new_memory,
     new_scratch,
 )
@@ -59,7 +67,8 @@ class OnlineEstimator:
     what changes slowly (fuel: {"bus.mass": 0.1}). forgetting: what information counts after a
     second. gate: the chance to lose a good sample; 0 takes all. reorder: samples held back to find
     their order. reset: globs of what a change (capture, release) makes unknown again, those of the
-    targets unless said; none: changes are only told.
+    targets unless said; none: changes are only told. correct: take off what noise in the columns
+    does to the estimate; only data without noise do better without.
 
     >>> import freefloat as ff
     >>> model = ff.load_model("planar-capture")
@@ -81,6 +90,7 @@ class OnlineEstimator:
         gate: float = GATE,
         reorder: int = 0,
         reset: tuple[str, ...] | None = None,
+        correct: bool = True,
         solve_every: int = 1,
     ) -> None:
         self.model, self.parameters = model, parameters
@@ -93,11 +103,12 @@ class OnlineEstimator:
         self.problem = problem_of(
             self.system, parameters, self.unknowns, self.channels, walk=random_walk or {},
             forgetting=_checked_forgetting(forgetting), gates=_gates(gate, self.channels),
-            every=(solve_every, 8),
+            every=(solve_every, 8), correct=correct,
         )  # fmt: skip
         self.memory = new_memory(self.problem)
         self.scratch = new_scratch(self.problem, self.memory)
         start(self.memory, self.unknowns)
+        self.early = Early(self.memory)
         self.clock, self.buffer = Clock(), ReorderBuffer(reorder)
         self.counts = dict.fromkeys(VERDICTS, 0)
         self.events: list[Event] = []
@@ -110,6 +121,13 @@ class OnlineEstimator:
     def estimate(self) -> Estimate:
         """What is known now."""
         return self._estimate("taken" if self.time is not None else "waiting", ())
+
+    @property
+    def values(self) -> Array:
+        """The filter's own quick estimate, without judging what of it is noise."""
+        n = self.problem.n_nuisance
+        start = np.array([p.value for p in self.unknowns.free])
+        return start + self.unknowns.sizes[n:] * self.memory.x[n:]
 
     def warm_up(self) -> None:
         """Load or compile the kernel, so that the first sample takes no longer than others."""
@@ -206,12 +224,24 @@ class OnlineEstimator:
             self.problem, m, self.scratch, sample.time, taken.vector, taken.levels, taken.wrench,
             taken.has_wrench,
         )  # fmt: skip
+        if code == UNUSABLE and taken.has_inputs and m.counts[HISTORY]:
+            tell_inputs(self.problem, m, sample.time, taken.levels, taken.wrench, taken.has_wrench)
+        if self.early.snapshot is not None:
+            self._settle(sample.time, code)
         verdict = VERDICTS[code]
         if code <= TAKEN:
             self.time = sample.time
         if code in (TAKEN, GATED):
             self._watch(sample.time, was_gated=code == GATED)
         return verdict
+
+    def _settle(self, time: float, code: int) -> None:
+        """Keep the sample; once weights come from an estimate, take the kept ones again."""
+        is_sample = code in (BEGUN, TAKEN)
+        if is_sample or self.taken.has_inputs:
+            self.early.note(time, self.taken, is_sample=is_sample)
+        if self.early.snapshot is not None and self.memory.numbers[SETTLED]:
+            self.early.replay(self.problem, self.memory, self.scratch)
 
     def _mind_the_gap(self, time: float) -> None:
         """After a silence in which forces may have acted unseen, momentum must be found anew."""
@@ -229,7 +259,9 @@ class OnlineEstimator:
         leave_out(m, list(nuisance))
         start(m, self.unknowns, nuisance)
         m.counts[HISTORY] = m.counts[N_WRENCH] = 0
-        m.level_moments[:] = m.wrench_moments[:] = m.detour[:] = 0.0
+        m.level_moments[:] = m.wrench_moments[:] = m.detour[:] = m.unsure[:] = 0.0
+        if not m.numbers[SETTLED]:
+            self.early.begin(m)  # what was kept belongs to another segment
         self.events.append(Event(time, kind, f"{why}: initial momentum found anew"))
         del self.events[:-1000]  # a bounded memory of what happened
 
@@ -258,6 +290,8 @@ class OnlineEstimator:
         if self._reset:
             leave_out(m, self._reset)
             start(m, self.unknowns, self._reset)
+            renew_model_weights(self.problem, m)
+        self.early.begin(m)
         self.events.pop(-1)
 
     def _is_silenced(self) -> bool:
@@ -269,6 +303,13 @@ class OnlineEstimator:
                 self.silenced.discard(name)
                 m.repeats[place if place < 3 else place - 1] = 0
         return bool(self.silenced)
+
+
+def renew_model_weights(problem: Problem, memory: Memory) -> None:
+    """Weights are made of the model's parameters again."""
+    memory.wx[:] = 0.0
+    memory.phi[:], memory.rotor[:] = problem.par.phi, problem.par.rotor
+    memory.numbers[LEVEL], memory.numbers[SETTLED] = 1.0, 0.0
 
 
 def _with_fixed_values(model: Model, parameters: Parameters) -> Model:

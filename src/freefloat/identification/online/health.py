@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Verdict = Literal[
-    "begun", "taken", "gated", "broken", "unusable", "incomplete", "late", "duplicate",
+    "begun", "taken", "gated", "broken", "unusable", "spike", "incomplete", "late", "duplicate",
     "clock jump", "unreadable", "waiting",
 ]  # fmt: skip
 VERDICTS: tuple[Verdict, ...] = (
-    "begun", "taken", "gated", "broken", "unusable", "incomplete", "late", "duplicate",
+    "begun", "taken", "gated", "broken", "unusable", "spike", "incomplete", "late", "duplicate",
     "clock jump", "unreadable", "waiting",
 )  # fmt: skip
 EventKind = Literal["change", "stuck", "frozen", "clock jump", "gap"]
@@ -30,9 +30,9 @@ class Health:
     """Counts of samples by what became of them, and whether all is well.
 
     begun: the first of a segment; taken: used; gated: too surprising; broken: no usable equations;
-    unusable: not finite or not an attitude; incomplete: channels missing; late: older than what was
-    used; duplicate: its instant was used; clock jump: its time fits to nothing yet; unreadable: not
-    a sample; waiting: kept for the right order.
+    unusable: not finite or not an attitude; spike: a reading far off its own run; incomplete:
+    channels missing; late: older than what was used; duplicate: its instant was used; clock jump:
+    its time fits to nothing yet; unreadable: not a sample; waiting: kept for the right order.
 
     >>> Health({"taken": 98, "gated": 2}, events=()).n_rejected
     2

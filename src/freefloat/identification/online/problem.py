@@ -73,6 +73,7 @@ def problem_of(
     forgetting: float,
     gates: tuple[float, float],
     every: tuple[int, int],
+    correct: bool,
 ) -> Problem:
     """The problem as arrays."""
     change = _change(system, parameters) * unknowns.sizes[len(unknowns.nuisance) :]
@@ -87,7 +88,8 @@ def problem_of(
         channels.sigma.copy(),
         np.array([0, 1, 5] if channels.is_planar else range(6), dtype=np.int64),
         len(unknowns.nuisance), float(unknowns.sizes[0]), _walk(unknowns, walk),
-        np.array(gates), GAP, np.array(every, dtype=np.int64), float(forgetting),
+        np.array(gates), GAP, np.array(every, dtype=np.int64), 1.0 if correct else 0.0,
+        float(forgetting),
     )  # fmt: skip
 
 

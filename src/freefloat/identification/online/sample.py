@@ -11,6 +11,8 @@ import numpy as np
 from freefloat.identification.online.channels import Channels
 from freefloat.telemetry.stream import Sample
 
+LATEST = 1e12  # [s]; no clock shows more
+
 
 def taken_from(sample: object) -> Sample | None:
     """The Sample that something is: a Sample, or a mapping with "time" and values; else None.
@@ -28,7 +30,7 @@ def taken_from(sample: object) -> Sample | None:
         return None
     if not isinstance(time, int | float) or isinstance(time, bool):
         return None
-    if not isfinite(time) or not isinstance(values, Mapping):
+    if not abs(time) < LATEST or not isinstance(values, Mapping):
         return None
     return Sample(float(time), values) if not isinstance(sample, Sample) else sample
 

@@ -28,6 +28,7 @@ def save_state(estimator: OnlineEstimator, path: str | Path) -> None:
     """Write everything an estimator knows; `restore_state` goes on as if nothing had happened."""
     arrays = {f"memory.{name}": array for name, array in estimator.memory._asdict().items()}
     arrays |= {f"taken.{name}": getattr(estimator.taken, name) for name in TAKEN}
+    arrays |= estimator.early.arrays()
     content = {
         "format": FORMAT,
         "problem": _problem(estimator),
@@ -58,6 +59,7 @@ def restore_state(estimator: OnlineEstimator, path: str | Path) -> None:
         _put(arrays, f"memory.{name}", array, Path(path))
     for name in TAKEN:
         _put(arrays, f"taken.{name}", getattr(estimator.taken, name), Path(path))
+    estimator.early.restore(arrays)
     estimator.clock.__dict__.update(content["clock"])
     estimator.buffer.held = [Sample(float(t), values) for t, values in content["held"]]
     estimator.counts.update(content["counts"])
@@ -77,6 +79,7 @@ def _problem(estimator: OnlineEstimator) -> dict[str, Any]:
         "noise": p.sigma.tolist(),
         "random_walk": p.walk.tolist(),
         "forgetting": p.forgetting,
+        "correct": bool(p.probing),
         "gate": p.gates.tolist(),
         "reorder": estimator.buffer.size,
     }

@@ -198,6 +198,8 @@ def covariances(problem, m, k, half, is_lost):
                 own += k.ends[n, i] * k.ends[n, j] + si * sj
                 shared += m.ends[n, i] * sj
             k.C[a, b], k.X[a, b] = own, shared
+    for a in range(n_rows):  # linear ones too, for this sample alone: so the gate knows of it
+        k.C[a, a] += m.unsure[problem.rows[a]]
     for kind in range(2):
         most = 1e-300
         for a in range(n_rows):

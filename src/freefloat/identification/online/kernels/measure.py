@@ -35,7 +35,7 @@ def move_sample(problem, k, side, bits, more):
     for i in range(9 + 2 * n):
         word = bits if i < 64 else more
         is_up = (word >> np.uint64(i % 64)) & np.uint64(1) == np.uint64(1)
-        step = side * (problem.sigma[i] if is_up else -problem.sigma[i])
+        step = side * problem.probing * (problem.sigma[i] if is_up else -problem.sigma[i])
         if i < 3:
             s[i] = o[i] + step
         elif i < 6:

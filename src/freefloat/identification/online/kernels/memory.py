@@ -11,7 +11,7 @@ from freefloat.dynamics.tree import Parameters as Numbers
 from freefloat.dynamics.tree import Tree
 
 # What became of a sample.
-BEGUN, TAKEN, GATED, BROKEN, UNUSABLE = range(5)
+BEGUN, TAKEN, GATED, BROKEN, UNUSABLE, SPIKY = range(6)
 
 # Places in Memory.counts: samples in the segment's history (0 to 4), samples with rows in the
 # segment, samples taken, samples gated, the last 60 verdicts as bits, samples taken since the last
@@ -19,8 +19,9 @@ BEGUN, TAKEN, GATED, BROKEN, UNUSABLE = range(5)
 HISTORY, ROWS_HERE, N_TAKEN, N_GATED, VERDICTS, SINCE_CHANGE, N_ROWS, N_WRENCH = range(8)
 # Places in Memory.numbers: time up to which inputs are integrated, chi-square of the residuals,
 # cumulated excess of NIS, last NIS and its degrees of freedom, share of B taken off, how far noise
-# may have misled the estimate, usual step.
-INPUT_TIME, CHI2, EXCESS, NIS, DOF, SHARE, WRONG, STEP = range(8)
+# may have misled the estimate, usual step, mean NIS per row (at least one), whether the
+# weights are those of an estimate.
+INPUT_TIME, CHI2, EXCESS, NIS, DOF, SHARE, WRONG, STEP, LEVEL, SETTLED = range(10)
 
 
 class Problem(NamedTuple):
@@ -40,6 +41,7 @@ class Problem(NamedTuple):
     gates: np.ndarray  # (2,) largest NIS for all rows and for the linear ones; 0: no gate
     gap: float  # usual steps from which on dr is not known
     every: np.ndarray  # (2,) samples between solutions, and between new weights
+    probing: float  # 1: what noise in the columns does is found and taken off; 0: it is not
     forgetting: float  # what old information counts after a sample
 
 
@@ -60,6 +62,7 @@ class Memory(NamedTuple):
     inertia: np.ndarray  # (10,) of everything, at the last sample, by the weights' parameters
     detour: np.ndarray  # (3,) see `switch`
     kink: np.ndarray  # (3,)
+    unsure: np.ndarray  # (6,) variance of impulse and angular impulse, see `integrate_inputs`
     levels: np.ndarray  # (thrusters,)
     level_moments: np.ndarray  # (thrusters, 4)
     wrench: np.ndarray  # (4, 7)
@@ -81,6 +84,9 @@ class Memory(NamedTuple):
     phi: np.ndarray  # (links, 10) for the weights
     rotor: np.ndarray  # (rotors,)
     last: np.ndarray  # the last sample, as it came
+    trend: np.ndarray  # (4,) samples known, spikes in a row, instants of the last two
+    recent: np.ndarray  # (2, sample) the last two that were no spikes
+    wobble: np.ndarray  # (sample,) what they usually miss a straight line by
     repeats: np.ndarray  # (sources,) samples for which a reading has been the same
     still: np.ndarray  # (coordinates, 2) how long it has rested [s], and its largest speed so far
 
@@ -123,7 +129,6 @@ class Scratch(NamedTuple):
     row: np.ndarray
     g: np.ndarray
     W: np.ndarray
-    M: np.ndarray
 
 
 def new_memory(problem: Problem) -> Memory:
@@ -132,11 +137,11 @@ def new_memory(problem: Problem) -> Memory:
     N, m, k = problem.n_nuisance + n, len(problem.rows), len(tree.thruster_link)
     c, sources = len(tree.links) - 1 + len(tree.rotor_link), len(problem.sigma)
     return Memory(
-        counts=np.zeros(8, dtype=np.int64), numbers=np.zeros(8), times=np.zeros(4),
+        counts=np.zeros(8, dtype=np.int64), numbers=np.zeros(10), times=np.zeros(4),
         velocities=np.zeros((4, 3)), positions=np.zeros((4, 3)), axes=np.zeros((4, 9)),
         impulses=np.zeros((4, 3)), linear=np.zeros((4, 3, n + 1)), shift=np.zeros(3),
         impulse=np.zeros(3), momentum=np.zeros(3), inertia=np.zeros(10),
-        detour=np.zeros(3), kink=np.zeros(3), levels=np.zeros(k),
+        detour=np.zeros(3), kink=np.zeros(3), unsure=np.zeros(6), levels=np.zeros(k),
         level_moments=np.zeros((k, 4)), wrench=np.zeros((4, 7)), wrench_moments=np.zeros((6, 4)),
         columns=np.zeros((6, n + 1)), probe=np.zeros((6, n + 1)), probe_velocity=np.zeros(3),
         slopes=np.zeros((sources, 6)), ends=np.zeros((sources, 6)), factor=np.zeros((m, m)),
@@ -145,6 +150,7 @@ def new_memory(problem: Problem) -> Memory:
         spread=np.eye(N),
         wx=np.zeros(n), phi=problem.par.phi.copy(), rotor=problem.par.rotor.copy(),
         last=np.zeros(10 + 2 * c),
+        trend=np.zeros(4), recent=np.zeros((2, 10 + 2 * c)), wobble=np.zeros(10 + 2 * c),
         repeats=np.zeros(sources, dtype=np.int64), still=np.zeros((c, 2)),
     )  # fmt: skip
 
@@ -167,5 +173,5 @@ def new_scratch(problem: Problem, memory: Memory) -> Scratch:
         probe_rows=np.zeros((m, N + 1)), C=np.zeros((m, m)), X=np.zeros((m, m)),
         G=np.zeros((m, m)), D=np.zeros((m, m)), U=np.zeros((N, m)), V=np.zeros((N, m)),
         S=np.zeros((m, m)), left=np.zeros(m), row=np.zeros(N + 1), g=np.zeros(N + 1),
-        W=np.zeros((N, N)), M=np.zeros((N, N)),
+        W=np.zeros((N, N)),
     )  # fmt: skip

@@ -4,17 +4,37 @@ from __future__ import annotations
 
 from freefloat.compilation import inlined
 from freefloat.identification.online.kernels.inputs import add_level, add_wrench, push_whole
-from freefloat.identification.online.kernels.memory import HISTORY, INPUT_TIME, N_WRENCH
+from freefloat.identification.online.kernels.memory import HISTORY, INPUT_TIME, N_WRENCH, STEP
 
 
 @inlined
-def integrate_inputs(m, t, wrench, has_wrench):
-    """Integrate the inputs up to t; the wrench runs smoothly to what it is then."""
+def integrate_inputs(problem, m, t, levels, wrench, has_wrench):
+    """Integrate the inputs up to t; the wrench runs smoothly to what it is then.
+
+    A thruster switches when it is said to; after a gap it may have done so at any time in between,
+    and m.unsure (6,) keeps the variance of its impulse and angular impulse.
+    """
     origin, before = m.times[3], m.numbers[INPUT_TIME]
     is_begun = m.counts[HISTORY] > 0
     if is_begun and t > before:
+        gap = t - before
+        is_gap = m.numbers[STEP] > 0.0 and gap > 1.5 * m.numbers[STEP]
         for n in range(m.levels.shape[0]):
-            add_level(m.level_moments[n], m.levels[n], before - origin, t - origin)
+            more = levels[n] - m.levels[n]
+            if not (is_gap and more != 0.0):
+                add_level(m.level_moments[n], m.levels[n], before - origin, t - origin)
+                continue
+            middle = 0.5 * (before + t) - origin
+            add_level(m.level_moments[n], m.levels[n], before - origin, middle)
+            add_level(m.level_moments[n], levels[n], middle, t - origin)
+            w, R = problem.tree.thrusters[n], m.axes[3]
+            variance = more * more * gap * gap / 12.0
+            for axis in range(3):
+                a = 3 * axis
+                push = R[a] * w[3] + R[a + 1] * w[4] + R[a + 2] * w[5]
+                turn = R[a] * w[0] + R[a + 1] * w[1] + R[a + 2] * w[2]
+                m.unsure[axis] += variance * push * push
+                m.unsure[3 + axis] += variance * turn * turn
     if has_wrench and (m.counts[N_WRENCH] == 0 or t > m.wrench[3, 0]):
         for j in range(3):
             for k in range(7):

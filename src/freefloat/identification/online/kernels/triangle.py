@@ -1,7 +1,7 @@
 """The information triangle: R x = z with unit noise, kept by Givens rotations.
 
 `T` (N, N + 1) holds R and z; `bias` (N, N + 1) holds B and c, what noise in the columns adds to
-R^T R and R^T z (see `identification.solve`). Nothing here forms R^T R but the weights' solution.
+R^T R and R^T z (see `identification.solve`). Nothing here forms R^T R.
 """
 
 from __future__ import annotations
@@ -229,26 +229,3 @@ def solve_triangle(T, right, x):
         for k in range(i + 1, N):
             total -= T[i, k] * x[k]
         x[i] = total / T[i, i]
-
-
-@inlined
-def solve_cautiously(T, bias, share, x, M):
-    """x drawn to zero by a prior of one: good enough for weights from the first sample on.
-
-    share: what of B can be taken off the matrix without doubt, so that noise moves nothing far.
-    """
-    N = T.shape[0]
-    for i in range(N):
-        for k in range(i + 1):
-            total = 1.0 if i == k else 0.0
-            for j in range(k + 1):
-                total += T[j, i] * T[j, k]
-            M[i, k] = total - share * bias[i, k]
-        total = 0.0
-        for j in range(i + 1):
-            total += T[j, i] * T[j, N]
-        x[i] = total - bias[i, N]
-    if not cholesky(M) > 0.0:
-        return False
-    solve_factored(M, x)
-    return True

@@ -21,29 +21,32 @@ from freefloat.identification.online.kernels.memory import (
     DOF,
     GATED,
     HISTORY,
+    LEVEL,
     N_GATED,
     N_ROWS,
     N_TAKEN,
     NIS,
     ROWS_HERE,
+    SETTLED,
     SHARE,
     SINCE_CHANGE,
+    SPIKY,
     STEP,
     TAKEN,
     UNUSABLE,
     WRONG,
 )
+from freefloat.identification.online.kernels.spikes import is_spike
 from freefloat.identification.online.kernels.switch import integrate_inputs, switch
 from freefloat.identification.online.kernels.triangle import (
-    doubt_of,
     forget,
     let_wander,
     rotate_in,
-    solve_cautiously,
     solve_corrected,
 )
 
 HUGE = 1e12  # no reading in SI units is larger
+UNSETTLED = 30.0  # times the gate, as long as weights are those of a model that may be far off
 STILL = 5.0  # standard deviations of its rate within which a joint rests
 
 
@@ -69,7 +72,7 @@ def keep(m, k, t):
         m.impulses[3, axis] = m.impulse[axis]
         m.momentum[axis] = k.gain[9 + axis]
         m.probe_velocity[axis] = k.probe_velocity[axis]
-        m.detour[axis] = 0.0
+        m.detour[axis] = m.unsure[axis] = m.unsure[3 + axis] = 0.0
     for n in range(10):
         m.inertia[n] = k.w.L[0, C + n]
     for axis in range(9):
@@ -98,8 +101,11 @@ def age(problem, m, k, seconds):
     if problem.forgetting < 1.0:
         forget(m.triangle, m.bias, problem.forgetting)
     for i in range(m.x.shape[0]):
-        if problem.walk[i] > 0.0:
-            let_wander(m.triangle, m.bias, m.x, i, problem.walk[i] * seconds, k.row, k.g)
+        variance = problem.walk[i] * seconds
+        if i < problem.n_nuisance:  # an impulse that is not known for sure stays in the momentum
+            variance += m.unsure[i] / (problem.momentum_size * problem.momentum_size)
+        if variance > 0.0:
+            let_wander(m.triangle, m.bias, m.x, i, variance, k.row, k.g)
 
 
 @inlined
@@ -125,29 +131,46 @@ def absorb(problem, m, k):
 
 @inlined
 def renew_estimate(problem, m, k):
-    """The corrected solution, and from time to time the parameters that the weights are made of."""
+    """The corrected solution, and from time to time the parameters that the weights are made of.
+
+    Weights follow the estimate only while it is clear of noise in every direction: else smaller
+    parameters would make smaller noise, more weight for that noise, and smaller parameters. So
+    long the model's count; `early` then takes the samples again.
+    """
     count = m.counts[N_TAKEN]
-    n_rows = float(m.counts[SINCE_CHANGE]) * k.rows.shape[0]
     if count % problem.every[0] == 0:
+        n_rows = float(m.counts[SINCE_CHANGE]) * k.rows.shape[0]
         m.numbers[SHARE], m.numbers[WRONG] = solve_corrected(
             m.triangle, m.bias, n_rows, m, m.spread, k.W, k.g
         )
-    clear = 1.0 - doubt_of(n_rows)
-    if count % problem.every[1] == 0 and solve_cautiously(m.triangle, m.bias, clear, k.g, k.M):
-        nn = problem.n_nuisance
-        for p in range(m.wx.shape[0]):
-            m.wx[p] = k.g[nn + p]
-        for i in range(m.phi.shape[0]):
-            for j in range(10):
-                m.phi[i, j] = problem.par.phi[i, j]
-        for a in range(problem.links.shape[0]):
-            for j in range(10):
-                for p in range(problem.spans[a, 0], problem.spans[a, 1]):
-                    m.phi[problem.links[a], j] += problem.blocks[a, j, p] * k.g[nn + p]
-        for r in range(m.rotor.shape[0]):
-            m.rotor[r] = problem.par.rotor[r]
-            for p in range(problem.blocks.shape[2]):
-                m.rotor[r] += problem.rotor_blocks[r, p] * k.g[nn + p]
+    if count % problem.every[1] == 0 and m.numbers[SHARE] == 1.0:
+        m.numbers[SETTLED] = 1.0
+        renew_weights(problem, m, problem.n_nuisance)
+
+
+@inlined
+def renew_weights(problem, m, nn):
+    """The weights' parameters are those of the estimate."""
+    for p in range(m.wx.shape[0]):
+        m.wx[p] = m.x[nn + p]
+    for i in range(m.phi.shape[0]):
+        for j in range(10):
+            m.phi[i, j] = problem.par.phi[i, j]
+    for a in range(problem.links.shape[0]):
+        for j in range(10):
+            for p in range(problem.spans[a, 0], problem.spans[a, 1]):
+                m.phi[problem.links[a], j] += problem.blocks[a, j, p] * m.wx[p]
+    for r in range(m.rotor.shape[0]):
+        m.rotor[r] = problem.par.rotor[r]
+        for p in range(problem.blocks.shape[2]):
+            m.rotor[r] += problem.rotor_blocks[r, p] * m.wx[p]
+
+
+@inlined
+def note_level(m, ratio):
+    """A slow mean of NIS per row, at least one: by how much the rows' variances seem too small."""
+    level = max(m.numbers[LEVEL], 1.0)
+    m.numbers[LEVEL] = max(1.0, level + 0.02 * (min(ratio, 1e3) - level))
 
 
 @inlined
@@ -232,9 +255,11 @@ def take_rows(problem, m, k, t, s):
     dof = n_linear if is_lost else problem.rows.shape[0]
     m.numbers[NIS], m.numbers[DOF] = nis, dof
     limit = problem.gates[1] if is_lost else problem.gates[0]
+    if m.numbers[SETTLED] == 0.0:
+        limit *= UNSETTLED
     if not nis < 1e300:
         return BROKEN
-    if limit > 0.0 and nis > limit:
+    if limit > 0.0 and nis > limit * max(m.numbers[LEVEL], 1.0):
         m.counts[N_GATED] += 1
         return GATED
     before, now = m.probe_velocity, k.probe_velocity
@@ -245,6 +270,7 @@ def take_rows(problem, m, k, t, s):
     )
     set_rows(problem, k.probe, m.probe, dx, dy, dz, J, k.gain, True, k.probe_rows)
     whiten(k, m.probe_rows, k.probe_rows)
+    note_level(m, nis / dof)
     age(problem, m, k, h)
     absorb(problem, m, k)
     m.counts[N_TAKEN] += 1
@@ -258,7 +284,7 @@ def take_rows(problem, m, k, t, s):
 @kernel
 def tell_inputs(problem, m, t, levels, wrench, has_wrench):
     """Thruster levels [N] and the commanded wrench from t on, between samples."""
-    integrate_inputs(m, t, wrench, has_wrench)
+    integrate_inputs(problem, m, t, levels, wrench, has_wrench)
     switch(problem, m, t, levels)
 
 
@@ -267,7 +293,11 @@ def take_sample(problem, m, k, t, s, levels, wrench, has_wrench):
     """One sample s at t, with the inputs from then on; what became of it."""
     if not is_usable(t, s):
         return UNUSABLE
-    integrate_inputs(m, t, wrench, has_wrench)
-    verdict = take_rows(problem, m, k, t, s)
+    integrate_inputs(problem, m, t, levels, wrench, has_wrench)
+    if is_spike(problem, m, t, s):
+        m.counts[N_GATED] += 1
+        verdict = SPIKY
+    else:
+        verdict = take_rows(problem, m, k, t, s)
     switch(problem, m, t, levels)
     return verdict

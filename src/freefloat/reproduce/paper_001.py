@@ -1,0 +1,19 @@
+"""Paper 001: inertial parameters of base and target, found while they move after a capture."""
+
+from __future__ import annotations
+
+from freefloat.reproduce.paper_001_exact import closed_form_rows, rank_rows
+from freefloat.reproduce.paper_001_studies import fuel_rows, noise_rows, velocity_rows
+from freefloat.reproduce.paper_001_tables import planar_rows, spatial_rows
+
+STUDIES = (
+    closed_form_rows,
+    rank_rows,
+    planar_rows,
+    spatial_rows,
+    velocity_rows,
+    noise_rows,
+    fuel_rows,
+)
+
+__all__ = ["STUDIES"]
