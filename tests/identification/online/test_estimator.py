@@ -83,8 +83,9 @@ def test_a_bad_stream_is_survived(figure):
 
 def test_nothing_that_arrives_raises():
     t = tracker(PLANE)
-    odd = [None, 3, "x", [], {}, {"time": "late"}, {"time": True}, {"time": 1.0, "base.angle": None},
-           {"time": float("inf")}, {"time": 1.0, "values": 5}, {"time": 10**400}]  # fmt: skip
+    odd = [None, 3, "x", [], {}, {"time": "late"}, {"time": True},
+           {"time": 1.0, "base.angle": None}, {"time": float("inf")},
+           {"time": 1.0, "values": 5}, {"time": 10**400}]  # fmt: skip
     for thing in odd:
         e = t.update(thing)  # type: ignore[arg-type]
         assert e.verdict in ("unreadable", "incomplete")
@@ -153,7 +154,8 @@ def test_a_change_is_flagged_soon_and_nothing_else_is(figure):
         calm.run(flight)
         n_alarms += sum(event.kind == "change" for event in calm.events)
         n_samples += 600
-    figure("O3", f"flagged after {when[0] - at:.1f} s; {n_alarms} false alarms in {n_samples} samples")
+    told = f"{n_alarms} false alarms in {n_samples} samples"
+    figure("O3", f"flagged after {when[0] - at:.1f} s; {told}")
     assert n_alarms == 0
 
 

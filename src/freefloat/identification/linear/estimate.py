@@ -31,7 +31,7 @@ Maker = Callable[..., Equations]  # (system, samples, values, noise=True)
 
 # Weights depend on the parameters, so rows are made anew until these move no more than weights can
 # feel. Pairs of fresh noise find what noise in the columns does: few on the way, more at the end.
-MOST_PASSES = 12
+PASSES, MOST_PASSES = 4, 12  # in general, and while residuals that are not noise yet get smaller
 FEW_PAIRS, PAIRS = 2, 6
 FELT = 0.05  # of a parameter's value
 IMPROVED = 0.8  # mean square residual over the last one: worth another pass while it is not noise
@@ -87,7 +87,7 @@ def estimate(
     solve = partial(_solved, free=free, solver=solver, robust=robust)
     rng = np.random.default_rng(seed)
     misfit = np.inf
-    for _ in range(MOST_PASSES):
+    for turn in range(1, MOST_PASSES + 1):
         make_now = partial(make, now, values=dict(zip(names, theta, strict=True)))
         stack = _Stack([make_now(samples) for samples in recordings], spread, before)
         few = FEW_PAIRS * (solver == "corrected")
@@ -96,8 +96,9 @@ def estimate(
         last, theta = theta, before + spread @ found.solution.values[: len(free)]
         std = np.nan_to_num(spread @ np.nan_to_num(found.solution.std[: len(free)]))
         is_still = np.all(np.abs(theta - last) < FELT * np.abs(last) + 2.0 * std)
-        is_noise = found.misfit < NOISY or found.misfit > IMPROVED * misfit
-        if renew is None or (is_still and is_noise):
+        is_seen = found.solution.rank == len(found.names)  # else residuals need not become noise
+        is_noise = found.misfit < NOISY or found.misfit > IMPROVED * misfit or not is_seen
+        if renew is None or (is_noise and (is_still or turn >= PASSES)):
             break
         misfit = found.misfit
         now = renew(theta)

@@ -15,6 +15,7 @@ from freefloat.arrays import Array
 
 MOST_LAGS = 24
 PER_LAG = 25  # samples needed for each lag
+FORESEEN = 1e-6  # of the variance: an error so regular is an offset, not noise with a memory
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def coloured(errors: Array, size: float) -> RowNoise:
 def burg(values: Array, most: int) -> list[tuple[Array, float]]:
     """Autoregressions of order 1 .. most: lags and the variance of the news."""
     forward, backward = values[1:].copy(), values[:-1].copy()
-    variance = float(np.mean(values**2))
+    whole = variance = float(np.mean(values**2))
     lags: Array = np.zeros(0)
     found = []
     for _ in range(most):
@@ -93,7 +94,7 @@ def burg(values: Array, most: int) -> list[tuple[Array, float]]:
         k = 2.0 * float(forward @ backward) / bottom
         lags = np.append(lags - k * lags[::-1], k)
         variance *= 1.0 - k**2
-        if not variance > 0.0:
+        if not variance > FORESEEN * whole:
             break
         found.append((lags, variance))
         forward, backward = (forward - k * backward)[1:], (backward - k * forward)[:-1]
