@@ -1,4 +1,4 @@
-"""What noise in the recorded joint motion does to the prediction, measured rather than guessed.
+"""What noise in recorded joint motion and thrust does to the prediction, measured, not guessed.
 
 The smoothed motion is taken for true, given fresh noise and smoothed again; the two flights differ
 as the prediction differs from the truth: by what the encoders' noise does and by what smoothing
@@ -113,7 +113,7 @@ def _unexplained(problem: Problem, r: int, theta: Array, differences: list[Array
 
 
 def _flown_again(recording: Recording, telemetry: Telemetry, seed: int) -> Recording | None:
-    """The recording driven by its own smoothed motion with fresh noise."""
+    """The recording driven by its own smoothed motion and its thrust with fresh noise."""
     rng = np.random.default_rng([seed, 0x1E])
     noisy = []
     for i in recording.system.tree.given:
@@ -127,6 +127,13 @@ def _flown_again(recording: Recording, telemetry: Telemetry, seed: int) -> Recor
             fresh = curve.value(time) + size * rng.standard_normal(len(time))
             noisy.append(type(channel)(name, channel.unit, time, fresh, noise=channel.noise))
             break  # the position drives; a rate beside it is not looked at
+    for thruster in recording.model.thrusters:
+        name = f"{thruster.name}.force"
+        if name in telemetry and telemetry[name].noise:
+            channel = telemetry[name]
+            time, level = channel.usable()
+            fresh = level + (channel.noise or 0.0) * rng.standard_normal(len(time)) * (level != 0.0)
+            noisy.append(type(channel)(name, channel.unit, time, fresh, noise=channel.noise))
     if not noisy:
         return None
     changed = telemetry.without([c.name for c in noisy]).with_channels(*noisy)
