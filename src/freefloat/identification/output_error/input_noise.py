@@ -73,7 +73,8 @@ def input_shifts(problem: Problem, theta: Array, *, seed: int) -> Array:
     It acts on all channels at once, which noise row by row does not tell.
     """
     n = len(theta)
-    rows, left = [np.zeros((0, n))], [np.zeros((0, DRAWS))]
+    rows: list[Array] = [np.zeros((0, n))]
+    left: list[Array] = [np.zeros((0, DRAWS))]
     for r in range(len(problem.recordings)):
         draws = [_raw_differences(problem, r, theta, seed + 97 * k + r) for k in range(DRAWS)]
         known = [draw for draw in draws if draw is not None]
