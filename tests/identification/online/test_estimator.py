@@ -83,8 +83,10 @@ def test_a_bad_stream_is_survived(figure):
 
 def test_nothing_that_arrives_raises():
     t = tracker(PLANE)
-    odd = [None, 3, "x", [], {}, {"time": "late"}, {"time": True},
-           {"time": 1.0, "base.angle": None}, {"time": float("inf")}, {"time": 1.0, "values": 5}, {"time": 10**400}]  # fmt: skip
+    odd = [
+        None, 3, "x", [], {}, {"time": "late"}, {"time": True}, {"time": 1.0, "base.angle": None},
+        {"time": float("inf")}, {"time": 1.0, "values": 5}, {"time": 10**400},
+    ]  # fmt: skip
     for thing in odd:
         e = t.update(thing)  # type: ignore[arg-type]
         assert e.verdict in ("unreadable", "incomplete")
