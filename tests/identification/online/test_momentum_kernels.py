@@ -56,7 +56,7 @@ def moved(s, source: int, size: float, c: int) -> np.ndarray:
 
 @pytest.mark.parametrize("name", ["spatial-capture", "servicer"])
 def test_columns_and_slopes(name):
-    system, problem, unknowns = setup(name)
+    system, problem, _ = setup(name)
     rng, c = np.random.default_rng(0), system.n_coordinates
     s = rng.normal(size=10 + 2 * c)
     s[3:7] /= np.linalg.norm(s[3:7])
