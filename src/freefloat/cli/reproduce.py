@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from freefloat.cli.options import FLAG, Shared
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from freefloat.reproduce import Row
 
-KERNELS = ("observe.balance", "tangent.rk4_tangent")
+KERNELS = {"003": "observe.balance"}  # what a paper compiles last; output error: its tangents
 STYLES = {"missed": "bold red", "paper wrong": "yellow", "better": "green", "reproduced": "green"}
 
 
@@ -22,6 +23,7 @@ def reproduce(
     /,
     *,
     quick: Annotated[bool, FLAG] = False,
+    plots: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Rebuild the tables of a paper and set them beside the printed numbers.
@@ -42,6 +44,8 @@ def reproduce(
         angular momentum) or 004 (a flexible joint).
     quick
         Fewer repetitions and shorter flights, for a first look.
+    plots
+        A folder for the paper's figures, redrawn (PNG). Needs freefloat[plot].
     """
     from freefloat.cli import screen
     from freefloat.cli.waiting import progress, tell_first_run
@@ -49,17 +53,28 @@ def reproduce(
     from freefloat.reproduce import reproduce as rebuild
 
     if paper in PAPERS:
-        tell_first_run(*KERNELS, takes="about a minute")
+        tell_first_run(KERNELS.get(paper, "tangent.rk4_tangent"), takes="about a minute")
         screen.note(f"rebuilding paper {paper}: {'half a minute' if quick else 'some minutes'}")
     with progress(f"paper {paper}") as told:
         rows = rebuild(paper, quick=quick, progress=told)
+    drawn = _draw(paper, plots)
     n_missed = sum(row.status == "missed" for row in rows)
     if shared.json:
         content = {"ok": not n_missed, "paper": paper, "title": PAPERS[paper], "quick": quick}
+        content["plots"] = [str(path) for path in drawn]
         screen.print_json({**content, "rows": [asdict(row) for row in rows]})
     else:
-        screen.show(*overview(paper, PAPERS[paper], rows))
+        screen.show(*overview(paper, PAPERS[paper], rows), *(f"drawn: {path}" for path in drawn))
     return 1 if n_missed else 0
+
+
+def _draw(paper: str, folder: Path | None) -> list[Path]:
+    if folder is None:
+        return []
+    from freefloat.reproduce.figures import save_figures
+
+    folder.mkdir(parents=True, exist_ok=True)
+    return save_figures(paper, folder)
 
 
 def overview(paper: str, title: str, rows: tuple[Row, ...]) -> Iterator[RenderableType]:
