@@ -23,10 +23,11 @@ from freefloat.model.assembly import Coordinate
 from freefloat.model.model import Model
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.channels import Telemetry
-from freefloat.telemetry.smoothing import smooth
+from freefloat.telemetry.smoothing import SmoothSignal, smooth
 
 Motion = Callable[[Array], tuple[Array, Array, Array]]
 LEAST_SAMPLES = 4
+GENTLE = 0.8  # of the noise of a channel is smoothed away
 
 
 @dataclass(frozen=True)
@@ -119,14 +120,24 @@ def _motion(
     return lambda t: (home + speed * t, np.full_like(t, speed), np.zeros_like(t)), None
 
 
-def _smooth(channel: Channel):
-    time, values = channel.usable()
+def smoothed(channel: Channel) -> SmoothSignal:
+    """The motion behind the samples of an encoder or a wheel.
+
+    Smoothed less than would be closest: noise that is left can be measured and counted, corners
+    that are rounded off cannot.
+    """
+    noise = None if channel.noise is None else GENTLE * channel.noise
+    return smooth(*channel.usable(), noise=noise)
+
+
+def _smooth(channel: Channel) -> tuple[SmoothSignal, tuple[float, float]]:
+    time, _ = channel.usable()
     if len(time) < LEAST_SAMPLES:
         raise IdentificationError(
             f"{channel.name} has {len(time)} usable samples; at least {LEAST_SAMPLES} are needed to"
             " drive the simulation"
         )
-    curve = smooth(time, values, noise=channel.noise)
+    curve = smoothed(channel)
     middle = curve.value(0.5 * (time[:-1] + time[1:]))
     if not np.all(np.isfinite(middle)):
         gap = time[np.argmin(np.isfinite(middle))]

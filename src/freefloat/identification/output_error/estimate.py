@@ -9,7 +9,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.identification.finding import NOISY
-from freefloat.identification.output_error.input_noise import with_input_noise
+from freefloat.identification.output_error.input_noise import input_shifts, with_input_noise
 from freefloat.identification.output_error.levenberg import Descent, descend
 from freefloat.identification.output_error.noise import RowNoise, coloured, resized
 from freefloat.identification.output_error.options import USUAL, SearchOptions
@@ -40,6 +40,7 @@ class Found:
     misfit: dict[str, float]
     colour: tuple[str, ...]
     n_evaluations: int
+    shifts: Array  # (unknowns, draws): what noise in the inputs did to the estimates
 
     @property
     def theta(self) -> Array:
@@ -79,7 +80,8 @@ def search(
     for row, error, said, used in _rows(problem, descent, stated):
         misfit[row] = (_size(error, robust) / said.size) ** 2
         colour += [row] * (not used.is_white)
-    return Found(problem, descent, misfit, tuple(colour), n)
+    shifts = input_shifts(problem, descent.at.theta, seed=seed + 1)
+    return Found(problem, descent, misfit, tuple(colour), n, shifts)
 
 
 def _best_start(

@@ -14,15 +14,15 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.errors import FreefloatError
-from freefloat.identification.output_error.driving import driving_by_telemetry
+from freefloat.identification.output_error.driving import driving_by_telemetry, smoothed
 from freefloat.identification.output_error.noise import RowNoise, resized
 from freefloat.identification.output_error.problem import Problem
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.reading import channel_names
 from freefloat.identification.visibility import without
 from freefloat.telemetry.channels import Telemetry
-from freefloat.telemetry.smoothing import smooth
 
+DRAWS = 4
 NoiseTable = tuple[tuple[tuple[RowNoise, ...], ...], ...]
 
 
@@ -47,6 +47,12 @@ def with_input_noise(problem: Problem, theta: Array, *, seed: int) -> NoiseTable
 
 
 def _differences(problem: Problem, r: int, theta: Array, seed: int) -> Sequence[Array] | None:
+    raw = _raw_differences(problem, r, theta, seed)
+    return None if raw is None else _unexplained(problem, r, theta, raw)
+
+
+def _raw_differences(problem: Problem, r: int, theta: Array, seed: int) -> list[Array] | None:
+    """Readings of the recording minus those with fresh noise in what drives it."""
     recording = problem.recordings[r]
     if recording.telemetry is None:
         return None
@@ -58,8 +64,34 @@ def _differences(problem: Problem, r: int, theta: Array, seed: int) -> Sequence[
     one, other = pair.errors(theta, r), twin.errors(theta, r)
     if one is None or other is None:
         return None
-    differences = [a - b for a, b in zip(one, other, strict=True)]
-    return _unexplained(problem, r, theta, differences)
+    return [a - b for a, b in zip(one, other, strict=True)]
+
+
+def input_shifts(problem: Problem, theta: Array, *, seed: int) -> Array:
+    """How far noise in the inputs moves the estimates: (unknowns, draws), or no columns.
+
+    It acts on all channels at once, which noise row by row does not tell.
+    """
+    n = len(theta)
+    rows, left = [np.zeros((0, n))], [np.zeros((0, DRAWS))]
+    for r in range(len(problem.recordings)):
+        draws = [_raw_differences(problem, r, theta, seed + 97 * k + r) for k in range(DRAWS)]
+        known = [draw for draw in draws if draw is not None]
+        if len(known) < DRAWS:
+            continue
+        J, places = problem.physical_rows(r, theta)
+        Q, R = np.linalg.qr(J)
+        part = np.zeros((len(R), n))
+        part[:, places] = R
+        rows.append(part)
+        left.append(Q.T @ np.column_stack([problem.whitened(r, draw) for draw in known]))
+    table = np.vstack(rows)
+    if not len(table):
+        return np.zeros((n, 0))
+    scaled = table * problem.unknowns.sizes
+    return (
+        problem.unknowns.sizes[:, None] * np.linalg.lstsq(scaled, np.vstack(left), rcond=1e-10)[0]
+    )
 
 
 def _unexplained(problem: Problem, r: int, theta: Array, differences: list[Array]) -> list[Array]:
@@ -89,8 +121,8 @@ def _flown_again(recording: Recording, telemetry: Telemetry, seed: int) -> Recor
             if name not in telemetry or (noisy and name == noisy[-1].name):
                 continue
             channel = telemetry[name]
-            time, values = channel.usable()
-            curve = smooth(time, values, noise=channel.noise)
+            time, _ = channel.usable()
+            curve = smoothed(channel)
             size = channel.noise if channel.noise is not None else float(curve.noise[0])
             fresh = curve.value(time) + size * rng.standard_normal(len(time))
             noisy.append(type(channel)(name, channel.unit, time, fresh, noise=channel.noise))

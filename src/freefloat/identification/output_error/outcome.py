@@ -188,7 +188,7 @@ def _covariance(found: Found, J: Array, at_bound: Mask) -> Array:
     _, s, Vt = np.linalg.svd(A / length, full_matrices=False)
     kept = s > 1e-12 * s[0] if len(s) else s > 0.0
     spread = Vt[kept].T / s[kept] / length[:, None] * unknowns.sizes[:, None]
-    return spread @ spread.T
+    return spread @ spread.T + found.shifts @ found.shifts.T / max(found.shifts.shape[1], 1)
 
 
 def _combinations(found: Found, seen: Visibility) -> tuple[Combination, ...]:

@@ -111,6 +111,16 @@ class Problem:
         readings, places, mix = found
         return self._whitened(r, readings)[0] @ mix, places
 
+    def whitened(self, r: int, errors: Sequence[Array]) -> Array:
+        """Errors of recording r, stream by stream (N, rows), in units of their noise."""
+        return np.concatenate(
+            [
+                noise.whitened(part[:, c])
+                for part, rows in zip(errors, self.noise[r], strict=True)
+                for c, noise in enumerate(rows)
+            ]
+        )
+
     def _readings(
         self, r: int, theta: Array, systems: dict[tuple[object, ...], System]
     ) -> tuple[list[Readings], list[int], Array] | None:
