@@ -128,7 +128,7 @@ def start_rows(*, quick: bool = False, model: Model | None = None, seed: int = 1
 
 
 def reduced_rows(*, quick: bool = False, model: Model | None = None, seed: int = 1) -> list[Row]:
-    """The paper's reference 2, the reduced dynamics: a start for rigid robots, and only for them."""
+    """The reduced dynamics of its reference 2: a start for rigid robots, and only for them."""
     wings = load_model("servicer-wings") if model is None else model
     stiff, plan = rigid(wings), splines(wings, **EXCITATION)
     table, truth = "Reduced dynamics (its reference 2)", wings.body("bus").mass
