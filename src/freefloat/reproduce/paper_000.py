@@ -8,7 +8,7 @@ from __future__ import annotations
 from freefloat.reproduce.paper_000_model import equation_rows, mode_rows, slosh_rows
 from freefloat.reproduce.paper_000_published import PUBLISHED
 from freefloat.reproduce.paper_000_spectra import rank_rows, spectrum_rows
-from freefloat.reproduce.paper_000_tables import fuel_rows, start_rows, wing_rows
+from freefloat.reproduce.paper_000_tables import fuel_rows, reduced_rows, start_rows, wing_rows
 
 STUDIES = (
     mode_rows,
@@ -16,6 +16,7 @@ STUDIES = (
     equation_rows,
     spectrum_rows,
     rank_rows,
+    reduced_rows,
     wing_rows,
     fuel_rows,
     start_rows,
