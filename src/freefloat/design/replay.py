@@ -32,7 +32,7 @@ def fitted(
     fine = rails_of(model, variables, allowed, n_times=n_times)
     best: tuple[float, Array, tuple[Usage, ...]] | None = None
     for candidate in candidates[:3]:
-        found = _scaled(search, fine, candidate.x)
+        found = _scaled(search, variables, fine, candidate.x)
         if found is None:
             continue
         value = search.evaluate(found[0]).value
@@ -44,8 +44,11 @@ def fitted(
     return best[1], best[2]
 
 
-def _scaled(search: Search, fine: Rails, x: Array) -> tuple[Array, tuple[Usage, ...]] | None:
+def _scaled(
+    search: Search, variables: Variables, fine: Rails, x: Array
+) -> tuple[Array, tuple[Usage, ...]] | None:
     for harder in range(1, TRIES):  # what swings may shrink by less than the motion does
+        x = variables.on_ticks(x)
         usage = usage_of(search.flights, fine, x)
         worst = usage[0].share if usage else 0.0
         if worst <= 1.0 - SAFE:

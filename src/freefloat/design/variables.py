@@ -20,6 +20,7 @@ from freefloat.excitation.basis import Basis
 from freefloat.excitation.commands import Pulses
 from freefloat.excitation.limits import Limit
 from freefloat.excitation.plan import Plan
+from freefloat.model.model import Model
 
 REACH = 0.5  # [rad], per unit of a coefficient: where a posture is another one
 SHARE = 0.2  # of the rate limit, likewise
@@ -50,12 +51,16 @@ class Mover:
 
 @dataclass(frozen=True)
 class Pulser:
-    """A thruster that is fired: up to `length` [s] from every one of the times [s], at `level`."""
+    """A thruster that is fired: up to `length` [s] from every one of the times [s], at `level`.
+
+    tick [s]: valves switch at multiples of it, so that recorded levels tell their impulses.
+    """
 
     name: str
     times: tuple[float, ...]
     length: float
     level: float
+    tick: float = 0.0
 
     @property
     def n(self) -> int:
@@ -100,6 +105,16 @@ class Variables:
             if pulses:
                 thrusts[p.name] = Pulses(pulses)
         return Plan(self.duration, self.start, motions, thrusts=thrusts, name=name)
+
+    def on_ticks(self, x: Array) -> Array:
+        """x with pulses cut short to whole ticks of their valves."""
+        pieces = self.parts(x)
+        for k, p in enumerate(self.pulsers, start=len(self.movers)):
+            if p.tick > 0.0:
+                share = p.tick / p.length
+                # what is a whole number of ticks but for rounding stays one
+                pieces[k] = np.floor(np.clip(pieces[k], 0.0, 1.0) / share + 1e-9) * share
+        return np.concatenate(pieces)
 
     def columns(self, times: Array) -> Array:
         """What one unit of each motion's unknown adds to its coordinate: (n_motion, 4, times)."""
@@ -157,7 +172,7 @@ def variables_of(
             continue  # room for nothing; below zero is a fault that the search tells of
         mix = basis.orthonormal(reach=REACH, rate=SHARE * min(speed, 10.0))
         movers.append(Mover(name, place, basis, mix, home))
-    pulsers = tuple(_pulser(t, basis.duration) for t in _fired(system, limits, thrusters))
+    pulsers = tuple(_pulser(model, t, basis.duration) for t in _fired(system, limits, thrusters))
     if not movers and not pulsers:
         raise ExcitationError(
             f"nothing of {model.name!r} can be moved: no motion-driven joint with room to move is"
@@ -180,10 +195,14 @@ def _fired(
     return [(name, limits[f"{name}.force"].value, n) for n, name in enumerate(fitting)]
 
 
-def _pulser(thruster: tuple[str, float, int], duration: float) -> Pulser:
+def _pulser(model: Model, thruster: tuple[str, float, int], duration: float) -> Pulser:
     """A thruster's slots, spread over the flight; one after the other for different thrusters."""
     name, level, n = thruster
     span = duration / PULSES
     shift = (0.07 + 0.19 * n) % (1.0 - PULSE * PULSES)
-    times = tuple((k + shift) * span for k in range(PULSES))
-    return Pulser(name, times, PULSE * duration, level)
+    rates = [s.rate for s in model.sensors if s.kind == "thruster" and fnmatchcase(name, s.on)]
+    tick = 1.0 / max(rates) if rates else 0.0
+    times = [(k + shift) * span for k in range(PULSES)]
+    if tick > 0.0:
+        times = [round(t / tick) * tick for t in times]
+    return Pulser(name, tuple(times), PULSE * duration, level, tick)

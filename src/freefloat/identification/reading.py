@@ -16,6 +16,7 @@ from freefloat.model.assembly import Coordinate
 from freefloat.telemetry.align import resample
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.channels import Telemetry
+from freefloat.telemetry.levels import MEAN, THRUST, mean_levels
 from freefloat.telemetry.smoothing import smooth
 
 XYZ = ("x", "y", "z")
@@ -205,9 +206,10 @@ class _Reader:
                 channel = self.telemetry[f"{thruster.name}.force"]
                 time, level = _opened(channel)
                 out[:, k] = mean_levels(time, level, self.time)
-                # a switch lies anywhere in the step before it shows: uniform, so dt / sqrt(12)
+                # a level at an instant tells of a switch in the step before: dt / sqrt(12)
                 step = float(np.median(np.diff(time))) if len(time) > 1 else 0.0
-                self.doubt += step**2 / 12.0 * float(np.sum(np.diff(level) ** 2))
+                if self.telemetry.metadata.get(THRUST) != MEAN:
+                    self.doubt += step**2 / 12.0 * float(np.sum(np.diff(level) ** 2))
         moving = self.system.tree.thruster_link[: len(thrusters)] != 0
         if out[:, moving].any():
             raise IdentificationError(
@@ -226,21 +228,6 @@ def _opened(channel: Channel) -> tuple[Array, Array]:
     """Times and levels of a thruster; a closed valve reads noise, not thrust."""
     time, level = channel.usable()
     return time, np.where(np.abs(level) > 5.0 * (channel.noise or 0.0), level, 0.0)
-
-
-def mean_levels(time: Array, level: Array, instants: Array) -> Array:
-    """Levels held from each time to the next, averaged from each instant to the next.
-
-    >>> mean_levels(np.arange(4.0), np.array([0.0, 6.0, 0.0, 0.0]), np.array([0.0, 0.5, 3.0]))
-    array([0. , 2.4, 0. ])
-    """
-    impulse = np.concatenate([[0.0], np.cumsum(level[:-1] * np.diff(time))])
-    after = np.clip(np.searchsorted(time, instants, side="right") - 1, 0, None)
-    held = np.where(instants >= time[0], level[after], 0.0)
-    inside = np.interp(instants, time, impulse) + held * np.maximum(instants - time[-1], 0.0)
-    mean = np.append(np.diff(inside) / np.diff(instants), held[-1])
-    # where nothing switches in between, the level itself, to the last bit
-    return np.where(np.abs(mean - held) < 1e-9 * np.max(np.abs(level), initial=0.0), held, mean)
 
 
 def channel_names(coordinate: Coordinate) -> tuple[str, str]:

@@ -13,7 +13,7 @@
 | `<joint>.torque`                 | N m or N        | joint torque, after the gear               |
 | `<joint>.motor_position`         | rad or m        | the motor side of a flexible drive         |
 | `<wheel>.speed`, `.torque`       | rad/s, N m      | relative to the body                       |
-| `<thruster>.force`               | N               |                                            |
+| `<thruster>.force`               | N               | mean until the next sample                 |
 | `<frame>.position.x`, ...        | as for the base | any other tracked frame                    |
 
 A name this table does not know is welcome, provided its unit is given.

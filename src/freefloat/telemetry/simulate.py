@@ -23,6 +23,7 @@ from freefloat.provenance import provenance
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.channels import Telemetry
 from freefloat.telemetry.grid import common_grid
+from freefloat.telemetry.levels import MEAN, THRUST
 from freefloat.telemetry.names import unit_of
 from freefloat.telemetry.sensors import SUFFIXES, report, sample_times
 from freefloat.telemetry.truths import Instant, readings, units
@@ -57,7 +58,7 @@ def simulate(
     grid = common_grid(suite, step)
     grid_rate, step = grid[:2]
     at = _fly(system, plan, grid, method, progress)
-    channels = [c for sensor in suite for c in _reported(system, sensor, at, grid_rate, seed)]
+    channels = [c for sensor in suite for c in _reported(system, plan, sensor, at, grid_rate, seed)]
     channels += _commanded(plan, at)
     metadata = {
         **provenance(),
@@ -66,6 +67,7 @@ def simulate(
         "seed": str(seed),
         "step": repr(step),
         "method": method,
+        THRUST: MEAN,
     }
     truth = Telemetry.of(_truths(system, suite, at), metadata=metadata)
     return Telemetry.of(channels, metadata=metadata).with_truth(truth)
@@ -141,20 +143,29 @@ def _closed_loop_inputs(system: System, states: Array, ddq: Array, wrench: Array
 
 
 def _reported(
-    system: System, sensor: Sensor, at: Instant, grid_rate: float, seed: int
+    system: System, plan: Plan, sensor: Sensor, at: Instant, grid_rate: float, seed: int
 ) -> list[Channel]:
     times = sample_times(sensor, float(at.times[-1]))
     wanted = np.clip(times - sensor.delay, 0.0, at.times[-1])  # before the start: the first value
     rows = np.round(wanted * grid_rate).astype(int)
     is_on_grid = bool(np.all(np.abs(wanted * grid_rate - rows) < 1e-6))
-    if sensor.kind == "thruster" and not is_on_grid:  # forces jump: take the last one
-        rows, is_on_grid = np.floor(wanted * grid_rate + 1e-6).astype(int), True
     own = units(system, sensor)
     channels = []
     for name, truth in readings(system, sensor, at).items():
-        seen = truth[rows] if is_on_grid else _between(at.times, truth, wanted)
+        if sensor.kind == "thruster":
+            valve = name.removesuffix(".force")
+            seen = _mean_thrust(plan, valve, times - sensor.delay, sensor.rate)
+        else:
+            seen = truth[rows] if is_on_grid else _between(at.times, truth, wanted)
         channels += report(sensor, name, times, seen, seed=seed, unit=own.get(name))
     return channels
+
+
+def _mean_thrust(plan: Plan, thruster: str, times: Array, rate: float) -> Array:
+    """What a valve pushes from each of the times until the next sample, on the mean."""
+    if thruster not in plan.thrusts:
+        return np.zeros_like(times)
+    return plan.thrusts[thruster].over(times, times + 1.0 / rate)
 
 
 def _between(times: Array, truth: Array, wanted: Array) -> Array:

@@ -18,11 +18,12 @@ from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import IdentificationError
 from freefloat.excitation.commands import WRENCH
 from freefloat.excitation.plan import Plan
-from freefloat.identification.reading import channel_names, mean_levels
+from freefloat.identification.reading import channel_names
 from freefloat.model.assembly import Coordinate
 from freefloat.model.model import Model
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.channels import Telemetry
+from freefloat.telemetry.levels import mean_levels
 from freefloat.telemetry.smoothing import SmoothSignal, smooth
 
 Motion = Callable[[Array], tuple[Array, Array, Array]]

@@ -1,0 +1,29 @@
+"""Levels that are held, such as the force of a valve: their means between instants.
+
+What a valve does within a sampling step shows in a mean (its on-time) and not in a level at an
+instant. Recordings whose thruster channels are means say so in their metadata.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from freefloat.arrays import Array
+
+THRUST = "thrust"  # the key of the metadata
+MEAN = "mean until the next sample"  # its value
+
+
+def mean_levels(time: Array, level: Array, instants: Array) -> Array:
+    """Levels held from each time to the next, averaged from each instant to the next.
+
+    >>> mean_levels(np.arange(4.0), np.array([0.0, 6.0, 0.0, 0.0]), np.array([0.0, 0.5, 3.0]))
+    array([0. , 2.4, 0. ])
+    """
+    impulse = np.concatenate([[0.0], np.cumsum(level[:-1] * np.diff(time))])
+    after = np.clip(np.searchsorted(time, instants, side="right") - 1, 0, None)
+    held = np.where(instants >= time[0], level[after], 0.0)
+    inside = np.interp(instants, time, impulse) + held * np.maximum(instants - time[-1], 0.0)
+    mean = np.append(np.diff(inside) / np.diff(instants), held[-1])
+    # where nothing switches in between, the level itself, to the last bit
+    return np.where(np.abs(mean - held) < 1e-9 * np.max(np.abs(level), initial=0.0), held, mean)
