@@ -15,6 +15,7 @@ from freefloat.identification.output_error.noise import RowNoise, coloured, resi
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.problem import Loss, Problem, stated_noise
 from freefloat.identification.output_error.recording import Recording
+from freefloat.identification.output_error.rivals import Rival, looked_around
 from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.identification.parameters import Parameters
 
@@ -41,6 +42,7 @@ class Found:
     colour: tuple[str, ...]
     n_evaluations: int
     shifts: Array  # (unknowns, draws): what noise in the inputs did to the estimates
+    rivals: tuple[Rival, ...] = ()  # minima that explain the data about as well
 
     @property
     def theta(self) -> Array:
@@ -76,12 +78,15 @@ def search(
         problem = replace(problem, noise=noise)
         descent = descend(problem, descent.at.theta)
         n += descent.n_evaluations
+    n -= descent.n_evaluations
+    descent, rivals = looked_around(problem, descent)
+    n += descent.n_evaluations
     misfit, colour = {}, []
     for row, error, said, used in _rows(problem, descent, stated):
         misfit[row] = (_size(error, robust) / said.size) ** 2
         colour += [row] * (not used.is_white)
     shifts = input_shifts(problem, descent.at.theta, seed=seed + 1)
-    return Found(problem, descent, misfit, tuple(colour), n, shifts)
+    return Found(problem, descent, misfit, tuple(colour), n, shifts, rivals)
 
 
 def _best_start(

@@ -22,7 +22,7 @@ from freefloat.identification.reading import channel_names
 from freefloat.identification.visibility import without
 from freefloat.telemetry.channels import Telemetry
 
-DRAWS = 4
+DRAWS = 6  # of a whole flight each
 NoiseTable = tuple[tuple[tuple[RowNoise, ...], ...], ...]
 
 
@@ -53,15 +53,19 @@ def _differences(problem: Problem, r: int, theta: Array, seed: int) -> Sequence[
 
 def _raw_differences(problem: Problem, r: int, theta: Array, seed: int) -> list[Array] | None:
     """Readings of the recording minus those with fresh noise in what drives it."""
-    recording = problem.recordings[r]
-    if recording.telemetry is None:
-        return None
-    again = _flown_again(recording, recording.telemetry, seed)
-    if again is None:
-        return None
-    pair = replace(problem, recordings=(recording,), noise=(problem.noise[r],))
-    twin = replace(pair, recordings=(again,))
-    one, other = pair.errors(theta, r), twin.errors(theta, r)
+    twin = _twin(problem, r, seed)
+    return None if twin is None else _between(problem, r, theta, twin)
+
+
+def _twin(problem: Problem, r: int, seed: int) -> Recording | None:
+    telemetry = problem.recordings[r].telemetry
+    return None if telemetry is None else _flown_again(problem.recordings[r], telemetry, seed)
+
+
+def _between(problem: Problem, r: int, theta: Array, twin: Recording) -> list[Array] | None:
+    """Readings of the recording minus those of its twin."""
+    alone = replace(problem, recordings=(problem.recordings[r],), noise=(problem.noise[r],))
+    one, other = alone.errors(theta, r), replace(alone, recordings=(twin,)).errors(theta, r)
     if one is None or other is None:
         return None
     return [a - b for a, b in zip(one, other, strict=True)]
@@ -70,29 +74,38 @@ def _raw_differences(problem: Problem, r: int, theta: Array, seed: int) -> list[
 def input_shifts(problem: Problem, theta: Array, *, seed: int) -> Array:
     """How far noise in the inputs moves the estimates: (unknowns, draws), or no columns.
 
-    It acts on all channels at once, which noise row by row does not tell.
+    It acts on all channels at once, which noise row by row does not tell; and it acts on the
+    slopes too, which are those of the twin: noise that shakes a wing moves its spring not only to
+    and fro but also one way.
     """
-    n = len(theta)
-    rows: list[Array] = [np.zeros((0, n))]
-    left: list[Array] = [np.zeros((0, DRAWS))]
-    for r in range(len(problem.recordings)):
-        draws = [_raw_differences(problem, r, theta, seed + 97 * k + r) for k in range(DRAWS)]
-        known = [draw for draw in draws if draw is not None]
-        if len(known) < DRAWS:
+    shifts = []
+    for k in range(DRAWS):
+        twins = [_twin(problem, r, seed + 97 * k + r) for r in range(len(problem.recordings))]
+        if all(twin is None for twin in twins):
+            break
+        shifts.append(_shift(problem, theta, twins))
+    return np.column_stack(shifts) if shifts else np.zeros((len(theta), 0))
+
+
+def _shift(problem: Problem, theta: Array, twins: Sequence[Recording | None]) -> Array:
+    """The step to the minimum of the twins, had theta been that of the recordings."""
+    n, rows, left = len(theta), [], []
+    flown = tuple(t or own for t, own in zip(twins, problem.recordings, strict=True))
+    other = replace(problem, recordings=flown)
+    for r, twin in enumerate(flown):
+        between = _between(problem, r, theta, twin)
+        if between is None:
             continue
-        J, places = problem.physical_rows(r, theta)
+        J, places = other.physical_rows(r, theta)
         Q, R = np.linalg.qr(J)
         part = np.zeros((len(R), n))
         part[:, places] = R
         rows.append(part)
-        left.append(Q.T @ np.column_stack([problem.whitened(r, draw) for draw in known]))
-    table = np.vstack(rows)
-    if not len(table):
-        return np.zeros((n, 0))
-    scaled = table * problem.unknowns.sizes
-    return (
-        problem.unknowns.sizes[:, None] * np.linalg.lstsq(scaled, np.vstack(left), rcond=1e-10)[0]
-    )
+        left.append(Q.T @ problem.whitened(r, between))
+    sizes = problem.unknowns.sizes
+    if not rows:
+        return np.zeros(n)
+    return sizes * np.linalg.lstsq(np.vstack(rows) * sizes, np.concatenate(left), rcond=1e-10)[0]
 
 
 def _unexplained(problem: Problem, r: int, theta: Array, differences: list[Array]) -> list[Array]:

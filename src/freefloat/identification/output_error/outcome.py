@@ -17,6 +17,7 @@ from freefloat.identification.outcome import SIGMAS, combination_of
 from freefloat.identification.output_error.estimate import Found
 from freefloat.identification.output_error.profile import profile_interval
 from freefloat.identification.output_error.realise import realised
+from freefloat.identification.output_error.rivals import moved_springs, spread_of
 from freefloat.identification.output_error.streams import Stream
 from freefloat.identification.parameters import Parameters
 from freefloat.identification.scale import REMEDY, Scale, is_scaled, scale_of
@@ -188,7 +189,8 @@ def _covariance(found: Found, J: Array, at_bound: Mask) -> Array:
     _, s, Vt = np.linalg.svd(A / length, full_matrices=False)
     kept = s > 1e-12 * s[0] if len(s) else s > 0.0
     spread = Vt[kept].T / s[kept] / length[:, None] * unknowns.sizes[:, None]
-    return spread @ spread.T + found.shifts @ found.shifts.T / max(found.shifts.shape[1], 1)
+    inputs = found.shifts @ found.shifts.T / max(found.shifts.shape[1], 1)
+    return spread @ spread.T + inputs + spread_of(found.rivals, found.theta)
 
 
 def _combinations(found: Found, seen: Visibility) -> tuple[Combination, ...]:
@@ -272,6 +274,13 @@ def _status(estimates: Sequence[Estimate], seen: Visibility, found: Found) -> tu
         return (
             f"Not to be trusted: residuals are {np.sqrt(worst):.2g} times the noise; the model"
             " lacks something, or this is a false minimum.",
+            False,
+        )
+    if found.rivals:
+        other = moved_springs(found.problem, found.descent.at, found.rivals[0])
+        return (
+            f"Not to be trusted: other springs explain the data as well: {_some(other)}; record"
+            " them swinging, give priors or the plan that was flown.",
             False,
         )
     if seen.scale is not None and not seen.scale.is_fixed:
