@@ -31,7 +31,7 @@ define install
 	@touch $@
 endef
 
-.PHONY: help demo test test-full credibility lint types bench bench-peers clean distclean
+.PHONY: help demo test test-full credibility docs lint types bench bench-peers clean distclean
 
 help: ## print this list
 	@echo "make targets (each sets itself up):"
@@ -66,15 +66,8 @@ $(RUN): pyproject.toml constraints.txt | $(CREATED)
 $(DEV): pyproject.toml constraints.txt $(RUN)
 	$(call install,dev)
 
-demo: $(RUN) ## check a servicer, fly it, and plot the flight in build/demo
-	@mkdir -p build/demo
-	$(BIN)/freefloat check servicer
-	@echo
-	$(BIN)/freefloat simulate servicer --out build/demo/flight.parquet \
-	  --plot build/demo/flight.png --save-plan build/demo/plan.toml
-	@echo
-	@echo "The flight is in build/demo: open flight.png to see it."
-	@echo "docs/start.md goes on from here."
+demo: $(RUN) ## the main job: weigh a captured target, report in build/demo
+	@$(BIN)/python examples/06_capture.py
 
 test: $(DEV) ## lint, types and the test suite
 	@failed=""; \
@@ -90,6 +83,10 @@ credibility: $(DEV) ## CREDIBILITY.md from the last run of test or test-full
 	@[ -e build/promises.json ] || $(PYTEST)
 	@$(BIN)/python tools/credibility.py build/promises.json
 
+docs: $(DEV) ## the documents as pages in build/docs; warnings are errors
+	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo "Open build/docs/index.html."
+
 lint: $(DEV) ## ruff
 	@$(BIN)/ruff check .
 
@@ -98,7 +95,7 @@ types: $(DEV) ## pyright on src
 
 bench: $(DEV) ## how fast freefloat is beside others, in short slices
 	@failed=""; \
-	for script in benchmarks/s*.py; do \
+	for script in benchmarks/s*.py benchmarks/i_output_error.py; do \
 	  $(BIN)/python "$$script" --quick --record build/bench || failed="$$failed $$script"; echo; \
 	done; \
 	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }
@@ -109,7 +106,7 @@ PEERS := build/peers-venv
 $(PEERS)/.installed: | $(CREATED)
 	@echo "Installing neighbouring tools into $(PEERS) ..."
 	@$(BIN)/python -m venv --without-pip $(PEERS)
-	@for peer in figaroh 'mujoco[sysid]'; do \
+	@for peer in figaroh cyipopt-wheels 'mujoco[sysid]'; do \
 	  $(BIN)/python -m pip --python $(PEERS)/bin/python install --quiet "$$peer" || \
 	    echo "$$peer could not be installed; pip's message is above. It is left out." >&2; \
 	done
@@ -117,7 +114,8 @@ $(PEERS)/.installed: | $(CREATED)
 
 bench-peers: $(DEV) $(PEERS)/.installed ## identification beside other tools, in short slices
 	@failed=""; \
-	for script in benchmarks/i_minimal_sets.py benchmarks/s6_identify.py; do \
+	for script in benchmarks/i_minimal_sets.py benchmarks/s5_design.py \
+	  benchmarks/s6_identify.py; do \
 	  $(BIN)/python "$$script" --quick --record build/bench || failed="$$failed $$script"; echo; \
 	done; \
 	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }

@@ -17,10 +17,15 @@ from peer_loop import serve
 STEP = 0.01  # [s], the sampling of the recording; the integrator is RK4
 # What the true arm of three joints leaves over 1 s, torque noise included: angles [rad], velocity
 # [m/s] and rate [rad/s] of the bus, speeds [rad/s]. More than a user would know.
-SIGMA = np.array(
-    [1.1e-4, 2.5e-4, 5.4e-3, 1.4e-3, 1.4e-3, 1.4e-3, 8e-5, 8e-5, 8e-5, 2.8e-4, 5.7e-4, 1.3e-2]
-)
+ANGLES, VELOCITY, RATE, SPEEDS = (1.1e-4, 2.5e-4, 5.4e-3), 1.4e-3, 8e-5, (2.8e-4, 5.7e-4, 1.3e-2)
 state: dict = {}
+
+
+def sigma(n_joints: int) -> np.ndarray:
+    """The same for an arm of any length, the joints in between by interpolation."""
+    at = np.linspace(0.0, 2.0, n_joints)
+    angles, speeds = (np.exp(np.interp(at, range(3), np.log(x))) for x in (ANGLES, SPEEDS))
+    return np.concatenate([angles, [VELOCITY] * 3, [RATE] * 3, speeds])
 
 
 def load(urdf: str, data: str, piece: int) -> dict:
@@ -63,7 +68,7 @@ def load(urdf: str, data: str, piece: int) -> dict:
 
 
 def in_sigmas(params, sensed, seen, model, is_whole, **words):
-    """Residuals in units of SIGMA, by its hook for that.
+    """Residuals in units of what the true arm leaves, by its hook for that.
 
     Of states: its sensors are one step old. By default it divides by the size of each signal, and
     the noisy velocity then counts as much as the encoders.
@@ -71,7 +76,7 @@ def in_sigmas(params, sensed, seen, model, is_whole, **words):
     flown = words["state"][:, 1:]
     n = model.nq - 7
     found = np.hstack([flown[:, 7 : 7 + n], flown[:, model.nq : model.nq + model.nv]])
-    left = (seen.data[1:] - found) / SIGMA
+    left = (seen.data[1:] - found) / sigma(n)
     times = seen.times[1:]
     both = (sysid.TimeSeries(times, x, seen.signal_mapping) for x in (found, seen.data[1:]))
     return (left, *both)

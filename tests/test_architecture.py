@@ -22,6 +22,7 @@ FOLDERS = (
     "excitation",
     "telemetry",
     "identification",
+    "design",
     "validation",
     "report",
     "viewer",

@@ -20,9 +20,9 @@ def test_the_example_runs_as_it_stands(tmp_path, monkeypatch, capsys):
     assert len(lines) <= LONGEST_EXAMPLE
     exec(compile(example.text, str(README), "exec"), {})
     shown = capsys.readouterr().out
-    assert "20.0 kg more" in shown and "base.rate.x|y|z" in shown
-    assert ff.read_telemetry("flight.parquet", truth=True).truth is not None
-    assert ff.load_model("servicer.urdf").bodies
+    assert "the fit can be trusted" in shown and "The model predicts this flight" in shown
+    assert ff.load_model("identified.toml").mass > 700.0
+    assert (tmp_path / "report.html").stat().st_size > 10_000
 
 
 def test_every_verb_is_in_the_table():

@@ -14,12 +14,14 @@ from freefloat import errors as errors
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from freefloat.design.excitation import design_excitation as design_excitation
     from freefloat.dynamics.modes import modes as modes
     from freefloat.dynamics.state import Start as Start
     from freefloat.errors import FreefloatError as FreefloatError
     from freefloat.excitation.default import default_plan as default_plan
     from freefloat.excitation.plan import Plan as Plan
     from freefloat.excitation.plan_files import load_plan as load_plan
+    from freefloat.identification.cramer_rao import cramer_rao as cramer_rao
     from freefloat.identification.fit import Fit as Fit
     from freefloat.identification.fit_files import load_fit as load_fit
     from freefloat.identification.identifiability import identifiability as identifiability
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
     from freefloat.telemetry import quality as quality
     from freefloat.telemetry import read_telemetry as read_telemetry
     from freefloat.telemetry.simulate import simulate as simulate
+    from freefloat.validation.validate import validate as validate
+    from freefloat.validation.verdict import Verdict as Verdict
+    from freefloat.validation.verdict_files import load_verdict as load_verdict
 
 _HOME_OF = {
     "Fit": "freefloat.identification.fit",
@@ -43,17 +48,22 @@ _HOME_OF = {
     "Plan": "freefloat.excitation.plan",
     "Start": "freefloat.dynamics.state",
     "Telemetry": "freefloat.telemetry",
+    "Verdict": "freefloat.validation.verdict",
     "builtin_models": "freefloat.model",
+    "cramer_rao": "freefloat.identification.cramer_rao",
     "default_plan": "freefloat.excitation.default",
+    "design_excitation": "freefloat.design.excitation",
     "identifiability": "freefloat.identification.identifiability",
     "identify": "freefloat.identification.identify",
     "load_fit": "freefloat.identification.fit_files",
     "load_model": "freefloat.model",
     "load_plan": "freefloat.excitation.plan_files",
+    "load_verdict": "freefloat.validation.verdict_files",
     "modes": "freefloat.dynamics.modes",
     "quality": "freefloat.telemetry",
     "read_telemetry": "freefloat.telemetry",
     "simulate": "freefloat.telemetry.simulate",
+    "validate": "freefloat.validation.validate",
 }
 
 

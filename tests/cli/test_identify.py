@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -24,11 +25,11 @@ def asked(monkeypatch, tmp_path):
     told = SimpleNamespace(fit=sample_fit(), error=None, calls=0)
 
     def identify(
-        model, parameters, flights, *, method, solver, robust, physical, momentum, drag
+        model, parameters, flights, *, method, solver, robust, physical, momentum, drag, clock
     ) -> Fit:
         told.calls += 1
         told.model, told.parameters, told.flights = model, parameters, flights
-        told.momentum, told.drag = momentum, drag
+        told.momentum, told.drag, told.clock = momentum, drag, clock
         told.choices = {
             "method": method, "solver": solver, "robust": robust, "physical": physical,
         }  # fmt: skip
@@ -109,7 +110,9 @@ def test_fit_and_model_are_written(command, asked, tmp_path):
     digest = hashlib.sha256(ROWS.encode()).hexdigest()
     assert fit.provenance["flight_1_sha256"] == digest and fit.provenance["model"] == "cepheus"
     assert fit.provenance["seed"] == "3"
-    assert ff.load_model(tmp_path / "new.toml") == asked.fit.model
+    written = ff.load_model(tmp_path / "new.toml")
+    assert "identified from flight.csv" in written.description
+    assert replace(written, description=asked.fit.model.description) == asked.fit.model
     urdf = command("identify", "cepheus", "flight.csv", "--save-model", "new.urdf", "--json")
     assert urdf.json["files"] == {"model": "new.urdf"} and (tmp_path / "new.urdf").exists()
 
@@ -214,7 +217,8 @@ def test_a_cold_cache_is_announced(command, asked, monkeypatch):
 
 
 def test_a_known_momentum_and_drag_are_passed_on(command, asked):
-    command("identify", "cepheus", "flight.csv", "--momentum", "0", "0", "0.3", "--drag")
-    assert tuple(asked.momentum) == (0.0, 0.0, 0.3) and asked.drag
+    words = ("--momentum", "0", "0", "0.3", "--drag", "--clock", "base")
+    command("identify", "cepheus", "flight.csv", *words)
+    assert tuple(asked.momentum) == (0.0, 0.0, 0.3) and asked.drag and asked.clock == "base"
     command("identify", "cepheus", "flight.csv")
     assert asked.momentum is None and not asked.drag

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from freefloat import reproduce as library
@@ -42,3 +44,21 @@ def test_an_unknown_paper_is_bad_input(command):
     ended = command("reproduce", "042")
     assert ended.code == 2
     assert all(paper in ended.err for paper in library.PAPERS)
+
+
+def test_all_papers_on_one_page_and_every_row_as_json(command, short, monkeypatch, tmp_path):
+    monkeypatch.setattr(library, "PAPERS", {"003": library.PAPERS["003"]})
+    ended = command("reproduce", "all", "--report", "papers.html", "--rows", "papers.json")
+    assert ended.code == 0, ended.err
+    page = (tmp_path / "papers.html").read_text(encoding="utf-8")
+    assert 'id="p003"' in page and "Table 3: true values" in page and "paper wrong" in page
+    assert "Exciting motion of Table 2" in page and "angle [deg]" in page
+    assert "0.13144" in page and "<svg" in page and "Eq. 13 lacks a sign" in page
+    rows = json.loads((tmp_path / "papers.json").read_text(encoding="utf-8"))["papers"][0]["rows"]
+    assert rows[4]["paper"] == 0.1314
+    assert command("reproduce", "all", "--json").json["papers"][0]["rows"] == rows
+
+
+def test_files_of_other_kinds_are_refused_at_once(command):
+    ended = command("reproduce", "all", "--report", "papers.pdf", "--rows", "rows.txt")
+    assert ended.code == 2 and "--report" in ended.err and "--rows" in ended.err

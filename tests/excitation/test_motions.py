@@ -16,6 +16,7 @@ SEAMS = {
     "hold": (0.0, END),
     "fourier": (0.0, END),
     "sinusoid": (0.0, 1.5, 4.5, END),
+    "multisine": (0.0, 1.5, 4.5, END),
     "moves": (0.5, 2.0, 3.0, 5.5),
     "speeds": (0.5, 2.0, 4.5),
     "accelerate": (),
@@ -58,11 +59,11 @@ def test_nothing_jumps_at_the_seams(kind):
             assert abs(after - before) < 1e-6 * scale, seam
 
 
-@pytest.mark.parametrize("kind", ["fourier", "sinusoid", "moves", "spline"])
+@pytest.mark.parametrize("kind", ["fourier", "sinusoid", "multisine", "moves", "spline"])
 def test_ends_at_rest_and_stays_there(kind):
     motion = MOTIONS[kind]
-    first = {"fourier": 0.1, "sinusoid": -0.1, "moves": 0.1, "spline": 0.0}[kind]
-    last = {"fourier": -0.2, "sinusoid": -0.1, "moves": 0.2, "spline": 0.1}[kind]
+    first = {"fourier": 0.1, "sinusoid": -0.1, "multisine": -0.1, "moves": 0.1, "spline": 0.0}[kind]
+    last = {"fourier": -0.2, "sinusoid": -0.1, "multisine": -0.1, "moves": 0.2, "spline": 0.1}[kind]
     q, dq, ddq = motion.at(np.array([-1.0, 0.0, END, END + 3.0]))
     np.testing.assert_allclose(q, [first, first, last, last], atol=1e-14)  # rounding
     np.testing.assert_allclose(dq, 0.0, atol=1e-14)

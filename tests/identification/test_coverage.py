@@ -11,10 +11,10 @@ from torque_flights import plan_of, suite
 
 import freefloat as ff
 from freefloat.dynamics import balance, flatten
-from freefloat.identification.identify import _renewed
 from freefloat.identification.linear.angular import AngularForm, prepared_for_angular
 from freefloat.identification.linear.estimate import estimate
 from freefloat.identification.linear.families import FAMILIES
+from freefloat.identification.linear.flights import _renewed
 from freefloat.identification.parameters import Parameter
 from freefloat.identification.reading import samples_of
 from freefloat.identification.samples import Samples, Source

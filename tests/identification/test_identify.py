@@ -306,4 +306,19 @@ def test_questions_without_sense_are_refused(
 ) -> None:
     model, flight = capture
     with pytest.raises(IdentificationError, match=words):
-        ff.identify(model, change(ff.Parameters(model)), flight)
+        ff.identify(model, change(ff.Parameters(model)), flight, method="momentum")
+
+
+def test_valves_recorded_faster_make_impulses_surer() -> None:
+    model = ff.load_model("planar-capture")
+    short = tuple((1.03 + 0.7 * k, 0.29, 5.0) for k in range(20))  # on for three samples each
+    plan = replace(ff.default_plan(model), thrusts={"thr_1": Pulses(short)})
+    wanted = ff.Parameters(model).free("bus.mass", "target.mass")
+    fast = [replace(s, rate=1000.0) if s.kind == "thruster" else s for s in model.sensors]
+    robots = (model, replace(model, sensors=tuple(fast)))
+    flights = [ff.simulate(robot, plan, seed=1) for robot in robots]
+    slow, quick = (ff.identify(model, wanted, flight) for flight in flights)
+    assert not slow.is_trustworthy and "record them faster" in slow.status
+    assert quick.is_trustworthy
+    for e in quick.estimates:
+        assert abs(e.value - wanted[e.name].value) < 4.0 * e.std

@@ -7,21 +7,27 @@ from cyclopts import App
 from freefloat import __version__
 from freefloat.cli import screen
 from freefloat.cli.check import check
+from freefloat.cli.design import design
 from freefloat.cli.identify import identify
 from freefloat.cli.models import models
 from freefloat.cli.reproduce import reproduce
 from freefloat.cli.simulate import simulate
+from freefloat.cli.spectrum import spectrum
+from freefloat.cli.structure import structure
 from freefloat.cli.telemetry import telemetry
 from freefloat.cli.track import track
+from freefloat.cli.validate import validate
 
 HELP = """\
-Check models of free-floating space robots, fly them, judge their telemetry and
-identify their dynamic parameters.
+Check models of free-floating space robots, design motions for them, fly them,
+judge their telemetry and identify their dynamic parameters.
 
 Start here:  freefloat check servicer
+             freefloat design spatial-capture --out plan.toml
              freefloat simulate servicer --out flight.parquet
              freefloat telemetry flight.parquet
              freefloat identify spatial-capture flight.parquet
+             freefloat validate fit.json another.parquet
              freefloat reproduce 003
 
 Exit codes:  0 fine, 1 the verdict is negative, 2 bad input, 3 a bug of ours"""
@@ -35,5 +41,9 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-for verb in (models, check, simulate, telemetry, identify, track, reproduce):
+VERBS = (
+    models, check, design, simulate, telemetry, spectrum, identify, structure, track, validate,
+    reproduce,
+)  # fmt: skip
+for verb in VERBS:
     app.command(verb)

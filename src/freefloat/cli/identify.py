@@ -11,11 +11,14 @@ from cyclopts import Parameter
 from freefloat.cli.options import FLAG, Shared
 
 if TYPE_CHECKING:
-    from freefloat import Fit, Model, Parameters, Telemetry
+    from freefloat import Fit, Model, Parameters, Plan, Telemetry
 
-Method = Literal["auto", "momentum", "angular", "force", "torque", "weak", "energy", "reduced"]
+Method = Literal[
+    "auto", "momentum", "angular", "force", "torque", "weak", "energy", "reduced", "output_error"
+]  # fmt: skip
 Solver = Literal["corrected", "ls", "iv"]
 Robust = Literal["none", "huber", "tukey"]
+Clock = Literal["none", "base", "joints", "torques"]
 
 # No --empty-free, and a glob such as [ab]* is not taken for a JSON list.
 _REPEATED = Parameter(negative=(), show_default=False, json_list=False)
@@ -46,6 +49,20 @@ class Choices:
     drag: Annotated[bool, FLAG] = False
     """An air bearing brakes the base (angular method): one more unknown."""
 
+    clock: Clock = "none"
+    """Channels that may be late by an unknown time, which is then found as well."""
+    plan: Annotated[tuple[Path, ...], _REPEATED] = ()
+    """What was flown (output error): a plan .toml for all flights, or one each, repeated."""
+
+    known_start: Annotated[bool, FLAG] = False
+    """The flights began exactly as the plan says (output error)."""
+
+    starts: int = 1
+    """How many starts to try, the model's values and random ones (output error)."""
+
+    profile: Annotated[tuple[str, ...], _REPEATED] = ()
+    """Parameters (globs) whose intervals to find by profile likelihood (output error)."""
+
 
 @dataclass(frozen=True)
 class Request:
@@ -58,7 +75,7 @@ class Request:
     flights: dict[Path, Telemetry]
     sources: dict[str, str]  # where model and flights came from, with the sha256 of the latter
     choices: Choices
-    files: dict[str, Path]  # "fit" and "model" where asked for
+    files: dict[str, Path]  # "fit", "model" and "report" where asked for
 
 
 def identify(
@@ -71,6 +88,7 @@ def identify(
     choices: Choices = Choices(),  # noqa: B008
     out: Path | None = None,
     save_model: Path | None = None,
+    report: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Find parameters of a model from recorded flights, and say how far to trust them.
@@ -82,7 +100,7 @@ def identify(
     Globs choose parameters; quote them, or the shell may take them for files.
 
     For example:
-      freefloat identify spatial-capture flight.parquet --out fit.json
+      freefloat identify spatial-capture flight.parquet --report fit.html
       freefloat identify my.toml a.csv b.csv --free 'box.*' --prior box.mass=10%
 
     Parameters
@@ -102,6 +120,8 @@ def identify(
         The fit to write (.json); nothing unless said.
     save_model
         The model with the estimates, to write: .toml (complete) or .urdf.
+    report
+        The fit, and how it predicts these flights, as one page of HTML to write.
     """
     from freefloat.cli import screen
     from freefloat.cli.identify_request import understood
@@ -109,7 +129,7 @@ def identify(
 
     request = understood(
         model, flights, free=free, fix=fix, prior=prior,
-        choices=choices, out=out, save_model=save_model,
+        choices=choices, out=out, save_model=save_model, report=report,
     )  # fmt: skip
     if not shared.json:
         screen.show(*announcement(request))
@@ -136,6 +156,7 @@ def find(request: Request) -> Fit:
     screen.note(f"identifying: {n} unknowns, {screen.counted(many, 'flight')}; may take a while")
     # Here and not above: this loads Numba, and the notes above should come before that.
     from freefloat.identification.identify import identify as run_identification
+    from freefloat.identification.output_error.options import SearchOptions
 
     fit = run_identification(
         request.model,
@@ -147,8 +168,20 @@ def find(request: Request) -> Fit:
         physical=choices.physical,
         momentum=choices.momentum,
         drag=choices.drag,
+        clock=None if choices.clock == "none" else choices.clock,
+        plan=_plans(choices.plan),
+        known_start=choices.known_start,
+        search=SearchOptions(starts=choices.starts, profile=choices.profile),
     )
     return replace(fit, provenance={**fit.provenance, **request.sources})
+
+
+def _plans(paths: tuple[Path, ...]) -> Plan | list[Plan] | None:
+    """One plan for all flights, or one each."""
+    from freefloat.excitation.plan_files import load_plan
+
+    plans = [load_plan(path) for path in paths]
+    return plans if len(plans) > 1 else next(iter(plans), None)
 
 
 def _write(request: Request, fit: Fit) -> dict[str, Path]:
@@ -156,5 +189,16 @@ def _write(request: Request, fit: Fit) -> dict[str, Path]:
     if "fit" in request.files:
         fit.save(request.files["fit"])
     if "model" in request.files:
-        fit.model.save(request.files["model"])
+        _told_apart(request, fit).save(request.files["model"])
+    if "report" in request.files:
+        fit.save_report(request.files["report"], *request.flights.values())
     return request.files
+
+
+def _told_apart(request: Request, fit: Fit) -> Model:
+    """The model with the estimates; its description says that they are, and from where."""
+    from dataclasses import replace
+
+    flights = ", ".join(path.name for path in request.flights)
+    origin = f"With parameters identified from {flights} ({fit.method} method)."
+    return replace(fit.model, description=f"{fit.model.description} {origin}".strip())

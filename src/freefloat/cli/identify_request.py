@@ -14,8 +14,8 @@ from freefloat.errors import Fault, FreefloatError
 if TYPE_CHECKING:
     from freefloat import Model, Telemetry
 
-SUFFIXES = {"fit": (".json",), "model": (".toml", ".urdf")}
-OPTIONS = {"fit": "--out", "model": "--save-model"}
+SUFFIXES = {"fit": (".json",), "model": (".toml", ".urdf"), "report": (".html", ".htm")}
+OPTIONS = {"fit": "--out", "model": "--save-model", "report": "--report"}
 
 
 def understood(
@@ -28,9 +28,10 @@ def understood(
     choices: Choices,
     out: Path | None,
     save_model: Path | None,
+    report: Path | None,
 ) -> Request:
     """The identification that the arguments ask for; FreefloatError with every fault of theirs."""
-    files = {"fit": out, "model": save_model}
+    files = {"fit": out, "model": save_model, "report": report}
     wanted = {name: path for name, path in files.items() if path is not None}
     faults = [*_suffix_faults(wanted), *_repeated_faults(flights)]
     if faults:

@@ -1,9 +1,9 @@
-"""`freefloat reproduce`: the tables of a paper, rebuilt now, beside the printed numbers."""
+"""`freefloat reproduce`: the tables of papers, rebuilt now, beside the printed numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from freefloat.cli.options import FLAG, Shared
@@ -11,9 +11,9 @@ from freefloat.cli.options import FLAG, Shared
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from freefloat.reproduce import Row
+    from freefloat.report.papers import PaperRow, RebuiltPaper
 
-KERNELS = ("observe.balance",)
+KERNELS = ("observe.balance", "tangent.rk4_tangent")
 STYLES = {"missed": "bold red", "paper wrong": "yellow", "better": "green", "reproduced": "green"}
 
 
@@ -22,9 +22,11 @@ def reproduce(
     /,
     *,
     quick: Annotated[bool, FLAG] = False,
+    report: Path | None = None,
+    rows: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
-    """Rebuild the tables of a paper and set them beside the printed numbers.
+    """Rebuild the tables of a paper, or of all, beside the printed numbers.
 
     Everything of ours is computed now from the model files, nothing is stored.
     Each row says: reproduced, reproduced in pattern (the paper leaves geometry
@@ -32,36 +34,99 @@ def reproduce(
     says that a row was missed.
 
     For example:
-      freefloat reproduce 003
-      freefloat reproduce 003 --quick --json
+      freefloat reproduce 003 --quick
+      freefloat reproduce all --report papers.html --rows papers.json
 
     Parameters
     ----------
     paper
-        Which paper: 001 (base and target online) or 003 (Cepheus, angular momentum).
+        Which paper: 000 (wings and fuel), 001 (base and target, live), 002 (ETS-VII
+        in orbit), 003 (angular momentum), 004 (a flexible joint), or all.
     quick
         Fewer repetitions and shorter flights, for a first look.
+    report
+        The tables as one page of HTML to write; nothing unless said.
+    rows
+        Every row as JSON (.json) to write; nothing unless said.
     """
     from freefloat.cli import screen
-    from freefloat.cli.waiting import progress, tell_first_run
+    from freefloat.cli.waiting import tell_first_run
     from freefloat.reproduce import PAPERS
-    from freefloat.reproduce import reproduce as rebuild
 
-    if paper in PAPERS:
+    _require({"--report": report, "--rows": rows})
+    wanted = sorted(PAPERS) if paper == "all" else [paper]
+    if wanted[0] in PAPERS:
         tell_first_run(*KERNELS, takes="about a minute")
-        screen.note(f"rebuilding paper {paper}: {'some 20 s' if quick else 'a minute or two'}")
-    with progress(f"paper {paper}") as told:
-        rows = rebuild(paper, quick=quick, progress=told)
-    n_missed = sum(row.status == "missed" for row in rows)
+    rebuilt = [_rebuilt(one, quick) for one in wanted]
+    written = _write(rebuilt, report, rows)
+    n_missed = sum(row.status == "missed" for one in rebuilt for row in one.rows)
     if shared.json:
-        content = {"ok": not n_missed, "paper": paper, "title": PAPERS[paper], "quick": quick}
-        screen.print_json({**content, "rows": [asdict(row) for row in rows]})
+        screen.print_json(_told(rebuilt, quick, n_missed, is_all=paper == "all"))
     else:
-        screen.show(*overview(paper, PAPERS[paper], rows))
+        for one in rebuilt:
+            screen.show(*overview(one.id, one.title, one.rows), "")
+        for name, path in written.items():
+            screen.show(f"{name}: {path}")
     return 1 if n_missed else 0
 
 
-def overview(paper: str, title: str, rows: tuple[Row, ...]) -> Iterator[RenderableType]:
+def _rebuilt(paper: str, quick: bool) -> RebuiltPaper:
+    from freefloat.cli import screen
+    from freefloat.cli.waiting import progress
+    from freefloat.report.papers import RebuiltPaper
+    from freefloat.reproduce import PAPERS, figures, findings
+    from freefloat.reproduce import reproduce as rebuild
+
+    if paper in PAPERS:
+        screen.note(f"rebuilding paper {paper}: {'some 20 s' if quick else 'a minute or two'}")
+    with progress(f"paper {paper}") as told:
+        rows = rebuild(paper, quick=quick, progress=told)
+    return RebuiltPaper(paper, PAPERS[paper], rows, findings(paper), figures(paper))
+
+
+def _require(files: dict[str, Path | None]) -> None:
+    """Refuse at once what could not be written in the end."""
+    from freefloat.cli.simulate_request import require_writable
+    from freefloat.errors import Fault, FreefloatError
+
+    suffixes = {"--report": (".html", ".htm"), "--rows": (".json",)}
+    faults = [
+        Fault(name, str(path), f"a name that ends in {suffixes[name][0]}", "rename it")
+        for name, path in files.items()
+        if path is not None and path.suffix.lower() not in suffixes[name]
+    ]
+    if faults:
+        raise FreefloatError("these arguments cannot be used:", faults)
+    for path in files.values():
+        if path is not None:
+            require_writable(path)
+
+
+def _write(rebuilt: list[RebuiltPaper], report: Path | None, rows: Path | None) -> dict[str, Path]:
+    from freefloat.report.papers import save_papers_page, save_rows
+
+    written = {}
+    if report is not None:
+        save_papers_page(rebuilt, report)
+        written["report"] = report
+    if rows is not None:
+        save_rows(rebuilt, rows)
+        written["rows"] = rows
+    return written
+
+
+def _told(
+    rebuilt: list[RebuiltPaper], quick: bool, n_missed: int, *, is_all: bool
+) -> dict[str, object]:
+    from freefloat.report.papers import as_dict
+
+    head: dict[str, object] = {"ok": not n_missed, "quick": quick}
+    if is_all:
+        return {**head, "papers": [as_dict(one) for one in rebuilt]}
+    return {**head, **as_dict(rebuilt[0])}
+
+
+def overview(paper: str, title: str, rows: Sequence[PaperRow]) -> Iterator[RenderableType]:
     """The tables one below the other, with their notes, and how many rows say what."""
     from rich.text import Text
 
@@ -79,9 +144,11 @@ def overview(paper: str, title: str, rows: tuple[Row, ...]) -> Iterator[Renderab
     yield Text(", ".join(f"{n} {status}" for status, n in sorted(counts.items())), style="bold")
 
 
-def _table(rows: list[Row]) -> RenderableType:
+def _table(rows: list[PaperRow]) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
+
+    from freefloat.report.papers import figure
 
     grid = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
     for title, justify in zip(
@@ -93,13 +160,13 @@ def _table(rows: list[Row]) -> RenderableType:
     for row in rows:
         status = Text(row.status, style=STYLES.get(row.status, ""))
         unit = "" if row.unit == "-" else row.unit
-        grid.add_row(row.quantity, _figure(row.paper), _figure(row.ours), unit, status)
+        grid.add_row(row.quantity, figure(row.paper), figure(row.ours), unit, status)
     if not any(row.note for row in rows):
         return grid
     return _with_notes(grid, rows)
 
 
-def _with_notes(grid: RenderableType, rows: list[Row]) -> RenderableType:
+def _with_notes(grid: RenderableType, rows: list[PaperRow]) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
@@ -112,10 +179,3 @@ def _with_notes(grid: RenderableType, rows: list[Row]) -> RenderableType:
         for note, names in notes.items()
     ]
     return Group(grid, *lines)
-
-
-def _figure(value: float | None) -> str:
-    """Five digits; a dash where there is no number."""
-    if value is None:
-        return "–"
-    return f"{value:.2g}" if 0.0 < abs(value) < 1e-4 else f"{value:.5g}"

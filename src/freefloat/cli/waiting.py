@@ -19,8 +19,11 @@ def tell_first_run(*kernels: str, takes: str) -> bool:
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[float], None]]:
-    """A bar on the terminal that is told the fraction done; gone when the work is."""
+def progress(what: str) -> Iterator[Callable[..., None]]:
+    """A bar on the terminal that is told the fraction done; gone when the work is.
+
+    It may be told a number too, which is shown beside what is done.
+    """
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = screen.notes()
@@ -36,4 +39,9 @@ def progress(what: str) -> Iterator[Callable[[float], None]]:
     )
     with bar:
         task = bar.add_task(what, total=1.0)
-        yield lambda fraction: bar.update(task, completed=fraction)
+
+        def tell(fraction: float, value: float | None = None) -> None:
+            shown = what if value is None else f"{what}, {value:.4g}"
+            bar.update(task, completed=fraction, description=shown)
+
+        yield tell

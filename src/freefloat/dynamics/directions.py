@@ -66,8 +66,12 @@ class _Collector:
 
     def add_body(self, p: int, body: str, change: Array) -> None:
         """Parameter p changes phi of a body (in its own frame)."""
+        self.add_link(p, body, self.system.phi_map[body] @ change)
+
+    def add_link(self, p: int, body: str, change: Array) -> None:
+        """Parameter p changes phi of the link that a body belongs to."""
         self.body.append((p, self.system.body_link[body]))
-        self.body_change.append(self.system.phi_map[body] @ change)
+        self.body_change.append(change)
 
     def finish(self) -> Directions:
         """The collected entries as arrays, bodies sorted so that each link is visited once."""
@@ -108,7 +112,7 @@ def _add(collector: _Collector, p: int, name: str) -> None:
     if name.startswith("start."):
         collector.start[_start_row(system, name), p] = 1.0
     elif owner in tanks and field in ("mass", "length"):
-        collector.add_body(p, owner, _fuel_change(system, owner, field))
+        collector.add_link(p, owner, _fuel_change(system, owner, field))
     elif field in inertial.NAMES and owner in system.body_link:
         collector.add_body(p, owner, np.eye(10)[inertial.NAMES.index(field)])
     elif field in SPRING_FIELDS:
@@ -136,12 +140,16 @@ def _add_rotor(collector: _Collector, p: int, owner: str) -> None:
 
 
 def _fuel_change(system: System, tank: str, field: str) -> Array:
-    """d phi of the point mass per unit mass or length of its pendulum."""
-    body = next(body for body in system.model.assembly.bodies if body.name == tank)
+    """d phi of the point mass, in its link, per unit mass or length of its pendulum.
+
+    The numbers of the system count, which may no longer be those of its model.
+    """
+    phi = system.parameters.phi[system.body_link[tank]]
+    mass = phi[0]
     if field == "mass":
-        return body.phi / body.mass
-    part = next(part for part in system.model.tanks if part.name == tank)
-    change = 2.0 * body.phi / part.length  # the inertia goes with the square of the length,
+        return phi / mass
+    length = float(np.linalg.norm(phi[1:4])) / mass  # the pivot is the link's origin
+    change = 2.0 * phi / length  # the inertia goes with the square of the length,
     change[1:4] /= 2.0  # the first moment with the length itself,
     change[0] = 0.0  # the mass not at all
     return change

@@ -121,16 +121,45 @@ class Sinusoid:
         c, s = np.cos(w * t + self.phase), np.sin(w * t + self.phase)
         wave = self.center - self.first + self.amplitude * c
         slope, curve = -self.amplitude * w * s, -self.amplitude * w * w * c
-        up, dup, ddup = smooth_step(t / self.ramp)
-        down, ddown, dddown = smooth_step((self.duration - t) / self.ramp)
-        g = up * down
-        dg = (dup * down - up * ddown) / self.ramp
-        ddg = (ddup * down - 2.0 * dup * ddown + up * dddown) / self.ramp**2
-        return (
-            self.first + g * wave,
-            dg * wave + g * slope,
-            ddg * wave + 2.0 * dg * slope + g * curve,
-        )
+        return _swung_in(t, (wave, slope, curve), self.first, self.ramp, self.duration)
+
+
+def _swung_in(t: Array, wave: Three, first: float, ramp: float, duration: float) -> Three:
+    """first + s(t) wave(t), s rising over `ramp` and falling over the last of it."""
+    up, dup, ddup = smooth_step(t / ramp)
+    down, ddown, dddown = smooth_step((duration - t) / ramp)
+    g = up * down
+    dg = (dup * down - up * ddown) / ramp
+    ddg = (ddup * down - 2.0 * dup * ddown + up * dddown) / ramp**2
+    q, dq, ddq = wave
+    return first + g * q, dg * q + g * dq, ddg * q + 2.0 * dg * dq + g * ddq
+
+
+@dataclass(frozen=True)
+class Multisine:
+    """Sines and cosines about `center` with a smooth entry from `first` and exit to it.
+
+    q = first + s(t) (center - first + sum_l cosines_l cos(w l t) + sines_l sin(w l t)), w = 2 pi /
+    duration, with s of `Sinusoid`. Unlike `Fourier` nothing is at another frequency than asked for
+    while s is one.
+    """
+
+    duration: float
+    center: float
+    cosines: tuple[float, ...]
+    sines: tuple[float, ...]
+    ramp: float
+    first: float = 0.0
+    kind: Literal["multisine"] = "multisine"
+
+    def at(self, t: Array) -> Three:
+        """Position, rate and acceleration at times t [s]."""
+        w = 2.0 * np.pi / self.duration * np.arange(1, 1 + len(self.cosines))
+        angle = np.multiply.outer(t, w)
+        c, s, a, b = np.cos(angle), np.sin(angle), np.array(self.cosines), np.array(self.sines)
+        wave = self.center - self.first + c @ a + s @ b
+        slope, curve = c @ (w * b) - s @ (w * a), -(c @ (w * w * a) + s @ (w * w * b))
+        return _swung_in(t, (wave, slope, curve), self.first, self.ramp, self.duration)
 
 
 @dataclass(frozen=True)
@@ -241,4 +270,4 @@ class Table:
         return self._spline(inside), rate, acceleration
 
 
-AnyMotion = Hold | Fourier | Sinusoid | Moves | Speeds | Accelerate | Spline | Table
+AnyMotion = Hold | Fourier | Sinusoid | Multisine | Moves | Speeds | Accelerate | Spline | Table

@@ -20,6 +20,7 @@ Way = tuple[str | int, ...]
 POSITIVE = {
     "Fourier": ("duration",),
     "Sinusoid": ("duration", "period", "ramp"),
+    "Multisine": ("duration", "ramp"),
     "Spline": ("duration",),
     "Wave": ("period",),
 }
@@ -32,6 +33,7 @@ NOT_NEGATIVE = {
 # Lists that go together, and how many numbers they have at least.
 PAIRS = {
     "Fourier": ("a", "b", 0),
+    "Multisine": ("cosines", "sines", 0),
     "Moves": ("times", "values", 1),
     "Speeds": ("times", "speeds", 1),
     "Table": ("times", "values", 2),

@@ -57,7 +57,7 @@ def expected_rows(
         (reading.values * (owner.kind in TORQUES))[:, : reading.slopes.shape[1], None]
         for owner, reading in pairs  # an attitude has four numbers but three slopes
     ]
-    weights = [_weight(owner, reading) for owner, reading in pairs]
+    weights = [sample_weight(owner, reading) for owner, reading in pairs]
     tables = (parts, _offsets(readings, biases), torques)
     tall = np.hstack([_whitened(table, weights) for table in tables])
     short = np.asarray(np.linalg.qr(tall[np.any(tall != 0.0, axis=1)], mode="r"))
@@ -97,15 +97,15 @@ def _step(system: System, plan: Plan) -> float:
     return 10.0 * STEP
 
 
-def _weight(sensor: Sensor, reading: Reading) -> float:
+def sample_weight(sensor: Sensor, reading: Reading) -> float:
     """One over the noise of a sample, less for samples that get lost."""
-    level = _noise(sensor)
+    level = noise_of(sensor)
     if level == 0.0:
         level = max(QUIETEST * float(np.sqrt(np.mean(reading.values**2))), 1e-12)
     return sqrt(1.0 - sensor.dropout) / level
 
 
-def _noise(sensor: Sensor) -> float:
+def noise_of(sensor: Sensor) -> float:
     """Noise of a sample; coloured noise as the white noise that is as strong at low frequencies."""
     coloured = 0.0
     if sensor.coloured is not None:
@@ -115,7 +115,7 @@ def _noise(sensor: Sensor) -> float:
 
 
 def _notes(suite: Sequence[Sensor]) -> Iterator[str]:
-    perfect = [f"{sensor.kind} on {sensor.on}" for sensor in suite if _noise(sensor) == 0.0]
+    perfect = [f"{sensor.kind} on {sensor.on}" for sensor in suite if noise_of(sensor) == 0.0]
     if perfect:
         yield (
             f"no noise given: {', '.join(perfect)}; counted as {QUIETEST:g} of what it reads, give"

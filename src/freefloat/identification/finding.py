@@ -9,11 +9,11 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import System
+from freefloat.identification.linear.estimate import NOISY as NOISY
 from freefloat.identification.linear.estimate import LinearEstimate
 from freefloat.identification.samples import Samples
 from freefloat.identification.solve import eliminated
 
-NOISY = 1.3  # chi-square per row from which the residuals no longer match the stated noise
 VAGUE = 10.0  # natural sizes: how far what noise buries may be off
 
 
@@ -53,8 +53,8 @@ class Finding:
     @property
     def misfit(self) -> float:
         """Mean square residual in units of the noise, of the worst kind of row."""
-        worst = max(float(np.mean(left**2)) for left in self.estimate.residuals.values())
-        return worst if self.estimate.robust_scale is None else self.estimate.robust_scale**2
+        scale = self.estimate.robust_scale
+        return self.estimate.misfit if scale is None else scale**2
 
     @property
     def memory(self) -> float:
@@ -76,13 +76,13 @@ class Finding:
     def timing(self) -> float:
         """How far the impulse of thrust may be off, relative, if it switches between samples.
 
-        Only where impulses are integrated (momentum): each switch is uncertain by dt / sqrt(12).
+        Only where impulses are integrated (momentum).
         """
         if "linear.x" not in self.estimate.residuals:
             return 0.0
-        doubt = total = 0.0
+        total = 0.0
         for samples in self.prepared:
             step = float(np.median(np.diff(samples.time)))
-            doubt += step**2 / 12.0 * float(np.sum(np.diff(samples.thrust, axis=0) ** 2))
             total += step * float(np.sum(np.abs(samples.thrust)))
-        return float(np.sqrt(doubt)) / total if total > 0.0 else 0.0
+        doubt = np.linalg.norm([samples.switching for samples in self.prepared])
+        return float(doubt) / total if total > 0.0 else 0.0

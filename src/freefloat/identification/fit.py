@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -18,6 +19,7 @@ import numpy as np
 from freefloat.arrays import Array, frozen
 from freefloat.errors import Fault, IdentificationError
 from freefloat.model.model import Model
+from freefloat.telemetry.channels import Telemetry
 
 EstimateStatus = Literal["seen", "weak", "only in combination", "invisible", "at bound", "fixed"]
 Interval = tuple[float, float]
@@ -138,6 +140,12 @@ class Fit:
         from freefloat.identification.fit_files import save_fit
 
         save_fit(self, path)
+
+    def save_report(self, path: str | Path, *flights: Telemetry) -> None:
+        """Write the fit as one page of HTML; `flights` are predicted and drawn in it."""
+        # By name and at the call: the report stands above this folder and knows it, not the other
+        # way round; this is its doorbell.
+        import_module("freefloat.report.pages").save_fit_report(self, path, flights=flights)
 
     @classmethod
     def load(cls, path: str | Path) -> Fit:

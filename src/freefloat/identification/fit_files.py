@@ -24,13 +24,13 @@ def load_fit(path: str | Path) -> Fit:
 
     Raises IdentificationError listing every fault: file, place, value, expectation, remedy.
     """
-    _require_suffix(path)
+    require_json(path)
     return read_fit(Path(path))
 
 
 def save_fit(fit: Fit, path: str | Path) -> None:
     """Write a fit file (.json), whole or not at all; `load_fit` gives the same bits back."""
-    _require_suffix(path)
+    require_json(path)
     data = write_fit(fit).encode("ascii")
     if len(data) > MAX_BYTES:
         value, expected = f"{len(data)} bytes", f"at most {MAX_BYTES} bytes"
@@ -59,6 +59,11 @@ def write_fit(fit: Fit) -> str:
         "model": write_toml(fit.model),
         "prior_model": write_toml(fit.prior_model),
     }
+    return json_lines(content)
+
+
+def json_lines(content: Mapping[str, object]) -> str:
+    """Named values as a JSON text, one a line; NaN as null."""
     lines = (f"{json.dumps(key)}: {_lines(value)}" for key, value in content.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -83,7 +88,8 @@ def _plain(value: object) -> object:
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _require_suffix(path: str | Path) -> None:
+def require_json(path: str | Path) -> None:
+    """Raise IdentificationError unless the name ends in .json."""
     found = Path(path).suffix
     if found.lower() != ".json":
         fault = Fault(str(path), found or "no suffix", ".json", "end the name in .json")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING, fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from freefloat.errors import IdentificationError, ModelError
 from freefloat.identification.fit import Combination, Estimate, Fit, Residual
-from freefloat.identification.json_reading import REMEDY, Reading, below, parsed
+from freefloat.identification.json_reading import REMEDY, Reading, parsed
 from freefloat.model.model import Model
 from freefloat.model.sources import decoded, read_bytes
 
@@ -17,9 +17,6 @@ MAX_BYTES = 64 * 2**20  # the covariance of 1700 parameters; the parser reads 50
 
 PARTS = {"estimates": Estimate, "combinations": Combination, "residuals": Residual}
 TEXTS = ("status", "method", "reason", "scale")
-# The annotations of the parts (as text), and who reads what the file holds for each.
-READERS = {"str": "text", "float": "number", "int": "count", "EstimateStatus": "text"}
-READERS |= {"Interval | None": "interval"}
 MODELS = ("model", "prior_model")
 KEYS = {"format", "version", "is_trustworthy", *TEXTS, *PARTS, "trades", "notes", "provenance"}
 KEYS |= {"covariance", *MODELS}
@@ -42,7 +39,7 @@ def read_fit_text(text: str, *, file: str = "JSON text") -> Fit:
     """The fit of the text of a fit file."""
     reading = FitReading(file)
     raw = parsed(text, file)
-    reading.require_format(raw)
+    reading.require_format(raw, FORMAT, VERSION)
     reading.require_keys("", raw, KEYS, optional=set())
     parts: dict[str, Any] = {name: reading.text(name, raw.get(name, "")) for name in TEXTS}
     for name, kind in PARTS.items():
@@ -62,44 +59,6 @@ def read_fit_text(text: str, *, file: str = "JSON text") -> Fit:
 
 class FitReading(Reading):
     """The parts of a fit, taken from a file."""
-
-    def require_format(self, raw: dict[str, Any]) -> None:
-        """Refuse other kinds of file, and those of a later freefloat, before anything else."""
-        if raw.get("format") != FORMAT:
-            self.fault("format", raw.get("format"), repr(FORMAT))
-        elif raw.get("version") != VERSION or isinstance(raw["version"], bool | float):
-            remedy = "read it with the freefloat that wrote it"
-            self.fault("version", raw.get("version"), str(VERSION), remedy)
-        self.refuse()
-
-    def parts(self, way: str, raw: object, kind: type) -> list[Any]:
-        """Estimates, combinations or residuals."""
-        made = self.items(way, raw, lambda place, item: self.part(place, item, kind))
-        return [part for part in made if part is not None]
-
-    def part(self, way: str, raw: object, kind: type) -> Any:
-        """One estimate, combination or residual; None where something is wrong with it."""
-        if not isinstance(raw, dict):
-            self.fault(way, raw, "names and values in braces")
-            return None
-        n_before = len(self.faults)
-        named = {field.name: field for field in fields(kind)}
-        given = {name for name, field in named.items() if field.default is not MISSING}
-        self.require_keys(way, raw, named.keys() - given, optional=given)
-        values = {
-            name: getattr(self, READERS[str(field.type)])(below(way, name), raw[name])
-            for name, field in named.items()
-            if name in raw
-        }
-        if len(self.faults) > n_before:
-            return None
-        try:
-            return kind(**values)
-        except IdentificationError as error:
-            self.faults += [
-                replace(f, place=f"{self.file}: {way}: {f.place}") for f in error.faults
-            ]
-            return None
 
     def model(self, key: str, raw: dict[str, Any]) -> Model | None:
         """The model whose text stands under a key; None where something is wrong with it."""

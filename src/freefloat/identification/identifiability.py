@@ -57,12 +57,12 @@ def identifiability(
     ('seen', 'invisible')
     """
     system = flatten(model)
-    parameters = _at_model_values(system, parameters)
-    wanted = _wanted(parameters)
+    parameters = at_model_values(system, parameters)
+    wanted = wanted_ones(parameters)
     flown = plan if plan is not None else default_plan(model)
-    states = _unknown_states(system, parameters, unknown_start)
+    states = unknown_states(system, parameters, unknown_start)
     known = _known_parts(model, parameters)
-    names, mix = _mixed(parameters, wanted, states, known)
+    names, mix = mixed(parameters, wanted, states, known)
     suite = chosen_sensors(model, sensors)
     rows = expected_rows(system, flown, suite, names, mix, biases)
     n, end = len(wanted), len(wanted) + len(states)
@@ -82,7 +82,8 @@ def identifiability(
     )
 
 
-def _at_model_values(system: System, parameters: Parameters) -> Parameters:
+def at_model_values(system: System, parameters: Parameters) -> Parameters:
+    """The parameters with the values of a system; all of them must be its own."""
     values = parameter_values(system)
     strange = [p.name for p in parameters if p.name not in values]
     if strange:
@@ -94,14 +95,15 @@ def _at_model_values(system: System, parameters: Parameters) -> Parameters:
     return replace(parameters, entries=tuple(entries))
 
 
-def _wanted(parameters: Parameters) -> list[Parameter]:
+def wanted_ones(parameters: Parameters) -> list[Parameter]:
+    """The free parameters without initial states; at least one."""
     wanted = [p for p in parameters.free_ones if not p.name.startswith("start.")]
     if not wanted:
         raise IdentificationError("no parameter is free; free some, such as 'bus.*'")
     return wanted
 
 
-def _unknown_states(system: System, parameters: Parameters, unknown_start: bool) -> list[str]:
+def unknown_states(system: System, parameters: Parameters, unknown_start: bool) -> list[str]:
     """Names of initial states that are not known: all that the root allows, or those set free."""
     free = [name for name in parameters.names if name.startswith("start.")]
     if not unknown_start:
@@ -148,7 +150,7 @@ def _owners(group: Sequence[Parameter]) -> str:
     return ", ".join(owners[:3]) + more
 
 
-def _mixed(
+def mixed(
     parameters: Parameters,
     wanted: Sequence[Parameter],
     states: Sequence[str],

@@ -9,6 +9,7 @@ import json
 import math
 import sys
 from collections.abc import Callable
+from dataclasses import MISSING, fields, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -16,9 +17,12 @@ from freefloat.errors import Fault, IdentificationError, shortened
 
 REMEDY = "load a file that freefloat wrote, or identify again"
 LARGEST = sys.float_info.max
+# The annotations of a part's fields (as text), and who reads what the file holds for each.
+READERS = {"str": "text", "float": "number", "int": "count", "bool": "flag", "Array": "numbers"}
+READERS |= {"Interval | None": "interval", "bool | None": "maybe", "EstimateStatus": "text"}
 
 
-def parsed(text: str, file: str) -> dict[str, Any]:
+def parsed(text: str, file: str, *, kind: str = "fit") -> dict[str, Any]:
     """The JSON object of a text; raises IdentificationError for anything else."""
 
     def no_constant(word: str) -> None:
@@ -41,7 +45,7 @@ def parsed(text: str, file: str) -> dict[str, Any]:
             return raw
         reason = shortened(repr(raw))
     raise IdentificationError(
-        f"{file}: not a fit file", [Fault(file, reason, "a JSON object", REMEDY)]
+        f"{file}: not a {kind} file", [Fault(file, reason, "a JSON object", REMEDY)]
     )
 
 
@@ -135,6 +139,52 @@ class Reading:
             self.fault(way, "rows of different lengths", "as many numbers in every row")
             return []
         return rows
+
+    def maybe(self, way: str, raw: object) -> bool | None:
+        """True, false or null."""
+        return None if raw is None else self.flag(way, raw)
+
+    def numbers(self, way: str, raw: object) -> list[float]:
+        """A list of numbers."""
+        return self.items(way, raw, self.number)
+
+    def require_format(self, raw: dict[str, Any], kind: str, version: int) -> None:
+        """Refuse other kinds of file, and those of a later freefloat, before anything else."""
+        if raw.get("format") != kind:
+            self.fault("format", raw.get("format"), repr(kind))
+        elif raw.get("version") != version or isinstance(raw["version"], bool | float):
+            remedy = "read it with the freefloat that wrote it"
+            self.fault("version", raw.get("version"), str(version), remedy)
+        self.refuse()
+
+    def parts(self, way: str, raw: object, kind: type) -> list[Any]:
+        """Parts of a noun, such as the estimates of a fit; those with faults are left out."""
+        made = self.items(way, raw, lambda place, item: self.part(place, item, kind))
+        return [part for part in made if part is not None]
+
+    def part(self, way: str, raw: object, kind: type) -> Any:
+        """One part, a dataclass; None where something is wrong with it."""
+        if not isinstance(raw, dict):
+            self.fault(way, raw, "names and values in braces")
+            return None
+        n_before = len(self.faults)
+        named = {field.name: field for field in fields(kind)}
+        given = {name for name, field in named.items() if field.default is not MISSING}
+        self.require_keys(way, raw, named.keys() - given, optional=given)
+        values = {
+            name: getattr(self, READERS[str(field.type)])(below(way, name), raw[name])
+            for name, field in named.items()
+            if name in raw
+        }
+        if len(self.faults) > n_before:
+            return None
+        try:
+            return kind(**values)
+        except IdentificationError as error:
+            self.faults += [
+                replace(f, place=f"{self.file}: {way}: {f.place}") for f in error.faults
+            ]
+            return None
 
 
 def below(way: str, key: str) -> str:

@@ -81,11 +81,11 @@ def _combinations(finding: Finding, seen: Visibility, answer: Answer) -> tuple[C
         rows = zip(e.names[: e.n_parameters], e.values, std, strict=False)
         unit = "kg m^2" if finding.estimate.names[0].startswith("J[") else ""
         told = ((w, unit, float(v), float(s)) for w, v, s in rows if np.isfinite(s))
-        return tuple(_combination(*part) for part in told)
+        return tuple(combination_of(*part) for part in told)
     units = {s.name: s.unit for s in seen.parameters}
     values = dict(zip((s.name for s in seen.parameters), answer.values, strict=True))
     return tuple(
-        _combination(
+        combination_of(
             part.words,
             units[part.terms[0][0]],
             float(sum(factor * values[name] for name, factor in part.terms)),
@@ -95,7 +95,8 @@ def _combinations(finding: Finding, seen: Visibility, answer: Answer) -> tuple[C
     )
 
 
-def _combination(words: str, unit: str, value: float, std: float) -> Combination:
+def combination_of(words: str, unit: str, value: float, std: float) -> Combination:
+    """A combination with its 95 % interval, where its deviation is known."""
     is_known = bool(np.isfinite(std))
     interval = (value - SIGMAS * std, value + SIGMAS * std) if is_known else None
     return Combination(words, unit, value, std if is_known else float("nan"), interval)

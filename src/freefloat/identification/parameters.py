@@ -1,7 +1,8 @@
 """Which parameters are looked for: free, fixed or tied, with bounds, priors and units.
 
 A Parameters object is frozen; every method gives a new one. Names take globs: `target.*`,
-`hinge_?1.stiffness`.
+`hinge_?1.stiffness`. What belongs to a sensor (`bias.base.rate.x`, `gain.<channel>`,
+`delay.base.rate`) is there once it is named.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ UNITS = {
     **dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), "kg m^2"),
 }  # fmt: skip
 PRISMATIC_UNITS = {"stiffness": "N/m", "damping": "N s/m", "rest": "m", "friction": "N"}
+SENSOR_WORDS = ("bias.", "gain.", "delay.")
 START_UNITS = {"position": "m", "attitude": "rad", "velocity": "m/s", "rate": "rad/s"}
 
 
@@ -155,19 +157,47 @@ class Parameters:
     def _changed(
         self, globs: tuple[str, ...], change: Callable[[Parameter], Parameter]
     ) -> Parameters:
+        wider = self._with_sensors(globs)
         for glob in globs:
-            if not any(fnmatchcase(p.name, glob) for p in self.entries):
+            if not any(fnmatchcase(p.name, glob) for p in wider):
                 raise self._unknown(glob)
         entries = tuple(
-            change(p) if any(fnmatchcase(p.name, glob) for glob in globs) else p
-            for p in self.entries
+            change(p) if any(fnmatchcase(p.name, glob) for glob in globs) else p for p in wider
         )
         return replace(self, entries=entries)
+
+    def _with_sensors(self, globs: tuple[str, ...]) -> tuple[Parameter, ...]:
+        """The entries, and those of sensors that a glob names."""
+        asked = [glob for glob in globs if glob.startswith(SENSOR_WORDS)]
+        if not asked:
+            return self.entries
+        new = (
+            p
+            for p in sensor_parameters(self.model)
+            if p.name not in self._index and any(fnmatchcase(p.name, glob) for glob in asked)
+        )
+        return (*self.entries, *new)
 
     def _unknown(self, name: str) -> IdentificationError:
         close = get_close_matches(name, list(self._index), n=3, cutoff=0.5)
         hint = f"did you mean {', '.join(close)}?" if close else "see Parameters(...).entries"
         return IdentificationError(f"{self.model.name!r} has no parameter like {name!r}; {hint}")
+
+
+def sensor_parameters(model: Model) -> list[Parameter]:
+    """Bias, gain and delay of everything that can be measured, as the model file has them."""
+    from freefloat.identification.output_error.streams import sensor_channels
+    from freefloat.telemetry.names import unit_of as channel_unit
+
+    found: dict[str, Parameter] = {}
+    for channel, part in sensor_channels(model).items():
+        is_turn = part.sensor.kind == "attitude"
+        unit = "rad" if is_turn else channel_unit(channel)[0]
+        found[channel] = Parameter(f"bias.{channel}", part.bias, unit)
+        if not is_turn:
+            found[f"gain {channel}"] = Parameter(f"gain.{channel}", 1.0, "1")
+            found[part.group] = Parameter(f"delay.{part.group}", part.sensor.delay, "s")
+    return list({p.name: p for p in found.values()}.values())
 
 
 def unit_of(name: str, model: Model) -> str:

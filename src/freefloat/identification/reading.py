@@ -48,6 +48,7 @@ class _Reader:
         self.sources: list[Source] = []
         self.guessed: list[str] = []
         self.derived: list[int] = []
+        self.doubt = 0.0  # [N^2 s^2]
 
     def read(self) -> Samples:
         """Everything the telemetry has for this system."""
@@ -62,7 +63,7 @@ class _Reader:
         samples = Samples(
             self.time, **found, q=q, dq=dq, torque=self._torques(), wrench=self._wrench(),
             thrust=self._thrust(), sources=tuple(self.sources), is_noise_known=not self.guessed,
-            derived=tuple(self.derived),
+            derived=tuple(self.derived), switching=float(np.sqrt(self.doubt)),
         )  # fmt: skip
         n_bad = int(np.sum(~self.is_good))
         if len(self.time) - n_bad < LEAST_INSTANTS:
@@ -202,7 +203,11 @@ class _Reader:
         for k, thruster in enumerate(thrusters):
             if f"{thruster.name}.force" in self.telemetry:
                 channel = self.telemetry[f"{thruster.name}.force"]
-                out[:, k] = mean_levels(*_opened(channel), self.time)
+                time, level = _opened(channel)
+                out[:, k] = mean_levels(time, level, self.time)
+                # a switch lies anywhere in the step before it shows: uniform, so dt / sqrt(12)
+                step = float(np.median(np.diff(time))) if len(time) > 1 else 0.0
+                self.doubt += step**2 / 12.0 * float(np.sum(np.diff(level) ** 2))
         moving = self.system.tree.thruster_link[: len(thrusters)] != 0
         if out[:, moving].any():
             raise IdentificationError(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,9 @@ class Samples:
     wrench (N, 6): known torque and force on the root's origin, world axes; thrust (N, thrusters)
     [N], each level counting until the next instant. sources: the errors of an instant's numbers,
     independent of each other and of other instants; is_noise_known: given rather than estimated;
-    derived: coordinates whose rate is not measured.
+    derived: coordinates whose rate is not measured; slopes: of what a late
+    clock moves (linear/clocks); switching: how uncertain [N s] the impulse of thrust is because
+    valves may switch between their own recorded instants.
     """
 
     time: Array
@@ -66,8 +69,10 @@ class Samples:
     acceleration: Array | None = None
     ddq: Array | None = None
     is_windowed: bool = False
+    slopes: Array | None = None
+    switching: float = 0.0
 
-    @property
+    @cached_property
     def rotation(self) -> Array:
         """Root to world (N, 3, 3)."""
         assert self.attitude is not None
@@ -100,8 +105,8 @@ class Samples:
     def taken(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> Samples:
         """The chosen instants only."""
         fields: dict[str, Any] = {}
-        for name, value in vars(self).items():
-            if isinstance(value, np.ndarray):
+        for name in self.__dataclass_fields__:
+            if isinstance(value := getattr(self, name), np.ndarray):
                 fields[name] = value[which]
         return replace(self, **fields)
 

@@ -56,11 +56,6 @@ class Solution:
         """Standard deviations; NaN where an unknown is not seen on its own."""
         return np.sqrt(np.diag(self.covariance))
 
-    @property
-    def misfit(self) -> float:
-        """Chi-square per degree of freedom: 1 when model and noise are right."""
-        return self.chi2 / max(self.n_rows - self.rank, 1)
-
 
 def least_squares(Y: Array, y: Array, *, bias: Bias | None = None) -> Solution:
     """Solve Y x = y + unit noise. Unseen directions are left at zero and reported.

@@ -44,8 +44,6 @@ def status_of(
     estimates: Sequence[Estimate], seen: Visibility, finding: Finding
 ) -> tuple[str, bool]:
     """A sentence a person can act on, and whether to trust the numbers."""
-    n, good = len(estimates), sum(e.status == "seen" for e in estimates)
-    weak = sum(e.status == "weak" for e in estimates)
     misfit, n_rows = finding.misfit, finding.estimate.solution.n_rows
     if finding.estimate.n_outliers > 0.1 * n_rows:
         return (
@@ -79,6 +77,13 @@ def status_of(
             " unmodelled shows in it; measure the base velocity or use output error.",
             False,
         )
+    return tally(estimates, seen)
+
+
+def tally(estimates: Sequence[Estimate], seen: Visibility) -> tuple[str, bool]:
+    """How many parameters are known how well, and whether any is."""
+    n, good = len(estimates), sum(e.status == "seen" for e in estimates)
+    weak = sum(e.status == "weak" for e in estimates)
     if good == n:
         all_of = f"All {n} parameters" if n > 1 else "The parameter"
         return f"{all_of} known to better than a tenth of their natural size.", True

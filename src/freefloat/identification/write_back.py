@@ -9,7 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.dynamics.tree import flatten
 from freefloat.errors import Fault, IdentificationError
+from freefloat.identification.parameters import Parameters, parameter_values
 from freefloat.model import inertia as inertial
 from freefloat.model.checks import structure_faults
 from freefloat.model.model import Model
@@ -50,6 +52,27 @@ def with_parameters(model: Model, values: Mapping[str, float]) -> Model:
     if faults:
         raise IdentificationError(f"{model.name!r} cannot have these parameters", faults)
     return changed
+
+
+def written(parameters: Parameters) -> Parameters:
+    """The parameters of a model that has their values: fixed, tied or changed ones written in."""
+    ties = {p.name: p.tied_to[0] for p in parameters if p.tied_to is not None}
+    chained = [name for name, leader in ties.items() if leader in ties]
+    if chained:
+        raise IdentificationError(f"{chained[0]} is tied to {ties[chained[0]]}, itself tied")
+    own = parameter_values(flatten(parameters.model))
+    wanted = {p.name: p.value for p in parameters if p.value != own.get(p.name, p.value)}
+    for name, leader in ties.items():
+        p = parameters[name]
+        assert p.tied_to is not None
+        wanted[name] = p.tied_to[1] * parameters[leader].value
+    started = {name for name in wanted if name.startswith("start.")}
+    if not wanted or started == set(wanted):
+        return parameters
+    kept = {name: value for name, value in wanted.items() if name not in started}
+    model = with_parameters(parameters.model, kept)
+    entries = [replace(p, value=wanted.get(p.name, p.value)) for p in parameters]
+    return replace(parameters, model=model, entries=tuple(entries))
 
 
 def upright_bodies(model: Model) -> frozenset[str]:

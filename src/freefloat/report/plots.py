@@ -58,17 +58,28 @@ def require_matplotlib() -> None:
 
 def save_flight_plot(model: Model, flight: Telemetry, path: str | Path) -> None:
     """Write a picture of a flight; the suffix chooses the format (.png, .svg or .pdf)."""
+    require_picture_name(path)
+    save_figure(plot_flight(model, flight), path)
+
+
+def require_picture_name(path: str | Path) -> None:
+    """Raise FreefloatError unless the suffix names a format for pictures."""
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
         value = f"{target} ({target.suffix or 'no suffix'})"
         fault = Fault("picture", value, "a name in " + " or ".join(SUFFIXES), "rename it")
         raise FreefloatError(f"{target.name}: not a format for pictures", [fault])
-    kind = target.suffix.lower()[1:]
+
+
+def save_figure(figure: Figure, path: str | Path) -> None:
+    """Write a figure whole or not at all; the suffix chooses the format."""
+    require_picture_name(path)
+    kind = Path(path).suffix.lower()[1:]
     # No date inside: the same flight gives the same picture.
     about = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     content = io.BytesIO()
-    plot_flight(model, flight).savefig(content, format=kind, metadata=about)
-    atomic_write(target, _small_png(content) if kind == "png" else content.getvalue())
+    figure.savefig(content, format=kind, metadata=about)
+    atomic_write(Path(path), _small_png(content) if kind == "png" else content.getvalue())
 
 
 def plot_flight(model: Model, flight: Telemetry) -> Figure:

@@ -11,11 +11,15 @@ from collections.abc import Callable
 from importlib import import_module
 
 from freefloat.errors import FreefloatError
+from freefloat.report.papers import PaperFigure
 from freefloat.reproduce.rows import Row
 
 PAPERS = {
-    "001": "Base and target after a capture: inertial parameters found online",
+    "000": "a servicer with flexible wings and sloshing fuel: identified with its arm alone",
+    "001": "base and target after a capture: inertial parameters found live",
+    "002": "ETS-VII: base and load identified in orbit from accelerometer and gyro",
     "003": "Cepheus, the planar air-bearing emulator: parameters from angular momentum",
+    "004": "the CBK arm on air bearings: stiffness and damping of a flexible joint",
 }
 
 
@@ -39,4 +43,15 @@ def reproduce(
     return tuple(rows)
 
 
-__all__ = ["PAPERS", "Row", "reproduce"]
+def findings(paper: str) -> tuple[str, ...]:
+    """What rebuilding a paper has shown, in sentences; its module has them as FINDINGS."""
+    return tuple(getattr(import_module(f"freefloat.reproduce.paper_{paper}"), "FINDINGS", ()))
+
+
+def figures(paper: str) -> tuple[PaperFigure, ...]:
+    """Figures of a paper, computed now; its module has functions for them as FIGURES."""
+    made = getattr(import_module(f"freefloat.reproduce.paper_{paper}"), "FIGURES", ())
+    return tuple(figure() for figure in made)
+
+
+__all__ = ["PAPERS", "Row", "figures", "findings", "reproduce"]

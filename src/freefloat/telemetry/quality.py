@@ -173,6 +173,7 @@ def _channel(
     channel: Channel, time: Array, values: Array, *, limits: tuple[float, float] | None
 ) -> ChannelQuality:
     clock = check_clock(channel.time)
+    is_valve = channel.name.endswith(".force")  # opens and closes: a short pulse is no outlier
     if channel.name.endswith(".angle"):
         values = np.unwrap(values)  # a whole turn is no spike
     runs = Runs((), 0, ())
@@ -189,7 +190,7 @@ def _channel(
         rate=channel.rate,
         clock=clock,
         runs=runs,
-        spikes=tuple(find_spikes(time, values, step=clock.step).tolist()),
+        spikes=() if is_valve else tuple(find_spikes(time, values, step=clock.step).tolist()),
     )
 
 

@@ -18,7 +18,7 @@ from freefloat.dynamics.sensitivity import Sensitivity
 from freefloat.dynamics.state import rates
 from freefloat.dynamics.tree import System
 from freefloat.model.parts import Sensor
-from freefloat.telemetry.truths import Instant, gravity
+from freefloat.telemetry.truths import Instant, drive_spring, gravity
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class LinkChange:
     """Change of a link's placement and motion per parameter, in axes moving with it.
 
     turn (N, 3, p): rotation; shift (N, 3, p): displacement of the point now at the root's origin
-    and fixed to the link; motion and acceleration (N, 6, p). All in root axes.
+    and fixed to the link; motion and acceleration (N, 6, p), the latter empty where the flight was
+    followed without forces. All in root axes.
     """
 
     turn: Array
@@ -67,18 +68,17 @@ def _motor_torque(system: System, joint: str, at: Instant, slopes: Sensitivity) 
     """Rotor torque plus the spring it winds up; see truths."""
     c, motor = system.n_coordinates, f"{joint}.motor"
     change = slopes.efforts[:, 6 + c + system.coordinates.index(motor)].copy()
-    owners = [spring.owner for spring in system.model.assembly.springs]
-    spring = system.model.assembly.springs[owners.index(f"{joint}.drive")]
+    stiffness, damping, rest, friction, speed = drive_spring(system, joint)
     a, b = system.coordinates.index(joint), system.coordinates.index(motor)
     x = at.states[:, 13 + a] - at.states[:, 13 + b]
     u = rates(at.states)[:, a] - rates(at.states)[:, b]
-    t = np.tanh(u / spring.friction_speed)
-    damping = spring.damping + spring.friction * (1.0 - t**2) / spring.friction_speed
+    t = np.tanh(u / speed)
+    braking = damping + friction * (1.0 - t**2) / speed
     dx = _coordinate(system, joint, slopes, 0) - _coordinate(system, motor, slopes, 0)
     du = _coordinate(system, joint, slopes, 1) - _coordinate(system, motor, slopes, 1)
-    change -= spring.stiffness * dx + damping[:, None] * du
-    own = {"stiffness": x - spring.rest, "damping": u, "friction": t,
-           "rest": np.full_like(x, -spring.stiffness)}  # fmt: skip
+    change -= stiffness * dx + braking[:, None] * du
+    own = {"stiffness": x - rest, "damping": u, "friction": t,
+           "rest": np.full_like(x, -stiffness)}  # fmt: skip
     for p, name in enumerate(slopes.names):
         owner, _, field = name.rpartition(".")
         if owner == f"{joint}.drive" and field in own:
@@ -135,25 +135,29 @@ def link_change(system: System, link: int, at: Instant, slopes: Sensitivity) -> 
     dw = T[:, 9:12]
     turn, shift = T[:, 3:6].copy(), np.zeros_like(T[:, :3])
     motion = np.concatenate([dw, np.zeros_like(dw)], axis=1)
-    # the root's rate carries everything along: (w x dw, 0) - v x (dw, 0)
+    has_acceleration = len(E) > 0  # a flight may have been followed without
     acceleration = E[:, :6].copy()
-    acceleration[:, :3] += -_cross(dw, w_root)
-    acceleration -= _motion_cross(v, motion)
+    if has_acceleration:
+        # the root's rate carries everything along: (w x dw, 0) - v x (dw, 0)
+        acceleration[:, :3] += -_cross(dw, w_root)
+        acceleration -= _motion_cross(v, motion)
     while link > 0:
         name = system.coordinates[link - 1]
         parent = int(system.tree.links[link, 0])
         if name in slopes.free:
             s = links[:, link, S : S + 6]
             s1 = _cross6(links[:, parent, V : V + 6], s)
-            s2 = _cross6(links[:, parent, A : A + 6], s) + _cross6(links[:, parent, V : V + 6], s1)
             dq = _coordinate(system, name, slopes, 0)[:, None]
             du = _coordinate(system, name, slopes, 1)[:, None]
-            da = E[:, 6 + link - 1][:, None]
             turn += s[:, :3, None] * dq
             shift += s[:, 3:, None] * dq
             motion += s1[:, :, None] * dq + s[:, :, None] * du
-            acceleration += (s2 - _cross6(v, s1))[:, :, None] * dq
-            acceleration += (2.0 * s1 - _cross6(v, s))[:, :, None] * du + s[:, :, None] * da
+            if has_acceleration:
+                inboard = links[:, parent]
+                s2 = _cross6(inboard[:, A : A + 6], s) + _cross6(inboard[:, V : V + 6], s1)
+                da = E[:, 6 + link - 1][:, None]
+                acceleration += (s2 - _cross6(v, s1))[:, :, None] * dq
+                acceleration += (2.0 * s1 - _cross6(v, s))[:, :, None] * du + s[:, :, None] * da
         link = parent
     return LinkChange(turn, shift, motion, acceleration)
 

@@ -115,13 +115,19 @@ def _joint_force(system: System, name: str, at: Instant) -> Array:
 def _motor_torque(system: System, name: str, at: Instant) -> Array:
     """What the motor applies: the rotor's own inertia plus the spring it winds up."""
     a, b = system.coordinates.index(name), system.coordinates.index(f"{name}.motor")
-    owners = [spring.owner for spring in system.model.assembly.springs]
-    spring = system.model.assembly.springs[owners.index(f"{name}.drive")]
+    stiffness, damping, rest, friction, speed = drive_spring(system, name)
     q, dq = positions(at.states), rates(at.states)
     slip = dq[:, a] - dq[:, b]
-    link = -spring.stiffness * (q[:, a] - q[:, b] - spring.rest) - spring.damping * slip
-    link -= spring.friction * np.tanh(slip / spring.friction_speed)
-    return at.motion.forces[:, b] + link
+    link = -stiffness * (q[:, a] - q[:, b] - rest) - damping * slip
+    return at.motion.forces[:, b] + link - friction * np.tanh(slip / speed)
+
+
+def drive_spring(system: System, joint: str) -> tuple[float, float, float, float, float]:
+    """Stiffness, damping, rest, friction and friction speed of a joint's drive, as they are now."""
+    springs = system.model.assembly.springs
+    s = [spring.owner for spring in springs].index(f"{joint}.drive")
+    stiffness, damping, rest, friction = map(float, system.parameters.spring[s])
+    return stiffness, damping, rest, friction, springs[s].friction_speed
 
 
 def _thrust(system: System, name: str, at: Instant) -> Array:

@@ -31,9 +31,11 @@ Maker = Callable[..., Equations]  # (system, samples, values, noise=True)
 
 # Weights depend on the parameters, so rows are made anew until these move no more than weights can
 # feel. Pairs of fresh noise find what noise in the columns does: few on the way, more at the end.
-MOST_PASSES = 4
+PASSES, MOST_PASSES = 4, 12  # in general, and while residuals that are not noise yet get smaller
 FEW_PAIRS, PAIRS = 2, 6
 FELT = 0.05  # of a parameter's value
+IMPROVED = 0.8  # mean square residual over the last one: worth another pass while it is not noise
+NOISY = 1.3  # chi-square per row from which the residuals no longer match the stated noise
 IV_LAG = 3  # instants between a row and its instruments: beyond the reach of a sample's noise
 
 
@@ -49,6 +51,11 @@ class LinearEstimate:
     units: dict[str, str]
     n_outliers: int
     robust_scale: float | None = None  # of the residuals, when outliers were weighed down
+
+    @property
+    def misfit(self) -> float:
+        """Mean square residual in units of the noise, of the worst kind of row."""
+        return max(float(np.mean(left**2)) for left in self.residuals.values())
 
     @property
     def values(self) -> Array:
@@ -79,7 +86,8 @@ def estimate(
     theta, now = before, system
     solve = partial(_solved, free=free, solver=solver, robust=robust)
     rng = np.random.default_rng(seed)
-    for _ in range(MOST_PASSES):
+    misfit = np.inf
+    for turn in range(1, MOST_PASSES + 1):
         make_now = partial(make, now, values=dict(zip(names, theta, strict=True)))
         stack = _Stack([make_now(samples) for samples in recordings], spread, before)
         few = FEW_PAIRS * (solver == "corrected")
@@ -87,8 +95,12 @@ def estimate(
         found = solve(stack, noisy)
         last, theta = theta, before + spread @ found.solution.values[: len(free)]
         std = np.nan_to_num(spread @ np.nan_to_num(found.solution.std[: len(free)]))
-        if renew is None or np.all(np.abs(theta - last) < FELT * np.abs(last) + 2.0 * std):
+        is_still = np.all(np.abs(theta - last) < FELT * np.abs(last) + 2.0 * std)
+        is_seen = found.solution.rank == len(found.names)  # else residuals need not become noise
+        is_noise = found.misfit < NOISY or found.misfit > IMPROVED * misfit or not is_seen
+        if renew is None or (is_noise and (is_still or turn >= PASSES)):
             break
+        misfit = found.misfit
         now = renew(theta)
     more = (PAIRS - FEW_PAIRS) * (solver == "corrected")
     return solve(stack, [*noisy, *_noisy_tables(stack, make_now, recordings, more, rng)])

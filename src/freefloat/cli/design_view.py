@@ -1,0 +1,105 @@
+"""How `freefloat design` tells what it found, to people and to machines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from freefloat.cli.screen import counted, facts, heading, indented, table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from freefloat.cli.design import Request
+    from freefloat.design import Design
+
+SHOWN_LIMITS = 6
+NOT_WRITTEN = "the plan was not written: add --out plan.toml to keep it"
+
+
+def announcement(request: Request) -> Iterator[RenderableType]:
+    """What is about to be designed for; the first thing a person sees."""
+    unknowns = counted(len(request.parameters.free_ones), "parameter")
+    motion = request.motion
+    yield Text.assemble(
+        (request.model.name, "bold"),
+        f": a motion of {motion.duration:g} s that shows {unknowns}",
+    )
+    yield indented(Text(f"looked for: {', '.join(request.free)}"))
+    yield indented(Text(f"criterion: {request.criterion}, {motion.shape}, seed {motion.seed}"))
+    if motion.scenarios:
+        yield indented(Text(f"worst of {counted(1 + motion.scenarios, 'model')}"))
+
+
+def overview(request: Request, found: Design) -> Iterator[RenderableType]:
+    """What was found: parameters before and after, limits, files."""
+    yield ""
+    yield Text(f"{found.measure}: {found.value:.4g}", style="bold green")
+    yield indented(Text(f"{counted(found.n_flights, 'flight')} tried", style="dim"))
+    yield ""
+    yield heading("Expected standard deviations")
+    yield table(
+        ("parameter", "value", "default motion", "designed", "better by", "unit "),
+        _parameter_rows(found),
+    )
+    yield ""
+    yield heading("Limits, replayed at a tenth of the step: none exceeded")
+    yield table(("limit", "used", "of", "unit "), _limit_rows(found))
+    for note in found.notes:
+        yield indented(Text(f"note: {note}", style="yellow"))
+    yield ""
+    yield heading("Files")
+    if request.files:
+        yield facts((name, str(path)) for name, path in request.files.items())
+    if "plan" not in request.files:
+        yield indented(Text(NOT_WRITTEN, style="yellow"))
+
+
+def _parameter_rows(found: Design) -> Iterator[tuple[str, ...]]:
+    if found.after is None:
+        return
+    for sight, (_, old, new) in zip(found.after.parameters, found.compared(), strict=True):
+        gain = f"{old / new:.3g} x" if math.isfinite(old) and new > 0.0 else "-"
+        yield sight.name, f"{sight.value:.5g}", _number(old), _number(new), gain, sight.unit
+
+
+def _limit_rows(found: Design) -> Iterator[tuple[str, ...]]:
+    for usage in found.usage[:SHOWN_LIMITS]:
+        limit = usage.limit
+        yield limit.name, f"{100.0 * usage.share:.1f} %", f"{limit.value:.4g}", limit.unit
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if math.isfinite(value) else "not seen"
+
+
+def as_dict(request: Request, found: Design) -> dict[str, object]:
+    """The same for machines; everything in the units it names, null where a number is not known."""
+    sights = found.after.parameters if found.after is not None else ()
+    return {
+        "ok": True,
+        "model": request.model.name,
+        "free": request.free,
+        "criterion": found.criterion,
+        "measure": found.measure,
+        "value": found.value,
+        "duration": found.plan.duration,
+        "parameters": [
+            {"name": sight.name, "unit": sight.unit, "value": sight.value, "status": sight.status,
+             "std_default": old, "std": new}
+            for sight, (_, old, new) in zip(sights, found.compared(), strict=True)
+        ],
+        "limits": [
+            {"name": one.limit.name, "unit": one.limit.unit, "limit": one.limit.value,
+             "share": one.share}
+            for one in found.usage
+        ],
+        "flights": found.n_flights,
+        "seed": found.seed,
+        "is_interrupted": found.is_interrupted,
+        "notes": found.notes,
+        "files": {name: str(path) for name, path in request.files.items()},
+    }  # fmt: skip

@@ -1,0 +1,234 @@
+"""Flights of candidate motions: what the sensors would tell, and how near the limits they come.
+
+A candidate is flown on a grid as coarse as its motion allows; a sample of the grid stands for all
+the samples that the sensors take in that time. Slopes of readings are analytic; how they change
+with the motion comes from neighbouring flights, one an unknown of the design, on all cores.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import sqrt
+from typing import Protocol
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.design.variables import Variables
+from freefloat.design.watches import Watch
+from freefloat.dynamics.equations import observe
+from freefloat.dynamics.integrate import integrate, require_stable_step
+from freefloat.dynamics.kernels.integrate import Inputs
+from freefloat.dynamics.modes import modes
+from freefloat.dynamics.sensitivity import Sensitivity, integrate_with_sensitivity
+from freefloat.dynamics.tree import System
+from freefloat.errors import FreefloatError
+from freefloat.excitation.plan import Plan
+from freefloat.identification.expected_rows import QUIETEST, noise_of
+from freefloat.model.checks import sensor_targets
+from freefloat.model.parts import Sensor
+from freefloat.telemetry.slopes import reading_slopes
+from freefloat.telemetry.truths import Instant, readings
+
+A_CYCLE = 16  # steps in a cycle of the fastest motion
+A_SWING = 5  # steps in a cycle of the fastest mode: RK4 stays stable down to 2.3
+SAMPLES = 8  # grid points in a cycle of the fastest motion
+LEAST = 100  # grid points in a flight, where there are as many steps
+FINER = 10  # steps of a replay in one of a search
+NEARBY = 1e-5  # of a unit: how far away a neighbouring motion is
+
+
+@dataclass(frozen=True)
+class Flown:
+    """One flight: J (rows, columns) in units of noise, shares of limits (N, watches), the truth."""
+
+    at: Instant
+    rows: Array
+    shares: Array
+
+
+@dataclass(frozen=True)
+class Unknowns:
+    """What readings are differentiated by: names, and how they make columns (names, columns)."""
+
+    names: tuple[str, ...]
+    mix: Array
+
+
+class Flier(Protocol):
+    """Whoever can fly candidates: `Flights`, or something that knows a shorter way."""
+
+    @property
+    def system(self) -> System:
+        """The mechanism that flies."""
+        ...
+
+    @property
+    def variables(self) -> Variables:
+        """The unknowns of the design."""
+        ...
+
+    @property
+    def watches(self) -> tuple[Watch, ...]:
+        """The limits that a flight shows."""
+        ...
+
+    def fly(self, x: Array) -> Flown:
+        """The flight of one candidate."""
+        ...
+
+    def neighbours(self, x: Array) -> list[Flown]:
+        """The flights of candidates that are NEARBY further along each unknown."""
+        ...
+
+    def replayed(self, plan: Plan) -> Instant:
+        """The flight of a plan at a tenth of the step, every step looked at."""
+        ...
+
+
+class Flights:
+    """Flies candidates of one system."""
+
+    def __init__(
+        self,
+        system: System,
+        variables: Variables,
+        watches: Sequence[Watch],
+        *,
+        sensors: Sequence[Sensor] = (),
+        unknowns: Unknowns = Unknowns((), np.zeros((0, 0))),  # noqa: B008
+        n_threads: int | None = None,
+    ) -> None:
+        self.system, self.variables, self.watches = system, variables, tuple(watches)
+        self.unknowns = unknowns
+        self.n_threads = n_threads or os.cpu_count() or 1
+        self.step, self.every = _grid(system, variables)
+        self.n_steps = self.every * round(variables.duration / (self.step * self.every))
+        self.times = np.arange(self.n_steps // self.every + 1) * self.step * self.every
+        self._stages = (np.arange(self.n_steps)[:, None] + np.array([0.0, 0.5, 1.0])) * self.step
+        self._moves = self._columns(self._stages)
+        self._moves_seen = self._columns(np.repeat(self.times[:, None], 3, axis=1))
+        self._looks = self._weighed(sensors) if unknowns.names else []
+
+    def fly(self, x: Array) -> Flown:
+        """The flight of one candidate."""
+        return self.fly_plan(self.variables.plan(x))
+
+    def fly_plan(self, plan: Plan) -> Flown:
+        """The flight of any plan of the same duration."""
+        return self._flown(*self._tables(plan))
+
+    def neighbours(self, x: Array) -> list[Flown]:
+        """The flights of candidates that are NEARBY further along each unknown."""
+        plan = self.variables.plan(x)
+        start, flown, seen = self._tables(plan)
+
+        def fly(k: int) -> Flown:
+            if k >= len(self._moves):
+                near = x.copy()
+                near[k] += NEARBY
+                return self.fly(near)
+            return self._flown(start, self._moved(flown, k, 0), self._moved(seen, k, 1))
+
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            return list(pool.map(fly, range(self.variables.n)))
+
+    def replayed(self, plan: Plan) -> Instant:
+        """The flight of a plan at a tenth of the step, every step looked at."""
+        step, tabulate = self.step / FINER, plan.inputs(self.system)
+        flown = integrate(
+            self.system, plan.start_state(self.system), tabulate,
+            duration=FINER * self.n_steps * step, step=step, breaks=plan.edges(),
+        )  # fmt: skip
+        seen = tabulate(np.repeat(flown.times[:, None], 3, axis=1))
+        motion = observe(self.system, flown.states, inputs=seen, times=flown.times)
+        return Instant(flown.times, flown.states, motion, seen)
+
+    def _columns(self, times: Array) -> Array:
+        """What one unit of each motion's unknown adds to the input tables: (n, rows, 3, 3)."""
+        found = self.variables.columns(times.ravel())[:, :3]
+        return np.moveaxis(found.reshape(-1, 3, *times.shape), 1, -1)
+
+    def _moved(self, inputs: Inputs, k: int, which: int) -> Inputs:
+        given = inputs.given.copy()
+        move = (self._moves, self._moves_seen)[which][k]
+        given[:, :, self.variables.places[k]] += NEARBY * move
+        return inputs._replace(given=given)
+
+    def _tables(self, plan: Plan) -> tuple[Array, Inputs, Inputs]:
+        tabulate = plan.inputs(self.system)
+        seen = tabulate(np.repeat(self.times[:, None], 3, axis=1))
+        return plan.start_state(self.system), tabulate(self._stages), seen
+
+    def _flown(self, start: Array, inputs: Inputs, seen: Inputs) -> Flown:
+        with np.errstate(over="ignore", invalid="ignore"):  # far too fast is no motion, that is all
+            return self._looked_at(*self._integrated(start, inputs, seen))
+
+    def _looked_at(self, at: Instant, slopes: Sensitivity) -> Flown:
+        shares = [watch.shares(self.system, at) for watch in self.watches]
+        table = np.column_stack(shares) if shares else np.zeros((len(self.times), 0))
+        rows = [
+            weight * reading_slopes(self.system, sensor, target, at, slopes)
+            for sensor, target, weight in self._looks
+        ]
+        flat = [table.reshape(-1, table.shape[2]) for table in rows]
+        J = np.vstack(flat) @ self.unknowns.mix if flat else np.zeros((0, 0))
+        return Flown(at, J, table)
+
+    def _integrated(
+        self, start: Array, inputs: Inputs, seen: Inputs
+    ) -> tuple[Instant, Sensitivity]:
+        slopes = integrate_with_sensitivity(
+            self.system, start, self.unknowns.names, inputs=inputs, step=self.step,
+            n_steps=self.n_steps, every=self.every,
+        )  # fmt: skip
+        motion = observe(self.system, slopes.states, inputs=seen, times=self.times)
+        return Instant(self.times, slopes.states, motion, seen), slopes
+
+    def _weighed(self, sensors: Sequence[Sensor]) -> list[tuple[Sensor, str, float]]:
+        """Sensors that tell something of the unknowns, with the weight of a grid point."""
+        rng = np.random.default_rng(0)
+        n = self.variables.n
+        x = rng.uniform(0.1, 0.5, n) if n > self.variables.n_motion else rng.normal(size=n)
+        at, slopes = self._integrated(*self._tables(self.variables.plan(x)))
+        spacing = self.step * self.every
+        found = []
+        for sensor in sensors:
+            if sensor.kind == "thruster":
+                continue  # what is commanded is known anyway
+            truths = readings(self.system, sensor, at)
+            targets = sensor_targets(self.system.model, sensor)
+            for values, target in zip(truths.values(), targets, strict=True):
+                if not np.any(reading_slopes(self.system, sensor, target, at, slopes)):
+                    continue
+                quiet = max(QUIETEST * float(np.sqrt(np.mean(values**2))), 1e-12)
+                noise = noise_of(sensor) or quiet
+                each = sqrt((1.0 - sensor.dropout) * sensor.rate * spacing)
+                found.append((sensor, target, each / noise))
+        return found
+
+
+def _grid(system: System, variables: Variables) -> tuple[float, int]:
+    """Step [s] and steps between grid points that suit motion, pulses and modes."""
+    swings = [mode.frequency for mode in modes(system.model)] if _bends(system) else []
+    shortest = min((p.length / 8.0 for p in variables.pulsers), default=np.inf)
+    step = min(1.0 / (A_CYCLE * variables.fastest), shortest, variables.duration / 40.0)
+    step = min([step, *(1.0 / (A_SWING * swing) for swing in swings)])
+    start = variables.plan(np.zeros(variables.n)).start_state(system)
+    for _ in range(10):
+        try:
+            require_stable_step(system, start, step)
+            break
+        except FreefloatError:
+            step /= 2.0
+    every = max(1, round(1.0 / (SAMPLES * variables.fastest) / step))
+    every = max(1, min(every, int(variables.duration / step / LEAST)))
+    n = max(1, round(variables.duration / (step * every)))
+    return variables.duration / (n * every), every
+
+
+def _bends(system: System) -> bool:
+    return bool(np.any(system.tree.free >= 6)) and len(system.model.assembly.springs) > 0

@@ -1,0 +1,189 @@
+"""The unknowns of a design: coefficients of motions and lengths of thruster pulses.
+
+A vector x of them is a plan; x = 0 stays at home. One unit of a motion's coefficient is a motion
+of about half a radian or a fifth of the rate limit, so that all unknowns are of one size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.state import Start
+from freefloat.dynamics.tree import System
+from freefloat.errors import ExcitationError
+from freefloat.excitation.basis import Basis
+from freefloat.excitation.commands import Pulses
+from freefloat.excitation.limits import Limit
+from freefloat.excitation.plan import Plan
+
+REACH = 0.5  # [rad], per unit of a coefficient: where a posture is another one
+SHARE = 0.2  # of the rate limit, likewise
+STILL = 1e-9  # [rad]: with less room than this a joint cannot move
+PULSES = 4  # of a thruster over a flight
+PULSE = 0.05  # of the duration: the longest pulse
+
+
+@dataclass(frozen=True)
+class Mover:
+    """A coordinate that is moved: its place among the prescribed ones, its curves and home.
+
+    mix (basis.n, n): raw coefficients per unit of ours.
+    """
+
+    name: str
+    place: int
+    basis: Basis
+    mix: Array
+    home: float
+    speed: float = 0.0
+
+    @property
+    def n(self) -> int:
+        """How many unknowns it has."""
+        return self.mix.shape[1]
+
+
+@dataclass(frozen=True)
+class Pulser:
+    """A thruster that is fired: up to `length` [s] from every one of the times [s], at `level`."""
+
+    name: str
+    times: tuple[float, ...]
+    length: float
+    level: float
+
+    @property
+    def n(self) -> int:
+        """How many unknowns it has: the share of each pulse, 0 to 1."""
+        return len(self.times)
+
+
+@dataclass(frozen=True)
+class Variables:
+    """All unknowns in order: movers, then pulsers."""
+
+    duration: float
+    movers: tuple[Mover, ...]
+    pulsers: tuple[Pulser, ...] = ()
+    start: Start = Start()
+
+    @property
+    def n(self) -> int:
+        """How many unknowns there are."""
+        return sum(part.n for part in (*self.movers, *self.pulsers))
+
+    @property
+    def n_motion(self) -> int:
+        """How many of them are coefficients of motions; the others are pulses."""
+        return sum(mover.n for mover in self.movers)
+
+    def parts(self, x: Array) -> list[Array]:
+        """x cut up: one piece a mover and pulser."""
+        return np.split(x, np.cumsum([part.n for part in (*self.movers, *self.pulsers)])[:-1])
+
+    def plan(self, x: Array, name: str = "designed") -> Plan:
+        """The plan that x stands for."""
+        pieces = self.parts(x)
+        motions = {
+            m.name: m.basis.motion(m.mix @ c, home=m.home, speed=m.speed)
+            for m, c in zip(self.movers, pieces, strict=False)
+        }
+        thrusts = {}
+        for p, shares in zip(self.pulsers, pieces[len(self.movers) :], strict=True):
+            rows = zip(p.times, np.clip(shares, 0.0, 1.0).tolist(), strict=True)
+            pulses = tuple((t, share * p.length, p.level) for t, share in rows if share > 1e-6)
+            if pulses:
+                thrusts[p.name] = Pulses(pulses)
+        return Plan(self.duration, self.start, motions, thrusts=thrusts, name=name)
+
+    def columns(self, times: Array) -> Array:
+        """What one unit of each motion's unknown adds to its coordinate: (n_motion, 4, times)."""
+        found = [np.moveaxis(m.basis.columns(times) @ m.mix, 2, 0) for m in self.movers]
+        return np.concatenate(found) if found else np.zeros((0, 4, len(times)))
+
+    @property
+    def places(self) -> list[int]:
+        """For every motion's unknown, the place of its coordinate among the prescribed ones."""
+        return [m.place for m in self.movers for _ in range(m.n)]
+
+    @property
+    def fastest(self) -> float:
+        """The highest frequency [Hz] in the motions."""
+        return max((m.basis.fastest for m in self.movers), default=1.0 / self.duration)
+
+    def bounds(self) -> list[tuple[float, float]]:
+        """Bounds of every unknown: none for coefficients, 0 to 1 for pulses."""
+        n_pulses = self.n - self.n_motion
+        return [(-np.inf, np.inf)] * self.n_motion + [(0.0, 1.0)] * n_pulses
+
+
+def variables_of(
+    system: System,
+    limits: dict[str, Limit],
+    *,
+    basis: Basis,
+    joints: Sequence[str] = ("*",),
+    wheels: Sequence[str] = (),
+    thrusters: Sequence[str] = (),
+    start: Start | None = None,
+) -> Variables:
+    """The unknowns for the joints, wheels and thrusters that fit the globs."""
+    start = start or Start()
+    model, names = system.model, [system.coordinates[i] for i in system.tree.given]
+    movers: list[Mover] = []
+    wheel_names = {wheel.name for wheel in model.wheels}
+    knots = replace(basis, shape="speeds", size=max(3, basis.size))
+    for place, name in enumerate(names):
+        coordinate = model.assembly.coordinates[model.assembly.index(name)]
+        home = start.coordinates.get(name, coordinate.home)
+        if name in wheel_names:
+            if _fits(name, wheels):
+                speed = start.speeds.get(name, coordinate.speed)
+                room = min(limits[f"{name}.speed"].value - abs(speed), 100.0)
+                mix = knots.orthonormal(reach=SHARE * room, rate=room / basis.duration)
+                movers.append(Mover(name, place, knots, mix, home, speed))
+            continue
+        joint = name.removesuffix(".motor")
+        if coordinate.role != "motion" or not _fits(joint, joints):
+            continue
+        room = min(limits[f"{joint}.upper"].value - home, home - limits[f"{joint}.lower"].value)
+        speed = limits[f"{joint}.velocity"].value
+        if abs(room) < STILL or speed < STILL:
+            continue  # room for nothing; below zero is a fault that the search tells of
+        mix = basis.orthonormal(reach=REACH, rate=SHARE * min(speed, 10.0))
+        movers.append(Mover(name, place, basis, mix, home))
+    pulsers = tuple(_pulser(t, basis.duration) for t in _fired(system, limits, thrusters))
+    if not movers and not pulsers:
+        raise ExcitationError(
+            f"nothing of {model.name!r} can be moved: no motion-driven joint with room to move is"
+            " among those asked for; name joints, wheels or thrusters"
+        )
+    return Variables(basis.duration, tuple(movers), pulsers, start)
+
+
+def _fits(name: str, globs: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, glob) for glob in globs)
+
+
+def _fired(
+    system: System, limits: dict[str, Limit], globs: Sequence[str]
+) -> list[tuple[str, float, int]]:
+    fitting = [t.name for t in system.model.thrusters if _fits(t.name, globs)]
+    endless = [name for name in fitting if not np.isfinite(limits[f"{name}.force"].value)]
+    if endless:
+        raise ExcitationError(f"{endless[0]!r} has no max_force; give it one in the model file")
+    return [(name, limits[f"{name}.force"].value, n) for n, name in enumerate(fitting)]
+
+
+def _pulser(thruster: tuple[str, float, int], duration: float) -> Pulser:
+    """A thruster's slots, spread over the flight; one after the other for different thrusters."""
+    name, level, n = thruster
+    span = duration / PULSES
+    shift = (0.07 + 0.19 * n) % (1.0 - PULSE * PULSES)
+    times = tuple((k + shift) * span for k in range(PULSES))
+    return Pulser(name, times, PULSE * duration, level)

@@ -1,0 +1,121 @@
+"""Motions that are sums: home plus coefficients times fixed curves, at rest at both ends.
+
+A design looks for the coefficients. Everything a motion does (position, rate, acceleration, jerk)
+is linear in them, so limits on it are linear too. The raw curves of a family are nearly dependent
+(a quintic undoes most of a slow sine), hence `orthonormal`: coefficients that mean something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.excitation.motions import (
+    AnyMotion,
+    Fourier,
+    Moves,
+    Multisine,
+    Sinusoid,
+    Speeds,
+    Spline,
+)
+
+Shape = Literal["fourier", "spline", "sinusoid", "multisine", "moves", "speeds"]
+RAMP = 0.15  # of the duration: how long sinusoids take to swing in and out
+
+
+@dataclass(frozen=True)
+class Basis:
+    """A family of motions over `duration` [s].
+
+    size: harmonics of "fourier" and "multisine", free points of "spline", "moves" and "speeds"
+    (speeds are for wheels: it is the speed that is added to); "sinusoid" has one frequency and
+    needs `period` [s].
+    """
+
+    shape: Shape
+    duration: float
+    size: int = 5
+    period: float | None = None
+
+    @property
+    def n(self) -> int:
+        """How many coefficients there are."""
+        per = {"fourier": 2 * self.size, "multisine": 1 + 2 * self.size, "sinusoid": 3}
+        return per.get(self.shape, self.size)
+
+    @property
+    def fastest(self) -> float:
+        """The highest frequency [Hz] these motions are made of, about."""
+        if self.shape == "sinusoid":
+            return 1.0 / self._period
+        cycles = self.size if self.shape in ("fourier", "multisine") else 0.5 * (self.size + 1)
+        return cycles / self.duration
+
+    def motion(
+        self, coefficients: Sequence[float] | Array, *, home: float = 0.0, speed: float = 0.0
+    ) -> AnyMotion:
+        """The motion with these coefficients, from home and back; a wheel keeps its speed.
+
+        >>> Basis("fourier", 10.0, 1).motion([0.1, 0.0], home=0.5).first
+        0.5
+        """
+        c = [float(x) for x in coefficients]
+        times = tuple(np.linspace(0.0, self.duration, self.size + 2).tolist())
+        if self.shape == "fourier":
+            a, b = tuple(c[: self.size]), tuple(c[self.size :])
+            return Fourier(self.duration, a, b, home, home)
+        if self.shape == "spline":
+            return Spline(self.duration, (home, *(home + x for x in c), home))
+        if self.shape == "moves":
+            return Moves(times, (home, *(home + x for x in c), home))
+        if self.shape == "speeds":
+            return Speeds(times, (speed, *(speed + x for x in c), speed), home)
+        ramp = RAMP * self.duration
+        if self.shape == "multisine":
+            cosines, sines = tuple(c[1 : 1 + self.size]), tuple(c[1 + self.size :])
+            return Multisine(self.duration, home + c[0], cosines, sines, ramp, home)
+        size, phase = float(np.hypot(c[1], c[2])), float(np.arctan2(c[2], c[1]))
+        return Sinusoid(self.duration, home + c[0], size, self._period, ramp, home, phase)
+
+    def columns(self, t: Array) -> Array:
+        """What one unit of each coefficient adds: (4, times, n) position, rate, ... jerk.
+
+        >>> Basis("spline", 10.0, 3).columns(np.array([0.0, 5.0])).shape
+        (4, 2, 3)
+        """
+        apart = 1e-5 * self.duration
+        before, after = np.maximum(t - apart, 0.0), np.minimum(t + apart, self.duration)
+        found = np.empty((4, len(t), self.n))
+        for k, unit in enumerate(np.eye(self.n)):
+            motion = self.motion(unit)
+            found[:3, :, k] = motion.at(t)
+            found[3, :, k] = (motion.at(after)[2] - motion.at(before)[2]) / (after - before)
+        return found
+
+    def orthonormal(self, *, reach: float, rate: float) -> Array:
+        """A matrix (n, n): coefficients from ones whose curves are orthonormal.
+
+        Lengths are root mean squares of position in units of `reach` and rate in units of `rate`
+        together (of a wheel: rate and acceleration).
+
+        >>> basis = Basis("fourier", 10.0, 2)
+        >>> t = np.linspace(0.0, 10.0, 1001)
+        >>> q, dq, _, _ = basis.columns(t) @ basis.orthonormal(reach=0.5, rate=0.1)
+        >>> both = np.vstack([q / 0.5, dq / 0.1]) / np.sqrt(len(t))
+        >>> bool(np.allclose(both.T @ both, np.eye(4), atol=1e-2))
+        True
+        """
+        t = np.linspace(0.0, self.duration, 40 * self.size + 41)
+        order = 1 if self.shape == "speeds" else 0
+        curves = self.columns(t)[order : order + 2] / np.sqrt(len(t))
+        _, s, Vt = np.linalg.svd(np.vstack([curves[0] / reach, curves[1] / rate]))
+        return Vt.T / s
+
+    @property
+    def _period(self) -> float:
+        return self.duration / 3.0 if self.period is None else self.period

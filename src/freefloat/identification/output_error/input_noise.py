@@ -1,0 +1,144 @@
+"""What noise in recorded joint motion and thrust does to the prediction, measured, not guessed.
+
+The smoothed motion is taken for true, given fresh noise and smoothed again; the two flights differ
+as the prediction differs from the truth: by what the encoders' noise does and by what smoothing
+takes off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.errors import FreefloatError
+from freefloat.identification.output_error.driving import driving_by_telemetry, smoothed
+from freefloat.identification.output_error.noise import RowNoise, resized
+from freefloat.identification.output_error.problem import Problem
+from freefloat.identification.output_error.recording import Recording
+from freefloat.identification.reading import channel_names
+from freefloat.identification.visibility import without
+from freefloat.telemetry.channels import Telemetry
+
+DRAWS = 4
+NoiseTable = tuple[tuple[tuple[RowNoise, ...], ...], ...]
+
+
+def with_input_noise(problem: Problem, theta: Array, *, seed: int) -> NoiseTable:
+    """The noise of every row with the share that comes from the recorded inputs."""
+    table = []
+    for r in range(len(problem.recordings)):
+        differences = _differences(problem, r, theta, seed + r)
+        if differences is None:
+            table.append(problem.noise[r])
+            continue
+        table.append(
+            tuple(
+                tuple(
+                    resized(row, float(np.hypot(row.size, np.sqrt(np.mean(d[:, c] ** 2)))))
+                    for c, row in enumerate(rows)
+                )
+                for rows, d in zip(problem.noise[r], differences, strict=True)
+            )
+        )
+    return tuple(table)
+
+
+def _differences(problem: Problem, r: int, theta: Array, seed: int) -> Sequence[Array] | None:
+    raw = _raw_differences(problem, r, theta, seed)
+    return None if raw is None else _unexplained(problem, r, theta, raw)
+
+
+def _raw_differences(problem: Problem, r: int, theta: Array, seed: int) -> list[Array] | None:
+    """Readings of the recording minus those with fresh noise in what drives it."""
+    recording = problem.recordings[r]
+    if recording.telemetry is None:
+        return None
+    again = _flown_again(recording, recording.telemetry, seed)
+    if again is None:
+        return None
+    pair = replace(problem, recordings=(recording,), noise=(problem.noise[r],))
+    twin = replace(pair, recordings=(again,))
+    one, other = pair.errors(theta, r), twin.errors(theta, r)
+    if one is None or other is None:
+        return None
+    return [a - b for a, b in zip(one, other, strict=True)]
+
+
+def input_shifts(problem: Problem, theta: Array, *, seed: int) -> Array:
+    """How far noise in the inputs moves the estimates: (unknowns, draws), or no columns.
+
+    It acts on all channels at once, which noise row by row does not tell.
+    """
+    n = len(theta)
+    rows: list[Array] = [np.zeros((0, n))]
+    left: list[Array] = [np.zeros((0, DRAWS))]
+    for r in range(len(problem.recordings)):
+        draws = [_raw_differences(problem, r, theta, seed + 97 * k + r) for k in range(DRAWS)]
+        known = [draw for draw in draws if draw is not None]
+        if len(known) < DRAWS:
+            continue
+        J, places = problem.physical_rows(r, theta)
+        Q, R = np.linalg.qr(J)
+        part = np.zeros((len(R), n))
+        part[:, places] = R
+        rows.append(part)
+        left.append(Q.T @ np.column_stack([problem.whitened(r, draw) for draw in known]))
+    table = np.vstack(rows)
+    if not len(table):
+        return np.zeros((n, 0))
+    scaled = table * problem.unknowns.sizes
+    return (
+        problem.unknowns.sizes[:, None] * np.linalg.lstsq(scaled, np.vstack(left), rcond=1e-10)[0]
+    )
+
+
+def _unexplained(problem: Problem, r: int, theta: Array, differences: list[Array]) -> list[Array]:
+    """What is left of the differences once the unknowns have been fitted to them.
+
+    Much of what a wrong joint rate at the start does, a wrong base rate undoes.
+    """
+    rows, _ = problem.physical_rows(r, theta)
+    sizes = [[noise.size for noise in stream] for stream in problem.noise[r]]
+    left = np.concatenate(
+        [(d / size).T.ravel() for d, size in zip(differences, sizes, strict=True)]
+    )
+    left = without(rows, left[:, None])[:, 0]
+    ends = np.cumsum([d.size for d in differences])[:-1]
+    return [
+        part.reshape(d.shape[1], -1).T * size
+        for part, d, size in zip(np.split(left, ends), differences, sizes, strict=True)
+    ]
+
+
+def _flown_again(recording: Recording, telemetry: Telemetry, seed: int) -> Recording | None:
+    """The recording driven by its own smoothed motion and its thrust with fresh noise."""
+    rng = np.random.default_rng([seed, 0x1E])
+    noisy = []
+    for i in recording.system.tree.given:
+        for name in channel_names(recording.model.assembly.coordinates[i]):
+            if name not in telemetry or (noisy and name == noisy[-1].name):
+                continue
+            channel = telemetry[name]
+            time, _ = channel.usable()
+            curve = smoothed(channel)
+            size = channel.noise if channel.noise is not None else float(curve.noise[0])
+            fresh = curve.value(time) + size * rng.standard_normal(len(time))
+            noisy.append(type(channel)(name, channel.unit, time, fresh, noise=channel.noise))
+            break  # the position drives; a rate beside it is not looked at
+    for thruster in recording.model.thrusters:
+        name = f"{thruster.name}.force"
+        if name in telemetry and telemetry[name].noise:
+            channel = telemetry[name]
+            time, level = channel.usable()
+            fresh = level + (channel.noise or 0.0) * rng.standard_normal(len(time)) * (level != 0.0)
+            noisy.append(type(channel)(name, channel.unit, time, fresh, noise=channel.noise))
+    if not noisy:
+        return None
+    changed = telemetry.without([c.name for c in noisy]).with_channels(*noisy)
+    try:
+        return replace(recording, driving=driving_by_telemetry(recording.model, changed))
+    except FreefloatError:
+        return None

@@ -1,0 +1,162 @@
+"""Levenberg-Marquardt with bounds: the damped step by orthogonal factors, recordings eliminated.
+
+Every recording's rows are reduced once to a small triangle. Its own unknowns are eliminated from
+that, damped, and what is left of all recordings decides on the shared ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.errors import IdentificationError
+from freefloat.identification.output_error.problem import Evaluation, Problem
+from freefloat.telemetry.channel import Mask
+
+Ending = Literal["converged", "stuck", "out of iterations"]
+FIRST_DAMPING = 1e-3  # of the squared length of a column
+LEAST_DAMPING = 1e-12
+STRONGEST = 1e12  # damping from which on no step can be found
+NEGLIGIBLE = 1e-6  # decrease of half the sum of squares, which is in units of the noise
+FINE = 1e-8  # relative decrease
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Where the descent ended and why; n_evaluations: flights of the whole data."""
+
+    at: Evaluation
+    ending: Ending
+    n_evaluations: int
+
+
+def descend(
+    problem: Problem,
+    theta: Array,
+    *,
+    most: int = 60,
+    damping: float = FIRST_DAMPING,
+    enough: float = FINE,
+    progress: Callable[[Evaluation], None] | None = None,
+) -> Descent:
+    """The nearest minimum of the problem from theta on.
+
+    damping: the first, as a part of the squared lengths of columns; enough: the relative decrease
+    that is not worth another flight.
+    """
+    at = problem.evaluate(np.clip(theta, problem.unknowns.lower, problem.unknowns.upper))
+    if at is None:
+        raise IdentificationError(
+            "the model cannot be flown with its own parameters: the motion is not finite or a"
+            " body is not physical; look at it with `freefloat check`"
+        )
+    lower, upper = problem.unknowns.lower, problem.unknowns.upper
+    growth, scale = 2.0, np.zeros(len(theta))
+    n = 1
+    while n < most:
+        gradient, lengths = _gradient(at)
+        scale = np.maximum(scale, lengths)
+        held = ((at.theta <= lower) & (gradient > 0.0)) | ((at.theta >= upper) & (gradient < 0.0))
+        step = damped_step(at, np.sqrt(damping) * scale, held)
+        trial = problem.unknowns.moved(at.theta, step)
+        expected = -_change(at, step)
+        if expected <= max(NEGLIGIBLE, enough * at.cost) and damping <= 1.0:
+            return Descent(at, "converged", n)
+        new = problem.evaluate(trial)
+        n += 1
+        gain = (at.cost - new.cost) / expected if new is not None and expected > 0.0 else -1.0
+        if new is not None and gain > 1e-4:
+            at = new
+            # the better the forecast, the more it is believed
+            damping = max(damping * max(0.05, 1.0 - (2.0 * gain - 1.0) ** 3), LEAST_DAMPING)
+            growth = 2.0
+            if progress is not None:
+                progress(at)
+        else:
+            damping, growth = damping * growth, growth * 2.0
+            if damping > STRONGEST or expected <= FINE * at.cost:
+                # no step downhill although the slopes promise one: converged as far as rounding
+                # lets, unless the promise is large
+                is_small = expected <= 1e-3 + 1e-7 * at.cost
+                return Descent(at, "converged" if is_small else "stuck", n)
+    return Descent(at, "out of iterations", n)
+
+
+def _gradient(at: Evaluation) -> tuple[Array, Array]:
+    """Slope of the cost, and the lengths of the columns."""
+    n = len(at.theta)
+    gradient, square = np.zeros(n), np.zeros(n)
+    for block in at.blocks:
+        places = [*block.own, *block.shared]
+        R = block.triangle
+        gradient[places] += R[:, :-1].T @ R[:, -1]
+        square[places] += np.sum(R[:, :-1] ** 2, axis=0)
+    gradient += at.prior_rows.T @ at.prior_left
+    square += np.sum(at.prior_rows**2, axis=0)
+    return gradient, np.sqrt(np.where(square > 0.0, square, 1.0))
+
+
+def _change(at: Evaluation, step: Array) -> float:
+    """Change of the cost along a step, to second order."""
+    total = 0.0
+    for block in at.blocks:
+        R = block.triangle
+        moved = R[:, :-1] @ step[[*block.own, *block.shared]]
+        total += 0.5 * float(moved @ moved) + float(moved @ R[:, -1])
+    moved = at.prior_rows @ step
+    return total + 0.5 * float(moved @ moved) + float(moved @ at.prior_left)
+
+
+def damped_step(at: Evaluation, damping: Array, held: Mask) -> Array:
+    """The step that minimises |J step + r|^2 + |damping step|^2, held unknowns staying put.
+
+    Damping is positive everywhere, so no triangle is singular.
+    """
+    from scipy.linalg import solve_triangular
+
+    n = len(at.theta)
+    shared = at.blocks[0].shared
+    n_shared = len(shared)
+    tables, solved = [], []
+    for block in at.blocks:
+        n_own = len(block.own)
+        data = np.vstack([block.triangle, _own_rows(at, block.own, n_shared)])
+        data[:, :-1][:, held[[*block.own, *shared]]] = 0.0
+        damped = np.diag(damping[block.own]) @ np.eye(n_own, n_own + n_shared + 1)
+        R = np.asarray(np.linalg.qr(np.vstack([data, damped]), mode="r"))
+        solved.append((block.own, R[:n_own]))
+        tables.append(R[n_own:, n_own:])
+    if n_shared:
+        is_shared = ~np.any(at.prior_rows[:, _others(n, shared)] != 0.0, axis=1)
+        prior = np.column_stack([at.prior_rows[:, shared], at.prior_left])[is_shared]
+        damped = np.column_stack([np.diag(damping[shared]), np.zeros(n_shared)])
+        prior[:, :-1][:, held[shared]] = 0.0
+        tables += [prior, damped]
+    step = np.zeros(n)
+    if n_shared:
+        R = np.asarray(np.linalg.qr(np.vstack(tables), mode="r"))
+        step[shared] = solve_triangular(R[:n_shared, :n_shared], -R[:n_shared, -1])
+    for own, R in solved:
+        n_own = len(own)
+        right = -R[:, -1] - R[:, n_own:-1] @ step[shared]
+        step[own] = solve_triangular(R[:, :n_own], right)
+    step[held] = 0.0
+    return step
+
+
+def _own_rows(at: Evaluation, own: list[int], n_shared: int) -> Array:
+    """Priors on a recording's own unknowns, as rows of its block."""
+    if not own:
+        return np.zeros((0, n_shared + 1))
+    mine = np.any(at.prior_rows[:, own] != 0.0, axis=1)
+    zeros = np.zeros((int(mine.sum()), n_shared))
+    return np.column_stack([at.prior_rows[mine][:, own], zeros, at.prior_left[mine]])
+
+
+def _others(n: int, places: list[int]) -> list[int]:
+    chosen = set(places)
+    return [k for k in range(n) if k not in chosen]

@@ -1,0 +1,81 @@
+"""The model of an answer: written in as it is, or as the nearest that could be real.
+
+Bodies that are wholly free are real all along. Of others only some entries are sought, and the
+data may want what the fixed ones do not allow.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.errors import FreefloatError
+from freefloat.identification.output_error.estimate import Found
+from freefloat.identification.output_error.residuals import is_of_sensor
+from freefloat.identification.parameters import Parameters
+from freefloat.identification.physical import closest_physical
+from freefloat.identification.solve import eliminated
+from freefloat.identification.write_back import with_parameters
+from freefloat.model import inertia as inertial
+from freefloat.model.model import Model
+
+
+def realised(
+    parameters: Parameters, found: Found, J: Array
+) -> tuple[Array, Model, tuple[str, ...]]:
+    """Theta that could be real, the model that has it, and what was done to get there.
+
+    J: a square root of the information on theta.
+    """
+    theta = found.theta
+    try:
+        return theta, with_parameters(parameters.model, _values(found, theta)), ()
+    except FreefloatError:
+        pass
+    theta, notes = _nearest(parameters, found, J)
+    try:
+        return theta, with_parameters(parameters.model, _values(found, theta)), notes
+    except FreefloatError as error:
+        why = [line.strip(" -") for line in str(error).splitlines()]
+        told = "the estimates were not written into the model, which cannot hold them: "
+        return theta, parameters.model, (*notes, told + "; ".join(why[:2]))
+
+
+def _values(found: Found, theta: Array) -> dict[str, float]:
+    """Shared parameters of the model, the tied ones included."""
+    unknowns = found.problem.unknowns
+    values = {
+        u.name: float(v)
+        for u, v in zip(unknowns.items, theta, strict=True)
+        if u.recording is None and not is_of_sensor(u.name)
+    }
+    for follower, leader, factor in unknowns.ties:
+        if leader in values:
+            values[follower] = factor * values[leader]
+    return values
+
+
+def _nearest(parameters: Parameters, found: Found, J: Array) -> tuple[Array, tuple[str, ...]]:
+    """Theta with its bodies moved to the nearest real ones, as the data measure it."""
+    items, theta = found.problem.unknowns.items, found.theta
+    bodies = {body.name for body in parameters.model.assembly.bodies}
+    places = [
+        k
+        for k, u in enumerate(items)
+        if u.recording is None
+        and u.name.rpartition(".")[0] in bodies
+        and u.name.rpartition(".")[2] in inertial.NAMES
+    ]
+    if not places:
+        return theta, ()
+    rest = [k for k in range(len(items)) if k not in places]
+    rows = eliminated(J[:, [*places, *rest]], len(places))
+    names = [items[k].name for k in places]
+    near = closest_physical(parameters, names, theta[places], rows.T @ rows)
+    if not near.is_moved:
+        return theta, near.notes
+    kept = dict(zip(near.names, near.values, strict=True))
+    theta = theta.copy()
+    for k in places:
+        theta[k] = kept.get(items[k].name, theta[k])
+    return np.asarray(theta), near.notes

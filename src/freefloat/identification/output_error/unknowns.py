@@ -1,0 +1,209 @@
+"""All that is unknown: shared parameters, and those of each recording.
+
+The vector theta holds the parameters in their units: the shared ones, then recording after
+recording its own: per-recording parameters and the initial state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.directions import parameter_names
+from freefloat.dynamics.tree import flatten
+from freefloat.identification.identifiability import START_AXES
+from freefloat.identification.natural_sizes import natural_sizes
+from freefloat.identification.output_error.coordinates import Group, groups_of
+from freefloat.identification.output_error.recording import Recording
+from freefloat.identification.output_error.residuals import is_of_sensor
+from freefloat.identification.parameters import Parameter, Parameters
+from freefloat.identification.write_back import upright_bodies
+
+STATE_SIZES = {
+    "position": 0.1, "velocity": 0.01, "attitude": 0.1, "rate": 0.01,
+    "delay": 0.01, "gain": 0.1, "bias": 1.0,
+}  # fmt: skip
+NON_NEGATIVE = ("stiffness", "damping", "friction", "inertia", "length", "mass")
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """One number to be found: a parameter, for one recording or (None) for all of them."""
+
+    parameter: Parameter
+    recording: int | None
+    is_reported: bool
+    label: str
+
+    @property
+    def name(self) -> str:
+        """The parameter's name."""
+        return self.parameter.name
+
+
+@dataclass(frozen=True)
+class Unknowns:
+    """The unknowns in the order of theta, their natural sizes and bounds, and which go together."""
+
+    items: tuple[Unknown, ...]
+    sizes: Array
+    groups: tuple[Group, ...]
+    lower: Array
+    upper: Array
+    ties: tuple[tuple[str, str, float], ...]  # follower, leader, factor
+    fixed: Mapping[str, float]  # states and sensors that are known but not nominal
+
+    @cached_property
+    def shared(self) -> list[int]:
+        """Places of the shared unknowns."""
+        return [k for k, u in enumerate(self.items) if u.recording is None]
+
+    def own(self, recording: int) -> list[int]:
+        """Places of a recording's own unknowns."""
+        return [k for k, u in enumerate(self.items) if u.recording == recording]
+
+    @cached_property
+    def start(self) -> Array:
+        """Theta as the model has it."""
+        return np.array([u.parameter.value for u in self.items])
+
+    def moved(self, theta: Array, step: Array) -> Array:
+        """Parameters after a step: straight on where that is possible, else bent to be real."""
+        out = theta.copy()
+        for group in self.groups:
+            places = list(group.places)
+            out[places] = group.moved(theta[places], step[places])
+        return np.clip(out, self.lower, self.upper)
+
+    def values(self, theta: Array, recording: int) -> dict[str, float]:
+        """Parameter values for one recording, the tied ones included."""
+        found = dict(self.fixed)
+        found |= {
+            u.name: float(theta[k])
+            for k, u in enumerate(self.items)
+            if u.recording is None or u.recording == recording
+        }
+        for follower, leader, factor in self.ties:
+            if leader in found:
+                found[follower] = factor * found[leader]
+        return found
+
+    def columns(self, recording: int) -> tuple[list[int], list[str], Array]:
+        """Places in theta that act on a recording, engine names, and mix (names, places)."""
+        places = [*self.own(recording), *self.shared]
+        own = [self.items[k].name for k in places]
+        entries = [(name, k, 1.0) for k, name in enumerate(own)]
+        entries += [(f, own.index(leader), a) for f, leader, a in self.ties if leader in own]
+        names = list(dict.fromkeys(name for name, _, _ in entries))
+        mix = np.zeros((len(names), len(places)))
+        for name, k, factor in entries:
+            mix[names.index(name), k] = factor
+        return places, names, mix
+
+
+def unknowns_of(
+    parameters: Parameters, recordings: Sequence[Recording], *, is_start_known: bool
+) -> Unknowns:
+    """The free parameters, and unless it is known the initial state of every recording."""
+    items: list[Unknown] = []
+    for p in parameters.free_ones:
+        if p.is_shared and not p.name.startswith("start."):
+            items.append(Unknown(p, None, True, p.name))
+    for r, recording in enumerate(recordings):
+        mark = f"[{r + 1}]" if len(recordings) > 1 else ""
+        asked = [p for p in parameters.free_ones if p.name.startswith("start.") or not p.is_shared]
+        known = set(parameter_names(flatten(recording.model)))
+        asked = [p for p in asked if is_of_sensor(p.name) or p.name in known]
+        items += [Unknown(p, r, True, p.name + mark) for p in asked]
+        if not is_start_known:
+            names = {p.name for p in asked}
+            states = [name for name in _states(recording) if name not in names]
+            items += [Unknown(Parameter(n, 0.0, ""), r, False, n + mark) for n in states]
+    noise = {
+        f"bias.{channel}": float(size)
+        for recording in recordings
+        for stream in recording.streams
+        for channel, size in zip(stream.rows, stream.noise, strict=True)
+    }
+    return _written(parameters, items, noise)
+
+
+def _written(parameters: Parameters, items: list[Unknown], noise: Mapping[str, float]) -> Unknowns:
+    names = [u.name for u in items]
+    sizes = _sizes(parameters, names, noise)
+    start = np.array([u.parameter.value for u in items])
+    lower = np.array([u.parameter.lower for u in items])
+    upper = np.array([u.parameter.upper for u in items])
+    bounded = np.isfinite(lower) | np.isfinite(upper)
+    upright = upright_bodies(parameters.model)
+    groups: list[Group] = []
+    for recording in sorted({u.recording for u in items}, key=lambda r: -1 if r is None else r):
+        places = [k for k, u in enumerate(items) if u.recording == recording]
+        found = groups_of(
+            [names[k] for k in places], start[places], [bool(bounded[k]) for k in places], upright
+        )
+        groups += [replace(g, places=tuple(places[k] for k in g.places)) for g in found]
+    ties = tuple((p.name, p.tied_to[0], p.tied_to[1]) for p in parameters if p.tied_to is not None)
+    is_state = np.array([n.startswith("start.") or is_of_sensor(n) for n in names], dtype=bool)
+    positive = np.array([n.rpartition(".")[2] in NON_NEGATIVE for n in names], dtype=bool)
+    lower = np.where(positive & ~is_state, np.maximum(lower, 0.0), lower)
+    fixed = {
+        p.name: p.value
+        for p in parameters
+        if p.status == "fixed" and (p.name.startswith("start.") or is_of_sensor(p.name))
+    }
+    return Unknowns(tuple(items), sizes, tuple(groups), lower, upper, ties, fixed)
+
+
+def _sizes(parameters: Parameters, names: Sequence[str], noise: Mapping[str, float]) -> Array:
+    """Natural sizes; a bias is known when it is known to the noise of a sample."""
+    sizes = natural_sizes(flatten(parameters.model), names)
+    values = {p.name: p.value for p in parameters}
+    for k, name in enumerate(names):
+        owner, _, field = name.rpartition(".")
+        if name.startswith("start."):
+            sizes[k] = STATE_SIZES[_kind(name)]
+        elif name in noise:
+            sizes[k] = 10.0 * noise[name]
+        elif is_of_sensor(name):
+            sizes[k] = STATE_SIZES[name.split(".")[0]]
+        elif field == "friction" and values[name] == 0.0:
+            # what holds a spring back by a hundredth of a radian
+            sizes[k] = max(sizes[k], 0.01 * values.get(f"{owner}.stiffness", 0.0))
+    return sizes
+
+
+def _kind(name: str) -> str:
+    part, _, field = name.removeprefix("start.").rpartition(".")
+    if part in ("position", "attitude", "velocity", "rate"):
+        return part
+    return "attitude" if field == "position" else "rate"
+
+
+def _states(recording: Recording) -> list[str]:
+    """Initial states that the recording could tell: none of the root that nothing reads."""
+    system = flatten(recording.model)
+    kinds = {stream.sensor.kind for stream in recording.streams}
+    is_placed = bool(kinds & {"position", "velocity"})
+    has_field = bool(system.tree.field[11]) or bool(np.any(system.tree.field[12:]))
+    wanted = {
+        "position": "position" in kinds or (has_field and is_placed),
+        "velocity": is_placed,
+        "attitude": "attitude" in kinds or is_placed or bool(system.tree.field[11]),
+        "rate": True,
+    }
+    names = [
+        f"start.{field}.{axis}"
+        for field, axes in (word.split(".") for word in START_AXES[system.model.root.type])
+        if wanted[field]
+        for axis in axes
+    ]
+    for g in system.tree.free:
+        if g >= 6:
+            c = system.coordinates[int(g) - 6]
+            names += [f"start.{c}.position", f"start.{c}.velocity"]
+    return names

@@ -1,0 +1,133 @@
+"""One page of HTML from a fit or a verdict: verdict first, everything inside, nothing loaded.
+
+The page holds its styles, its script and its data; a browser without a network shows all of it,
+and a printer too. Whatever comes from a file is escaped.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from freefloat.errors import Fault, FreefloatError
+from freefloat.files import atomic_write
+from freefloat.identification.fit import Fit
+from freefloat.report.curves import curves_of
+from freefloat.report.digits import in_print
+from freefloat.report.fit_content import fit_content
+from freefloat.report.verdict_content import credibility, verdict_content
+from freefloat.telemetry.channels import Telemetry
+from freefloat.validation.verdict import Verdict
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+HERE = Path(__file__).parent
+SUFFIXES = (".html", ".htm")
+
+
+def save_fit_report(
+    fit: Fit,
+    path: str | Path,
+    *,
+    flights: Sequence[Telemetry] = (),
+    verdicts: Sequence[Verdict] = (),
+) -> None:
+    """Write a fit as one page of HTML, with verdicts on flights where there are any.
+
+    `flights` are those to be predicted and drawn, most often the ones the fit was made from; the
+    page says which they are. Raises FreefloatError where the file cannot be written.
+    """
+    require_html(path)
+    found, notes = [*verdicts], []
+    for number, flight in enumerate(flights, start=1):
+        from freefloat.validation.validate import validate
+
+        try:
+            found.append(validate(fit, flight))
+        except FreefloatError as error:
+            notes.append(f"flight {number} could not be predicted: {error.message}")
+    atomic_write(path, fit_page(fit, found, notes=notes))
+
+
+def save_verdict_report(verdict: Verdict, path: str | Path) -> None:
+    """Write a verdict as one page of HTML."""
+    require_html(path)
+    atomic_write(path, verdict_page(verdict))
+
+
+def fit_page(fit: Fit, verdicts: Sequence[Verdict] = (), *, notes: Sequence[str] = ()) -> str:
+    """The text of a fit's page."""
+    content = fit_content(fit)
+    held_out = [v for v in verdicts if _is_held_out(v)]
+    if held_out:
+        head = verdict_content(held_out[0])
+        content |= {key: head[key] for key in ("title", "is_positive", "headline", "status")}
+    content["notes"] = [*fit.notes, *notes]
+    return _page(content, verdicts, credibility(fit, verdicts))
+
+
+def verdict_page(verdict: Verdict) -> str:
+    """The text of a verdict's page."""
+    return _page(verdict_content(verdict), [verdict], credibility(None, [verdict]))
+
+
+def _page(
+    content: Mapping[str, object], verdicts: Sequence[Verdict], factors: Sequence[object]
+) -> str:
+    judged = [verdict_content(verdict) for verdict in verdicts]
+    charts = [curves_of(verdict, number) for number, verdict in enumerate(verdicts)]
+    pages = [{**told, **chart} for told, chart in zip(judged, charts, strict=True)]
+    data = [chart for each in charts for chart in each["data"]]
+    return render(
+        "report.html.j2", {**content, "verdicts": pages, "factors": factors}, data=data, plots=True
+    )
+
+
+def render(
+    template: str, content: Mapping[str, object], *, data: object = None, plots: bool = False
+) -> str:
+    """A template with the page's own styles, script and data inside."""
+    safe = json.dumps(data, allow_nan=False).replace("<", "\\u003c")  # never ends its element
+    parts = {
+        "style": _text("templates/page.css"),
+        "plot_style": _text("vendored/uPlot.min.css") if plots else "",
+        "plot_script": _text("vendored/uPlot.iife.min.js") if plots else "",
+        "script": _text("templates/page.js") if plots else "",
+        "data": safe,
+    }
+    return _environment().get_template(template).render(**content, **parts)
+
+
+def require_html(path: str | Path) -> None:
+    """Raise FreefloatError unless the name ends in .html."""
+    if Path(path).suffix.lower() not in SUFFIXES:
+        fault = Fault(str(path), Path(path).suffix or "no suffix", ".html", "end it in .html")
+        raise FreefloatError("a report is a page of HTML", [fault])
+
+
+def _is_held_out(verdict: Verdict) -> bool:
+    return any(c.name == "held out" and c.is_met for c in verdict.criteria)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["units"] = in_print
+    return made
+
+
+@cache
+def _text(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")

@@ -1,0 +1,93 @@
+"""What a page says of a verdict, and of what stands behind the whole: the credibility factors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isnan
+
+from freefloat.identification.fit import Fit
+from freefloat.report.digits import error, in_print, short
+from freefloat.validation.verdict import Verdict
+from freefloat.validation.verdict_view import fit_words, headline, percent
+
+MARKS = {True: ("met", "✓"), False: ("not met", "✗"), None: ("not judged", "–")}
+
+
+def verdict_content(verdict: Verdict) -> dict[str, object]:
+    """Everything the template asks for of a verdict."""
+    return {
+        "title": verdict.model,
+        "kind": "verdict",
+        "is_positive": verdict.is_positive,
+        "headline": headline(verdict).rpartition(": ")[2].capitalize(),
+        "status": verdict.status,
+        "execution": verdict.execution,
+        "has_run": verdict.has_run,
+        "criteria": [
+            {
+                "name": c.name,
+                "words": MARKS[c.is_met][0],
+                "mark": MARKS[c.is_met][1],
+                "kind": MARKS[c.is_met][0].replace(" ", "-"),
+                "value": short(c.value),
+                "limit": short(c.limit),
+                "reason": c.reason,
+            }
+            for c in verdict.criteria
+        ],
+        "scores": [
+            (s.channel, in_print(s.unit), fit_words(s.fit), fit_words(s.fit_before),
+             error(s.rmse), f"{s.ratio:.2f}", error(s.largest), error(s.mean, beside=s.rmse),
+             error(s.noise) + ("" if s.is_noise_known else " (estimated)"))
+            for s in verdict.scores
+        ],
+        "balances": [
+            (b.component, in_print(b.unit), f"{b.rms:.2f}", f"{b.rms_raw:.2g}", percent(b.share))
+            for b in verdict.balances
+        ],
+        "tips": [
+            (e.frame, e.reference, f"{1e3 * e.mean:.3g}", f"{1e3 * e.largest:.3g}",
+             f"{1e3 * e.expected:.2g}" if e.expected else "-")
+            for e in verdict.end_effectors
+        ],
+        "quality": verdict.quality,
+        "notes": verdict.notes,
+        "provenance": dict(verdict.provenance),
+        "is_fit": False,
+        "is_held_out": next((c.is_met for c in verdict.criteria if c.name == "held out"), None),
+    }  # fmt: skip
+
+
+def credibility(fit: Fit | None, verdicts: Sequence[Verdict]) -> list[tuple[str, str, str]]:
+    """The eight factors by which a simulation's credibility is rated (after NASA-STD-7009).
+
+    Each with what is known of it here and a word: shown, partly or open. What nobody has looked
+    into is open, not good.
+    """
+    held_out = [
+        v for v in verdicts for c in v.criteria if c.name == "held out" and c.is_met
+    ]  # fmt: skip
+    n_good = sum(v.is_positive for v in held_out)
+    told = fit.provenance if fit is not None else verdicts[0].provenance if verdicts else {}
+    version = told.get("freefloat", "?")
+    known = [] if fit is None else [e for e in fit.estimates if not isnan(e.std)]
+    has_hash = any("sha256" in name or name in ("data", "recordings") for name in told)
+    return [
+        ("Verification", f"freefloat {version}; its CREDIBILITY.md lists promises, tests and"
+         " figures. Not repeated for this page.", "partly"),
+        ("Validation", f"{n_good} of {len(held_out)} flights that took no part in the fit are"
+         " predicted." if held_out else "No flight that took no part in the fit was predicted.",
+         "shown" if n_good and n_good == len(held_out) else "open"),
+        ("Input pedigree", "Recordings are named by their sha256, below; who took them, and how"
+         " sensors were calibrated, is not known here." if has_hash else
+         "Nothing is known of where the recording came from.", "partly" if has_hash else "open"),
+        ("Uncertainty of results", f"{len(known)} parameters have intervals that include noise of"
+         " all channels as stated or estimated." if known else "No uncertainty is stated.",
+         "shown" if known else "open"),
+        ("Robustness of results", "Correlations and combinations say what trades against what;"
+         " other motions, postures and temperatures were not varied." if fit is not None else
+         "Not varied.", "partly" if fit is not None else "open"),
+        ("Use history", "Not known here.", "open"),
+        ("Management", "Versions, platform, seed and time are recorded below.", "partly"),
+        ("People", "Who made the choices, and who reviewed them, is not known here.", "open"),
+    ]  # fmt: skip

@@ -1,0 +1,101 @@
+"""Paper 002's motions, guesses and flights, and the least squares of its eq. 21."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.errors import IdentificationError
+from freefloat.excitation.motions import Sinusoid
+from freefloat.excitation.plan import Plan
+from freefloat.identification.parameters import Parameters
+from freefloat.identification.write_back import with_parameters
+from freefloat.model.model import Model
+from freefloat.model.parts import Body, Sensor
+from freefloat.reproduce.paper_002_published import FAST
+from freefloat.telemetry.channels import Telemetry
+from freefloat.telemetry.predict import predict
+from freefloat.telemetry.simulate import simulate
+
+STATED = 1e-5  # rad/s and m/s^2: the noise that noise-free channels are weighed with
+STEP = 0.05  # [s]: the arm swings in 30 s, RK4 errs by 1e-10
+
+
+def motion(q: Sequence[float], shape: tuple[float, float, float] = FAST, *, name: str = "") -> Plan:
+    """Eq. 27: the first three joints swing about q_1 by q_2, with smooth entry and exit."""
+    duration, period, ramp = shape
+    pairs = np.reshape(np.array(q), (3, 2)).tolist()
+    motions = {
+        f"arm_{i}": Sinusoid(duration, center, amplitude, period, ramp)
+        for i, (center, amplitude) in enumerate(pairs, start=1)
+    }
+    return Plan(duration, motions=motions, name=name or "eq. 27")
+
+
+def with_values(
+    model: Model, body: str, values: tuple[float, Sequence[float], Sequence[float]]
+) -> Model:
+    """The model with mass, centre of mass and inertia of a body as a paper prints them."""
+    mass, com, inertia = values
+    old = model.body(body)
+    new = Body(old.name, mass, tuple(com), tuple(inertia), old.extras)  # type: ignore[arg-type]
+    return model.with_body(new)
+
+
+def quiet(model: Model, plan: Plan, *, stated: float = STATED) -> Telemetry:
+    """A flight next to free of noise (a thousandth), weighed as if it had the stated one."""
+    silent = tuple(replace(sensor, noise=1e-3 * stated) for sensor in model.sensors)
+    flight = simulate(model, plan, sensors=silent)
+    return flight.with_channels(*(c.with_noise(stated) for c in flight.channels.values()))
+
+
+def eq_21_sensors() -> tuple[Sensor, ...]:
+    """What eq. 21 compares: velocity and rate of the base, all six alike."""
+    return (
+        Sensor("velocity", "bus", 10.0, noise=STATED),
+        Sensor("gyro", "bus", 10.0, noise=STATED),
+    )
+
+
+def eq_21(model: Model, flown: Model, plan: Plan, *, flown_plan: Plan | None = None) -> Model:
+    """The base that minimises eq. 21 for noise-free data of `flown`, searched from 5 % off.
+
+    Plain sums of squares as in the paper: what a wrong model does to the minimum. Gauss-Newton on
+    the analytic slopes of the simulated velocities.
+    """
+    suite = eq_21_sensors()
+    names = [p.name for p in Parameters(model).free("bus.*").free_ones]
+    data = _table(flown, plan if flown_plan is None else flown_plan, suite)
+    bus = model.body("bus")
+    heavier = 1.05 * bus.mass, bus.com, [1.05 * value for value in bus.inertia]
+    model = with_values(model, "bus", heavier)
+    for _ in range(20):
+        ahead = predict(model, plan, names, sensors=suite, step=STEP)
+        J = np.vstack([r.slopes.reshape(-1, len(names)) for r in ahead.readings])
+        missing = data - np.concatenate([r.values.ravel() for r in ahead.readings])
+        size = np.linalg.norm(J, axis=0)
+        change = np.linalg.lstsq(J / size, missing, rcond=1e-13)[0] / size
+        before = Parameters(model)
+        model = _moved(model, {n: before[n].value for n in names}, names, change)
+        if np.max(np.abs(change * size)) < 1e-9:
+            break
+    return model
+
+
+def _moved(model: Model, old: dict[str, float], names: list[str], change: Array) -> Model:
+    """As much of a step as bodies stand that must be real."""
+    for share in (1.0, 0.5, 0.25, 0.1, 0.01):
+        try:
+            values = {n: old[n] + share * float(c) for n, c in zip(names, change, strict=True)}
+            return with_parameters(model, values)
+        except IdentificationError:
+            continue
+    return model
+
+
+def _table(model: Model, plan: Plan, suite: tuple[Sensor, ...]) -> Array:
+    readings = predict(model, plan, [], sensors=suite, step=STEP).readings
+    return np.concatenate([r.values.ravel() for r in readings])

@@ -1,0 +1,1 @@
+"""Whether to believe a model: its predictions of a flight, set beside what was recorded."""

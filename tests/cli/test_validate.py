@@ -1,0 +1,77 @@
+"""`freefloat validate` judges a fit by another flight, shows why, and writes what was asked for."""
+
+from __future__ import annotations
+
+import pytest
+from validation_flights import heavier, planar, planar_fit, planar_flight
+
+import freefloat as ff
+
+
+@pytest.fixture
+def files(tmp_path):
+    planar_fit().save(tmp_path / "fit.json")
+    planar_flight(2).save(tmp_path / "second.parquet")
+    heavier(planar()).save(tmp_path / "wrong.toml")
+
+
+def test_a_fit_that_predicts(command, files, tmp_path):
+    ended = command(
+        "validate", "fit.json", "second.parquet", "--out", "v.json", "--report", "v.html"
+    )
+    assert ended.code == 0, ended.err
+    assert ended.out.startswith("planar-capture: the model predicts this flight")
+    assert max(map(len, ended.out.splitlines())) <= 80
+    assert ff.load_verdict(tmp_path / "v.json").is_positive
+    page = (tmp_path / "v.html").read_text(encoding="utf-8")
+    assert 'id="parameters"' in page and 'id="criteria"' in page  # a fit shows its parameters, too
+
+
+def test_a_wrong_model_is_exit_code_one_and_says_why(command, files):
+    ended = command("validate", "wrong.toml", "second.parquet", "--error", "1")
+    assert ended.code == 1
+    assert "NOT MET     prediction" in ended.out and "base.angle" in ended.out
+
+
+def test_the_same_for_machines(command, files):
+    ended = command("validate", "fit.json", "second.parquet", "--json")
+    told = ended.json
+    assert ended.code == 0 and told["ok"] and told["has_run"]
+    assert {c["name"] for c in told["criteria"]} >= {"prediction", "residuals", "held out"}
+    assert all(score["ratio"] > 0.0 for score in told["scores"])
+
+
+def test_all_bad_arguments_at_once_and_nothing_is_written(command, files, tmp_path):
+    before = set(tmp_path.iterdir())
+    ended = command(
+        "validate", "fit.json", "second.parquet", "--error", "-1", "--tip", "0",
+        "--out", "v.txt", "--report", "v.pdf",
+    )  # fmt: skip
+    assert ended.code == 2
+    assert all(name in ended.err for name in ("--error", "--tip", "--out", "--report"))
+    assert set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("absent.json", "second.parquet"), "absent.json"),
+        (("fit.json", "absent.parquet"), "absent.parquet"),
+        (("no-such-model", "second.parquet"), "no-such-model"),
+    ],
+)
+def test_files_that_are_not_there(command, files, words, told):
+    ended = command("validate", *words)
+    assert ended.code == 2 and told in ended.err
+
+
+def test_a_flight_of_another_robot_is_bad_input(command, files):
+    ended = command("validate", "cepheus", "second.parquet")
+    assert ended.code in (1, 2) and "Traceback" not in ended.err
+
+
+def test_help_has_two_examples_within_eighty_columns(command):
+    shown = command("validate", "--help")
+    assert shown.code == 0
+    assert shown.out.partition("For example:")[2].count("freefloat validate") == 2
+    assert max(map(len, shown.out.splitlines())) <= 80

@@ -1,0 +1,93 @@
+"""Which effects the data call for: those that are there, and no others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import freefloat as ff
+from freefloat.errors import IdentificationError
+from freefloat.identification.effects import EFFECTS, effects_of
+from freefloat.identification.structure import find_structure, reduced
+from freefloat.identification.write_back import with_parameters
+from freefloat.reproduce.paper_000_flights import splines
+from freefloat.reproduce.paper_002_flights import motion
+from freefloat.reproduce.paper_002_published import SLOW_MOTION
+from freefloat.reproduce.paper_004_fits import held_flights
+
+FRICTION = "arm_1.drive.friction"
+
+
+def decided(model, own, plan, *, seed=2, free=("bus.*",)):
+    flight = ff.simulate(own, plan, seed=seed)
+    wanted = ff.Parameters(model).free(*free)
+    return find_structure(model, wanted, flight, plan=plan, known_start=True)
+
+
+def shaken(model):
+    return splines(model, duration=10.0, rest=10.0, reach=0.3, points=8, seed=3)
+
+
+def test_models_lose_what_is_dropped():
+    servicer = ff.load_model("servicer")
+    names = [effect.name for effect in effects_of(servicer, None)]
+    assert names == ["wings", "slosh", "gravity gradient", "wheels"]
+    bare = reduced(servicer, names)
+    assert not ff.modes(bare) and bare.orbit is None and not bare.tanks
+    assert bare.mass == pytest.approx(servicer.mass)
+    geared = ff.load_model("cbk-arm-geared")
+    assert reduced(geared, ["flexible joint"]).joint("arm_1").drive is None
+    assert [e.name for e in effects_of(geared, None)] == ["flexible joint"]
+
+
+def test_what_cannot_be_decided_is_refused():
+    cepheus = ff.load_model("planar-capture")
+    flight = ff.simulate(cepheus, ff.default_plan(cepheus, duration=5.0))
+    wanted = ff.Parameters(cepheus).free("bus.mass")
+    with pytest.raises(IdentificationError, match="no effect to decide on"):
+        find_structure(cepheus, wanted, flight)
+    with pytest.raises(IdentificationError, match="no effect called"):
+        effects_of(cepheus, ["wind"])
+    assert set(EFFECTS) >= {"wings", "slosh", "friction"}
+
+
+def test_fuel_is_called_for_where_it_sloshes_and_nowhere_else():
+    slosh = ff.load_model("servicer-slosh")
+    assert decided(slosh, slosh, shaken(slosh)).names == ("slosh",)
+    assert decided(slosh, reduced(slosh, ["slosh"]), shaken(slosh)).names == ()
+
+
+@pytest.mark.full
+def test_wings_are_called_for_where_they_bend_and_nowhere_else():
+    wings = ff.load_model("servicer-wings")
+    found = decided(wings, wings, shaken(wings))
+    assert found.names == ("wings",) and "0.23 Hz" in found.effects[0].evidence
+    for seed in range(5):
+        stiff = decided(wings, reduced(wings, ["wings"]), shaken(wings), seed=seed)
+        assert stiff.names == ()
+
+
+@pytest.mark.full
+def test_friction_is_told_from_damping():
+    geared = ff.load_model("cbk-arm-geared")
+    rough = with_parameters(geared, {FRICTION: 0.02})
+    wanted = ff.Parameters(geared).free("bus.izz")
+    effects = ["flexible joint", "friction"]
+    flight = held_flights(rough, seed=3)[1]
+    assert find_structure(geared, wanted, flight, effects=effects).names == tuple(effects)
+    for seed in range(5):
+        smooth = held_flights(geared, seed=10 * seed)[1]
+        found = find_structure(geared, wanted, smooth, effects=effects)
+        assert found.names == ("flexible joint",)
+
+
+@pytest.mark.full
+def test_orbit_and_wheel_are_told_apart():
+    ets7 = ff.load_model("ets7")
+    still = motion(SLOW_MOTION, (180.0, 60.0, 20.0))
+    spinning = replace(still, start=ff.Start(speeds={"rw_x": 100.0}))
+    away = replace(ets7, orbit=None)
+    assert decided(ets7, ets7, spinning).names == ("gravity gradient", "wheels")
+    assert decided(ets7, away, spinning).names == ("wheels",)
+    assert decided(ets7, ets7, still).names == ("gravity gradient",)

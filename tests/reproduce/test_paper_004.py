@@ -1,0 +1,43 @@
+"""Paper 004 rebuilt: the model, the held-motor finding, and (long) every row."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from freefloat.model import load_model
+from freefloat.reproduce import Row, reproduce
+from freefloat.reproduce.paper_004_bench import Bench
+from freefloat.reproduce.paper_004_better import sine_rows
+from freefloat.reproduce.paper_004_fits import held_rows
+from freefloat.reproduce.paper_004_model import HeldMotor, average_rows, model_rows, vision_rows
+
+
+def missed(rows: list[Row] | tuple[Row, ...]) -> list[str]:
+    return [f"{row.quantity}: {row.ours}" for row in rows if row.status == "missed"]
+
+
+@pytest.mark.parametrize("study", [model_rows, vision_rows, average_rows, held_rows, sine_rows])
+def test_no_row_is_missed(study):
+    assert not missed(study(quick=True))
+
+
+def test_the_held_motor_in_closed_form():
+    held = HeldMotor.of(Bench.of().model)
+    assert held.stiffness_ratio == pytest.approx(2.368, abs=5e-4)
+    assert held.equivalent_inertia == pytest.approx(7.55, abs=5e-3)
+    # The disc of that inertia must take no part in the mode: M12 = -M11.
+    m = held.equivalent_inertia
+    assert held.L - held.C**2 / (held.B + m) == pytest.approx(held.C * m / (held.B + m))
+
+
+def test_another_model_gives_other_rows():
+    model = load_model("cbk-arm")
+    heavy = model.with_body(replace(model.body("link_3"), mass=9.0))
+    assert "missed" in {row.status for row in model_rows(model=heavy)}
+
+
+@pytest.mark.full
+def test_every_row_holds():
+    assert not missed(reproduce("004", quick=True))

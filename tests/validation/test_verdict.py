@@ -1,0 +1,85 @@
+"""A Verdict comes back bit for bit, shows itself in 80 columns, and damaged files are refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from validation_flights import planar_fit, planar_flight
+
+import freefloat as ff
+from freefloat.errors import IdentificationError
+from freefloat.validation.verdict_files import read_verdict_text
+
+
+@pytest.fixture(scope="module")
+def verdict() -> ff.Verdict:
+    return ff.validate(planar_fit(), planar_flight(2))
+
+
+def test_a_file_gives_the_same_bits_back(verdict, tmp_path):
+    verdict.save(tmp_path / "verdict.json")
+    again = ff.load_verdict(tmp_path / "verdict.json")
+    assert again == verdict and again.to_json() == verdict.to_json()
+    assert again.traces[0].time.tobytes() == verdict.traces[0].time.tobytes()
+    assert not again.traces[0].time.flags.writeable
+
+
+def test_it_shows_itself_in_80_columns(verdict):
+    lines = str(verdict).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0] == "planar-capture: the model predicts this flight"
+    assert "Channels: prediction against measurement" in lines
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("format", "freefloat fit", "freefloat verdict"),
+        ("version", 2, "read it with the freefloat"),
+        ("is_positive", "yes", "true or false"),
+        ("scores", [{"channel": 3}], "a text"),
+        ("traces", "none", "a list"),
+        ("criteria", [7], "braces"),
+        ("extra", 1, "a known key"),
+    ],
+)
+def test_damaged_files_are_refused_with_the_place(verdict, key, value, told):
+    content = json.loads(verdict.to_json())
+    content[key] = value
+    with pytest.raises(IdentificationError) as caught:
+        read_verdict_text(json.dumps(content))
+    assert any(told in str(fault) and key in fault.place for fault in caught.value.faults)
+
+
+def test_other_files_are_refused(tmp_path, verdict):
+    with pytest.raises(IdentificationError, match="not this kind of file"):
+        verdict.save(tmp_path / "verdict.txt")
+    (tmp_path / "no.json").write_text("[]")
+    with pytest.raises(IdentificationError, match="not a verdict file"):
+        ff.load_verdict(tmp_path / "no.json")
+
+
+def test_an_unknown_criterion_names_those_there_are(verdict):
+    with pytest.raises(IdentificationError, match="prediction, residuals"):
+        verdict["beauty"]
+
+
+def test_damage_anywhere_is_read_or_refused(verdict):
+    """A short run of F1 for this format: no other error, whatever a byte becomes."""
+    text = verdict.to_json()
+    text = text[: text.index('"whiteness"')] + '"whiteness": [],"spectra": [],"traces": [],'
+    text += '"quality": [],"notes": [],"provenance": {}}'
+    assert read_verdict_text(text).is_positive
+    rng = np.random.default_rng(0)
+    outcomes = set()
+    for _ in range(300):
+        place, new = int(rng.integers(len(text))), chr(int(rng.integers(32, 127)))
+        mutant = text[:place] + new + text[place + int(rng.integers(0, 3)) :]
+        try:
+            str(read_verdict_text(mutant))
+            outcomes.add("read")
+        except IdentificationError:
+            outcomes.add("refused")
+    assert outcomes == {"read", "refused"}
