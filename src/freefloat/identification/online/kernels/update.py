@@ -10,6 +10,7 @@ from freefloat.identification.online.kernels.interval import (
     integrate_interval,
     set_ends,
     set_factors,
+    set_moments,
     set_rows,
     whiten,
 )
@@ -36,6 +37,7 @@ from freefloat.identification.online.kernels.memory import (
     UNUSABLE,
     WRONG,
 )
+from freefloat.identification.online.kernels.momenta import gather_outboard
 from freefloat.identification.online.kernels.spikes import is_spike
 from freefloat.identification.online.kernels.switch import integrate_inputs, switch
 from freefloat.identification.online.kernels.triangle import (
@@ -60,16 +62,11 @@ def keep(m, k, t):
             m.positions[j, axis] = m.positions[j + 1, axis]
         for axis in range(9):
             m.axes[j, axis] = m.axes[j + 1, axis]
-        for axis in range(3):
-            m.impulses[j, axis] = m.impulses[j + 1, axis]
-            for p in range(m.columns.shape[1]):
-                m.linear[j, axis, p] = m.linear[j + 1, axis, p]
     m.times[3] = t
     for axis in range(3):
-        m.velocities[3, axis] = k.sample[7 + axis]
+        m.velocities[3, axis] = m.velocity[axis] = k.sample[7 + axis]
         m.positions[3, axis] += k.gain[axis]
         m.impulse[axis] += k.gain[3 + axis]
-        m.impulses[3, axis] = m.impulse[axis]
         m.momentum[axis] = k.gain[9 + axis]
         m.probe_velocity[axis] = k.probe_velocity[axis]
         m.detour[axis] = m.unsure[axis] = m.unsure[3 + axis] = 0.0
@@ -80,12 +77,12 @@ def keep(m, k, t):
     for a in range(m.columns.shape[0]):
         for b in range(m.columns.shape[1]):
             m.columns[a, b] = k.columns[a, b]
-            if a < 3:
-                m.linear[3, a, b] = k.columns[a, b]
             m.probe[a, b] = k.probe[a, b]
     for n in range(m.slopes.shape[0]):
         for r in range(6):
             m.slopes[n, r], m.ends[n, r] = k.slopes[n, r], k.ends[n, r]
+        for axis in range(3):
+            m.moments[n, axis] = k.moments[n, axis]
     for n in range(m.level_moments.shape[0]):
         for i in range(4):
             m.level_moments[n, i] = 0.0
@@ -146,6 +143,9 @@ def renew_estimate(problem, m, k):
     if count % problem.every[1] == 0 and m.numbers[SHARE] == 1.0:
         m.numbers[SETTLED] = 1.0
         renew_weights(problem, m, problem.n_nuisance)
+        gather_outboard(problem.tree, k.weights, k.w.L, k.w.U, 0.0, 0.0, 0.0)
+        for n in range(10):
+            m.inertia[n] = k.w.L[0, C + n]
 
 
 @inlined
@@ -236,7 +236,9 @@ def take_rows(problem, m, k, t, s):
     measure(problem, m, k, s)
     first = 3 if is_first else integrate_interval(problem, m, k, t, k.sample)
     half = 0.5 * h
-    set_ends(problem.sigma, half, k.gain[9], k.gain[10], k.gain[11], k.slopes, k.ends)
+    set_moments(problem.sigma, k.slopes, k.moments)
+    px, py, pz = k.gain[9], k.gain[10], k.gain[11]
+    set_ends(k, problem.sigma, half, 1.0, px, py, pz, k.slopes, k.moments, k.ends)
     if is_first:
         keep(m, k, t)
         return BEGUN
