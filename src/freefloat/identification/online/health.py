@@ -13,7 +13,7 @@ VERDICTS: tuple[Verdict, ...] = (
     "begun", "taken", "gated", "broken", "unusable", "spike", "incomplete", "late", "duplicate",
     "clock jump", "unreadable", "waiting",
 )  # fmt: skip
-EventKind = Literal["change", "stuck", "frozen", "clock jump", "gap"]
+EventKind = Literal["change", "stuck", "frozen", "clock jump", "gap", "restart"]
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ from freefloat.identification.online.kernels.triangle import (
 
 HUGE = 1e12  # no reading in SI units is larger
 UNSETTLED = 30.0  # times the gate, as long as weights are those of a model that may be far off
+ROWS_EACH = 8  # rows for every unknown before an estimate makes weights: fewer may hide an outlier
 STILL = 5.0  # standard deviations of its rate within which a joint rests
 
 
@@ -140,7 +141,8 @@ def renew_estimate(problem, m, k):
         m.numbers[SHARE], m.numbers[WRONG] = solve_corrected(
             m.triangle, m.bias, n_rows, m, m.spread, k.W, k.g
         )
-    if count % problem.every[1] == 0 and m.numbers[SHARE] == 1.0:
+    is_enough = m.counts[SINCE_CHANGE] * k.rows.shape[0] >= ROWS_EACH * m.x.shape[0]
+    if count % problem.every[1] == 0 and is_enough and m.numbers[SHARE] == 1.0:
         m.numbers[SETTLED] = 1.0
         renew_weights(problem, m, problem.n_nuisance)
         gather_outboard(problem.tree, k.weights, k.w.L, k.w.U, 0.0, 0.0, 0.0)
