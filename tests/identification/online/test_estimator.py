@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from live_flights import clean_flight, damaged, noisy, truth, wanted
+from live_flights import clean_flight, damaged, noisy, steady_flight, truth, wanted
 from scipy.stats import chi2
 
 import freefloat as ff
@@ -45,19 +45,25 @@ def test_surprise_and_errors_are_as_large_as_they_should_be(figure):
 @pytest.mark.promise("O4")
 @pytest.mark.parametrize("name", [PLANE, SPACE])
 def test_agrees_with_batch(figure, name):
-    """Within one standard deviation of the batch answer, nearly always."""
-    apart = []
-    for seed in range(2):
-        flight = noisy(name, seed)
-        live = tracker(name, like=flight).run(flight)
-        fit = ff.identify(ff.load_model(name), wanted(name), flight, method="momentum",
-                          physical=False)  # fmt: skip
-        apart += [abs(live[n][0] - fit[n].value) / fit[n].std for n in live.names]
-    share = float(np.mean(np.array(apart) < 1.0))
-    figure("O4", f"{name}: {share:.1%} within 1 sigma, worst {max(apart):.2f}")
-    # In space batch integrates velocity by a spline across the kinks of thrust, live knows of them;
-    # that moves batch by about one sigma there.
-    assert share >= (0.95 if name == PLANE else 0.6)
+    """Within one standard deviation of the batch answer for 95 of 100 parameters.
+
+    With thrust that stays on: batch integrates the velocity by a spline, which blurs the kinks of
+    switching thrust and moves its answer by about a deviation; live knows of them.
+    """
+    shares, worst = {}, {}
+    for kind, flown in (("steady", steady_flight(name)), ("switching", clean_flight(name))):
+        apart = []
+        for seed in range(2):
+            flight = noisy(name, seed, flown)
+            live = tracker(name, like=flight).run(flight)
+            fit = ff.identify(ff.load_model(name), wanted(name), flight, method="momentum",
+                              physical=False)  # fmt: skip
+            apart += [abs(live[n][0] - fit[n].value) / fit[n].std for n in live.names]
+        shares[kind], worst[kind] = float(np.mean(np.array(apart) < 1.0)), max(apart)
+    told = ", ".join(f"{k} thrust {shares[k]:.1%} (worst {worst[k]:.2f})" for k in shares)
+    figure("O4", f"{name}, within 1 sigma: {told}")
+    assert shares["steady"] >= 0.95
+    assert worst["switching"] < 3.0  # and never another answer
 
 
 @pytest.mark.promise("O2")

@@ -298,7 +298,8 @@ def take_sample(problem, m, k, t, s, levels, wrench, has_wrench):
     if not is_usable(t, s):
         return UNUSABLE
     integrate_inputs(problem, m, t, levels, wrench, has_wrench)
-    if is_spike(problem, m, t, s):
+    is_guarded = problem.gates[0] > 0.0 and m.numbers[SETTLED] == 0.0  # later, the gate does it
+    if is_guarded and is_spike(problem, m, t, s):
         m.counts[N_GATED] += 1
         verdict = SPIKY
     else:
