@@ -11,6 +11,7 @@ import os
 import resource
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -55,7 +56,9 @@ def flight() -> tuple[ff.Model, ff.Telemetry]:
         t.name: Pulses(((2.0 + 0.5 * k, 2.0, 0.5 * t.max_force),))
         for k, t in enumerate(model.thrusters)
     }
-    return model, ff.simulate(model, ff.Plan(60.0, motions=motions, thrusts=thrusts), seed=0)
+    sensors = tuple(replace(s, rate=10.0) for s in model.sensors)
+    plan = ff.Plan(60.0, motions=motions, thrusts=thrusts)
+    return model, ff.simulate(model, plan, sensors=sensors, seed=0)
 
 
 def latencies(step: Callable[[Any], object], items: Sequence[Any]) -> Array:
