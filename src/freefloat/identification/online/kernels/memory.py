@@ -129,6 +129,8 @@ class Scratch(NamedTuple):
     left: np.ndarray
     row: np.ndarray
     g: np.ndarray
+    d: np.ndarray
+    pushed: np.ndarray
     W: np.ndarray
 
 
@@ -176,5 +178,5 @@ def new_scratch(problem: Problem, memory: Memory) -> Scratch:
         probe_rows=np.zeros((m, N + 1)), C=np.zeros((m, m)), X=np.zeros((m, m)),
         G=np.zeros((m, m)), D=np.zeros((m, m)), U=np.zeros((N, m)), V=np.zeros((N, m)),
         S=np.zeros((m, m)), left=np.zeros(m), row=np.zeros(N + 1), g=np.zeros(N + 1),
-        W=np.zeros((N, N)),
+        d=np.zeros(N), pushed=np.zeros(N), W=np.zeros((N, N)),
     )  # fmt: skip

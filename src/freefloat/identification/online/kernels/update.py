@@ -95,15 +95,25 @@ def keep(m, k, t):
 
 @inlined
 def age(problem, m, k, seconds):
-    """Old information fades, and wandering unknowns lose some of theirs."""
+    """Old information fades, and wandering unknowns lose some of theirs.
+
+    Mass that comes or goes does so at its own velocity, and takes its momentum along: the momentum
+    of the segment's start moves with a wandering parameter, by the parameter's column.
+    """
     if problem.forgetting < 1.0:
         forget(m.triangle, m.bias, problem.forgetting)
+    nn = problem.n_nuisance
     for i in range(m.x.shape[0]):
         variance = problem.walk[i] * seconds
-        if i < problem.n_nuisance:  # an impulse that is not known for sure stays in the momentum
+        if i < nn:  # an impulse that is not known for sure stays in the momentum
             variance += m.unsure[i] / (problem.momentum_size * problem.momentum_size)
         if variance > 0.0:
-            let_wander(m.triangle, m.bias, m.x, i, variance, k.row, k.g)
+            for j in range(m.x.shape[0]):
+                k.d[j] = 1.0 if j == i else 0.0
+            if i >= nn:
+                for b in range(nn):
+                    k.d[b] = m.columns[b, i - nn] / problem.momentum_size
+            let_wander(m.triangle, m.bias, m.x, k.d, i, variance, k.row, k.g, k.pushed)
 
 
 @inlined
