@@ -91,7 +91,9 @@ def _time(title: str, what: str, paper: float | None, got: float | None) -> Row:
     if paper is None:
         return Row(title, what, "s", None, got, "not published", note)
     is_alike = got is not None and 0.1 < got / paper < 10.0
-    return Row(title, what, "s", paper, got, "reproduced in pattern" if is_alike else "missed", note)
+    return Row(
+        title, what, "s", paper, got, "reproduced in pattern" if is_alike else "missed", note
+    )
 
 
 def _error(title: str, what: str, error: float) -> Row:

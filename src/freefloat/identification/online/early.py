@@ -126,8 +126,8 @@ class Early:
         most = FEW + len(self.entries) // 20 if problem.gates[0] > 0.0 else 0
         self._take_all(ungated, memory, scratch, kept)
         while n_out < most and (worst := self._worst(problem, ungated, memory)) is not None:
-            time, flags, *rest = self.entries[worst]
-            self.entries[worst] = (time, flags - 2.0, *rest)
+            time, flags, vector, levels, wrench = self.entries[worst]
+            self.entries[worst] = (time, flags - 2.0, vector, levels, wrench)
             n_out += 1
             self._take_all(ungated, memory, scratch, kept)
         return n_out
@@ -166,9 +166,9 @@ class Early:
             has_wrench = flags % 2.0 == 1.0
             if flags < 2.0:
                 tell_inputs(problem, memory, time, levels, wrench, has_wrench)
-            elif TAKEN == take_sample(
-                problem, memory, scratch, time, vector, levels, wrench, has_wrench
-            ):
+                continue
+            code = take_sample(problem, memory, scratch, time, vector, levels, wrench, has_wrench)
+            if code == TAKEN:
                 found[:, k] = memory.numbers[NIS], memory.numbers[DOF]
         return found[0], found[1]
 

@@ -14,7 +14,7 @@ VERDICTS: tuple[Verdict, ...] = (
     "clock jump", "unreadable", "waiting",
 )  # fmt: skip
 # said when most samples lack channels: only instants that have all of them give equations
-DIFFERENT_RATES = "channels of different rates? Bring them together first (freefloat.resample)"
+DIFFERENT_RATES = "channels of different rates? Bring them together first (telemetry.resample)"
 EventKind = Literal["change", "stuck", "frozen", "clock jump", "gap", "restart"]
 
 

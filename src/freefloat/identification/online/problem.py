@@ -107,7 +107,7 @@ def _change(system: System, parameters: Parameters) -> Array:
 
 
 def _walk(unknowns: Unknowns, walk: Mapping[str, float]) -> Array:
-    """Variance per second of every unknown's random walk, in sizes; walk: glob -> per root second."""
+    """Variance per second of every unknown's walk, in sizes; walk: glob -> per root second."""
     rates = np.zeros(len(unknowns.names))
     for glob, rate in walk.items():
         hits = [k for k, name in enumerate(unknowns.names) if fnmatchcase(name, glob)]
