@@ -111,10 +111,8 @@ def track(
     parquet
         A Parquet table of the estimates to write.
     """
-    from freefloat.cli import screen
     from freefloat.cli.track_output import output
     from freefloat.cli.track_request import understood
-    from freefloat.cli.track_view import announcement
     from freefloat.cli.waiting import tell_first_run
     from freefloat.identification.online.latency import Latencies
 
@@ -124,8 +122,7 @@ def track(
     )  # fmt: skip
     tracker, samples = request.tracker, request.samples
     if not shared.json:
-        n = len(tracker.parameters.free_ones)
-        screen.show(*announcement(tracker.model, n, source, tracker.notes))
+        _announce(tracker, source)
     tell_first_run(*KERNELS, takes="about half a minute")
     tracker.warm_up()
     latencies = Latencies()
@@ -137,6 +134,15 @@ def track(
     n_lost = getattr(samples, "n_lost", 0)
     _tell(tracker, latencies.as_dict(), n_lost, written, as_json=shared.json)
     return 0 if tracker.health.sentence == "fine" else 1
+
+
+def _announce(tracker: OnlineEstimator, source: str) -> None:
+    """What is looked for, and where."""
+    from freefloat.cli import screen
+    from freefloat.cli.track_view import announcement
+
+    n = len(tracker.parameters.free_ones)
+    screen.show(*announcement(tracker.model, n, source, tracker.notes))
 
 
 def _tell(
