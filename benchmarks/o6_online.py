@@ -1,22 +1,26 @@
 """O6: live updates of base and target of a seven-joint arm, beside other RLS in the same run.
 
 Everybody gets the same whitened rows for the recursion alone; the whole update (rows, noise, gate,
-correction, estimate) is ours only. A long stream shows that memory and answer stay put.
+correction, estimate) is ours only. A long stream shows that memory and answer stay put. Times are
+those of the processor; the job of the table is a thousand updates.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
+import resource
 import time
-import tracemalloc
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+import common
 import numpy as np
 
 import freefloat as ff
+from freefloat.arrays import Array
 from freefloat.compilation import kernel
 from freefloat.excitation import Pulses, Sinusoid
 from freefloat.identification.online.estimator import OnlineEstimator
@@ -43,7 +47,7 @@ def flight() -> tuple[ff.Model, ff.Telemetry]:
     from freefloat.model.assembly import rigid
 
     model = rigid(ff.load_model("servicer"))
-    joints = [j for j in model.joints if j.type != "fixed"]
+    joints = [c for c in model.assembly.coordinates if c.role == "motion"]
     motions = {
         j.name: Sinusoid(60.0, j.home, 0.3, 9.0 + 2.0 * k, 3.0, first=j.home)
         for k, j in enumerate(joints)
@@ -52,111 +56,122 @@ def flight() -> tuple[ff.Model, ff.Telemetry]:
         t.name: Pulses(((2.0 + 0.5 * k, 2.0, 0.5 * t.max_force),))
         for k, t in enumerate(model.thrusters)
     }
-    return model, ff.simulate(model, ff.Plan(60.0, motions=motions, thrusts=thrusts), seed=0)
+    sensors = tuple(replace(s, rate=10.0) for s in model.sensors)
+    plan = ff.Plan(60.0, motions=motions, thrusts=thrusts)
+    return model, ff.simulate(model, plan, sensors=sensors, seed=0)
 
 
-def latencies(step, items) -> np.ndarray:
-    """Seconds of each call."""
+def latencies(step: Callable[[Any], object], items: Sequence[Any]) -> Array:
+    """Processor seconds of each call."""
     out = np.empty(len(items))
     for k, item in enumerate(items):
-        begun = time.perf_counter()
+        begun = time.thread_time_ns()
         step(item)
-        out[k] = time.perf_counter() - begun
+        out[k] = 1e-9 * (time.thread_time_ns() - begun)
     return out
 
 
-def row(name: str, seconds: np.ndarray) -> dict[str, object]:
-    p50, p99 = np.percentile(seconds, [50, 99]) * 1e6
-    return {"who": name, "p50_us": float(p50), "p99_us": float(p99), "per_s": 1e6 / float(p50)}
+def p50(seconds: Array) -> float:
+    """A thousand median updates [s]."""
+    return 1e3 * float(np.median(seconds))
 
 
-def recursions(rows: list[np.ndarray]) -> list[dict[str, object]]:
-    """Ours, numpy, padasip and filterpy on the same rows (m, N + 1)."""
+def recursions(result: common.Table, rows: list[Array]) -> float:
+    """Ours, numpy, padasip and filterpy on the same rows (m, N + 1); ours [s]."""
     N = rows[0].shape[1] - 1
     T, x, work, g = np.zeros((N, N + 1)), np.zeros(N), np.zeros(N + 1), np.zeros(N + 1)
     np.fill_diagonal(T, 1e-3)
     givens(T, rows[0], work, x, g)
-    found = [row("ours: Givens, compiled", latencies(lambda r: givens(T, r, work, x, g), rows))]
+    T[:] = 0.0
+    np.fill_diagonal(T, 1e-3)
+    ours = p50(latencies(lambda r: givens(T, r, work, x, g), rows))
+    result.add_time("recursion alone, ours: Givens, compiled", ours, ours)
     rls = PlainRls(np.zeros(N), np.full(N, 1e6))
-    found.append(
-        row("numpy: covariance RLS", latencies(lambda r: rls.update(r[:, :-1], r[:, -1]), rows))
-    )
-    try:
-        import padasip
-
-        other = padasip.filters.FilterRLS(N, mu=1.0, eps=1e-6)
-
-        def adapt(r: np.ndarray) -> None:
-            for line in r:
-                other.adapt(line[-1], line[:-1])
-
-        found.append(row("padasip: FilterRLS", latencies(adapt, rows)))
-    except ImportError:
-        found.append({"who": "padasip: not installed, skipped"})
-    try:
-        from filterpy.kalman import KalmanFilter
-
-        kf = KalmanFilter(dim_x=N, dim_z=len(rows[0]))
-        kf.P *= 1e6
-
-        def update(r: np.ndarray) -> None:
-            kf.update(r[:, -1], R=np.eye(len(r)), H=r[:, :-1])
-
-        found.append(row("filterpy: KalmanFilter", latencies(update, rows)))
-    except ImportError:
-        found.append({"who": "filterpy: not installed, skipped"})
-    return found
+    theirs = p50(latencies(lambda r: rls.update(r[:, :-1], r[:, -1]), rows))
+    result.add_time("recursion alone, numpy: covariance RLS", theirs, ours)
+    result.add_promise("recursion: times faster than numpy", theirs / ours, least=20.0)
+    for run in (run_padasip, run_filterpy):
+        try:
+            run(result, rows, ours)
+        except ImportError as error:
+            result.notes.append(f"left out: {error}")
+    return ours
 
 
-def stream(tracker: OnlineEstimator, samples: list[Sample], n: int) -> dict[str, object]:
-    """A long stream: the same minute again and again, the clock going on."""
-    tracemalloc.start()
-    first = None
-    begun, taken = time.process_time(), 0
+def run_padasip(result: common.Table, rows: list[Array], ours: float) -> None:
+    """FilterRLS takes one row at a time."""
+    import padasip
+
+    other = padasip.filters.FilterRLS(rows[0].shape[1] - 1, mu=1.0, eps=1e-6)
+
+    def adapt(r: Array) -> None:
+        for line in r:
+            other.adapt(line[-1], line[:-1])
+
+    result.add_time("recursion alone, padasip: FilterRLS", p50(latencies(adapt, rows)), ours)
+
+
+def run_filterpy(result: common.Table, rows: list[Array], ours: float) -> None:
+    """KalmanFilter takes all rows of a sample at once."""
+    from filterpy.kalman import KalmanFilter
+
+    kf = KalmanFilter(dim_x=rows[0].shape[1] - 1, dim_z=len(rows[0]))
+    kf.P *= 1e6
+    unit = np.eye(len(rows[0]))
+    times = latencies(lambda r: kf.update(r[:, -1], R=unit, H=r[:, :-1]), rows)
+    result.add_time("recursion alone, filterpy: KalmanFilter", p50(times), ours)
+
+
+def long_stream(
+    result: common.Table, tracker: OnlineEstimator, samples: list[Sample], n: int
+) -> None:
+    """The same minute again and again, the clock going on: memory and answer must stay put.
+
+    After every lap the clock jumps, so that nothing is taken to happen between them.
+    """
+    truth = np.array([p.value for p in tracker.parameters.free_ones])
+    taken, laps, early = 0, 0, 0
     while taken < n:
-        shift = 60.0 * (taken // (len(samples) - 1))
-        for sample in samples[1:]:
-            tracker.update(Sample(sample.time + shift, sample.values))
-            taken += 1
-        first = tracemalloc.get_traced_memory()[0] if first is None else first
-    grown = tracemalloc.get_traced_memory()[0] - first
-    tracemalloc.stop()
-    seconds = time.process_time() - begun
-    return {"samples": taken, "bytes_grown": grown, "cpu_s": seconds}
+        laps += 1
+        for sample in samples:
+            tracker.update(Sample(sample.time + 1000.0 * laps, sample.values))
+        taken += len(samples)
+        if laps == 5:
+            early = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - early
+    estimate = tracker.estimate
+    sizes = estimate.unknowns.sizes[len(estimate.unknowns.nuisance) :]
+    off = float(np.max(np.abs(estimate.values - truth) / sizes))
+    result.add_promise(f"peak memory grown over {taken} samples [kB]", float(grown), most=1000.0)
+    result.notes.append(
+        f"{taken} samples: {tracker.health.n_rejected} rejected, worst parameter"
+        f" {off:.2g} natural sizes off; the noise of the one minute repeats in every lap"
+    )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
+    options = common.arguments(__doc__)
     model, seen = flight()
     params = ff.Parameters(model).free(f"{model.root.body}.*", "target.*")
+    n = len(params.free_ones)
+    result = common.Table("O6", f"live updates, 7 joints, {n} unknowns, 1000 updates")
     tracker = OnlineEstimator(model, params, like=seen)
     tracker.warm_up()
     samples, rows = list(seen), []
-    whole = []
     for sample in samples:
-        begun = time.perf_counter()
-        estimate = tracker.update(sample)
-        whole.append(time.perf_counter() - begun)
-        if estimate.verdict == "taken":
+        if tracker.update(sample).verdict == "taken":
             rows.append(tracker.memory.rows.copy())
-    table = [row("ours: whole update", np.array(whole[50:])), *recursions(rows[50:])]
-    longer = stream(tracker, samples, 20_000 if options.quick else 1_000_000)
-    longer["target.mass"] = tracker.estimate["target.mass"]
-    content = {"table": table, "stream": longer, "unknowns": len(params.free_ones)}
-    if options.json:
-        print(json.dumps(content))
-        return
-    for entry in table:
-        if "p50_us" in entry:
-            print(
-                f"{entry['who']:28s} p50 {entry['p50_us']:8.1f} us   p99 {entry['p99_us']:8.1f} us"
-            )
-        else:
-            print(entry["who"])
-    print(longer)
+    ours = recursions(result, rows[50:])
+    again = OnlineEstimator(model, params, like=seen)
+    whole = latencies(again.update, samples)[100:]
+    result.add_time("whole update, ours", p50(whole), ours)
+    result.add_promise("whole update, p99 [us]", 1e6 * float(np.percentile(whole, 99)), most=50.0)
+    result.notes.append(
+        f"whole update p50 {1e3 * p50(whole):.1f} us; {int(np.sum(whole > 5e-3))} updates over 5 ms"
+        " (the first samples are taken again once)"
+    )
+    long_stream(result, tracker, samples, 20_000 if options.quick else 1_000_000)
+    result.show(options)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 import freefloat as ff
+from freefloat.excitation.commands import Pulses
 from freefloat.identification.online.channels import told_by_model
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
 from freefloat.reproduce.paper_001_studies import excited
@@ -23,6 +24,15 @@ def clean_flight(name: str) -> ff.Telemetry:
     model = ff.load_model(name)
     quiet = tuple(replace(sensor, noise=0.0) for sensor in model.sensors)
     return ff.simulate(model, excited(model), sensors=quiet)
+
+
+@lru_cache(maxsize=4)
+def steady_flight(name: str) -> ff.Telemetry:
+    """The same with thrust that never switches."""
+    model = ff.load_model(name)
+    quiet = tuple(replace(sensor, noise=0.0) for sensor in model.sensors)
+    held = {t.name: Pulses(((0.0, 60.0, 1.0 + 0.5 * k),)) for k, t in enumerate(model.thrusters)}
+    return ff.simulate(model, replace(excited(model), thrusts=held), sensors=quiet)
 
 
 def noisy(name: str, seed: int, flight: ff.Telemetry | None = None) -> ff.Telemetry:

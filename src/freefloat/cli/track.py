@@ -111,10 +111,8 @@ def track(
     parquet
         A Parquet table of the estimates to write.
     """
-    from freefloat.cli import screen
-    from freefloat.cli.track_output import line_of, output
+    from freefloat.cli.track_output import output
     from freefloat.cli.track_request import understood
-    from freefloat.cli.track_view import announcement, screenful, summary
     from freefloat.cli.waiting import tell_first_run
     from freefloat.identification.online.latency import Latencies
 
@@ -124,8 +122,7 @@ def track(
     )  # fmt: skip
     tracker, samples = request.tracker, request.samples
     if not shared.json:
-        n = len(tracker.parameters.free_ones)
-        screen.show(*announcement(tracker.model, n, source, tracker.notes))
+        _announce(tracker, source)
     tell_first_run(*KERNELS, takes="about half a minute")
     tracker.warm_up()
     latencies = Latencies()
@@ -133,16 +130,42 @@ def track(
         _follow(tracker, samples, told, latencies, every=tracking.every, quiet=shared.json)
     if state is not None:
         tracker.save(state)
-    health, latency, n_lost = tracker.health, latencies.as_dict(), getattr(samples, "n_lost", 0)
     written = [str(path) for path in (out, parquet, state) if path is not None]
-    if shared.json:
+    n_lost = getattr(samples, "n_lost", 0)
+    _tell(tracker, latencies.as_dict(), n_lost, written, as_json=shared.json)
+    return 0 if tracker.health.sentence == "fine" else 1
+
+
+def _announce(tracker: OnlineEstimator, source: str) -> None:
+    """What is looked for, and where."""
+    from freefloat.cli import screen
+    from freefloat.cli.track_view import announcement
+
+    n = len(tracker.parameters.free_ones)
+    screen.show(*announcement(tracker.model, n, source, tracker.notes))
+
+
+def _tell(
+    tracker: OnlineEstimator,
+    latency: dict[str, float],
+    n_lost: int,
+    written: list[str],
+    *,
+    as_json: bool,
+) -> None:
+    """What became of the samples, at the end."""
+    from freefloat.cli import screen
+    from freefloat.cli.track_output import line_of
+    from freefloat.cli.track_view import screenful, summary
+
+    health = tracker.health
+    if as_json:
         content = {"samples": health.counts, "health": health.sentence, "latency": latency}
         content |= {"events": [vars(e) for e in health.events], "connections_lost": n_lost}
         sys.stdout.write(line_of({"summary": content, "files": written}) + "\n")
-    else:
-        screen.show("", screenful(tracker.estimate, health), "")
-        screen.show(*summary(health, latency, n_lost, written))
-    return 0 if health.sentence == "fine" else 1
+        return
+    screen.show("", screenful(tracker.estimate, health), "")
+    screen.show(*summary(health, latency, n_lost, written))
 
 
 def _follow(

@@ -48,7 +48,9 @@ def velocity_rows(*, quick: bool = False) -> list[Row]:
     rows = []
     for way in next(iter(errors.values())):
         for speed, found in errors.items():
-            status = "better" if way == "ours" and abs(found[way]) < 0.1 else "not published"
+            status = "not published"  # what the paper's ways give is told, not aimed at
+            if way == "ours":
+                status = "better" if abs(found[way]) < 0.1 else "missed"
             rows.append(
                 Row(table, f"I_n, {way}, v0 = {list(speed)}", "%", None, found[way], status)
             )
@@ -147,11 +149,14 @@ def _rls_of_samples(form: flights.PaperForm, seen: object) -> Array:
 
 
 def fuel_rows(*, quick: bool = False) -> list[Row]:
-    """The base loses 1 kg/s at its own velocity: random walk on it, forgetting, or nothing."""
-    duration = 20.0 if quick else 60.0
+    """The base loses 1 kg/s at its own velocity: random walk on it, forgetting, or nothing.
+
+    The targets, 0.56 and 0.14 %, are finer than the noise allows in this motion: the deviations
+    are told beside. The walk has no drift, so the estimate of a steady loss also lags behind it.
+    """
+    duration, n = (20.0, 2) if quick else (60.0, 6)
     flight, mass = draining(duration)
-    model = flight.system.model
-    seen = flights.telemetry(flight, noise=1.0)
+    seen = [flights.telemetry(flight, noise=1.0, seed=seed) for seed in range(n)]
     ways = {
         "random walk on the base": {"random_walk": {"bus.mass": DRAIN}},
         "forgetting 0.99": {"forgetting": 0.99},
@@ -159,15 +164,19 @@ def fuel_rows(*, quick: bool = False) -> list[Row]:
     }
     rows = []
     for words, options in ways.items():
-        tracker = flights.tracker_of(model, gate=0.0, reset=(), **options)
-        values = tracker.run(seen).values
-        for name, got, truth in (("m_1", values[0], mass), ("m_n", values[4], 250.0)):
-            error = 100.0 * abs(got / truth - 1.0)
-            is_walk = words.startswith("random")
-            limit = {"m_1": 0.56, "m_n": 0.14}[name]
-            status = "better" if is_walk and error < limit else "not published"
+        found = [
+            flights.tracker_of(flight.system.model, gate=0.0, reset=(), **options).run(one)
+            for one in seen
+        ]
+        for name, k, truth in (("m_1", 0, mass), ("m_n", 4, 250.0)):
+            error = 100.0 * float(np.median([abs(e.values[k] / truth - 1.0) for e in found]))
+            std = 100.0 * float(np.median([e.std[k] for e in found])) / truth
+            status = "not published"  # what the other ways give is told, not aimed at
+            if words.startswith("random"):
+                status = "better" if error <= {"m_1": 0.56, "m_n": 0.14}[name] else "missed"
+            note = f"median of {n} runs; deviation {std:.2g} %; from the paper's first guesses"
             rows.append(Row("Fuel: 1 kg/s leaves the base", f"{name}, {words}", "%", None, error,
-                            status, "with noise, from the paper's first guesses"))  # fmt: skip
+                            status, note))  # fmt: skip
     return rows
 
 

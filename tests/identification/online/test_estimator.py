@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 import pytest
-from live_flights import clean_flight, damaged, noisy, truth, wanted
+from live_flights import clean_flight, damaged, noisy, steady_flight, truth, wanted
 from scipy.stats import chi2
 
 import freefloat as ff
@@ -45,40 +45,54 @@ def test_surprise_and_errors_are_as_large_as_they_should_be(figure):
 @pytest.mark.promise("O4")
 @pytest.mark.parametrize("name", [PLANE, SPACE])
 def test_agrees_with_batch(figure, name):
-    """Within one standard deviation of the batch answer, nearly always."""
-    apart = []
-    for seed in range(2):
-        flight = noisy(name, seed)
-        live = tracker(name, like=flight).run(flight)
-        fit = ff.identify(ff.load_model(name), wanted(name), flight, method="momentum",
-                          physical=False)  # fmt: skip
-        apart += [abs(live[n][0] - fit[n].value) / fit[n].std for n in live.names]
-    share = float(np.mean(np.array(apart) < 1.0))
-    figure("O4", f"{name}: {share:.1%} within 1 sigma, worst {max(apart):.2f}")
-    # In space batch integrates velocity by a spline across the kinks of thrust, live knows of them;
-    # that moves batch by about one sigma there.
-    assert share >= (0.95 if name == PLANE else 0.6)
+    """Within one standard deviation of the batch answer for 95 of 100 parameters.
+
+    With thrust that stays on: batch integrates the velocity by a spline, which blurs the kinks of
+    switching thrust and moves its answer by about a deviation; live knows of them.
+    """
+    shares, worst = {}, {}
+    for kind, flown in (("steady", steady_flight(name)), ("switching", clean_flight(name))):
+        apart = []
+        for seed in range(2):
+            flight = noisy(name, seed, flown)
+            live = tracker(name, like=flight).run(flight)
+            fit = ff.identify(ff.load_model(name), wanted(name), flight, method="momentum",
+                              physical=False)  # fmt: skip
+            apart += [abs(live[n][0] - fit[n].value) / fit[n].std for n in live.names]
+        shares[kind], worst[kind] = float(np.mean(np.array(apart) < 1.0)), max(apart)
+    told = ", ".join(f"{k} thrust {shares[k]:.1%} (worst {worst[k]:.2f})" for k in shares)
+    figure("O4", f"{name}, within 1 sigma: {told}")
+    assert shares["steady"] >= 0.95
+    assert worst["switching"] < 3.0  # and never another answer
 
 
 @pytest.mark.promise("O2")
-def test_a_bad_stream_is_survived(figure):
-    name, errors, clean = PLANE, [], []
-    for seed in range(4):
+@pytest.mark.parametrize(("name", "n"), [(PLANE, 8), (SPACE, 2)])
+def test_a_bad_stream_is_survived(figure, name, n):
+    errors, clean, covered = [], [], []
+    for seed in range(n):
         flight = noisy(name, seed)
-        clean.append(tracker(name, like=flight).run(flight).values - truth(name))
+        reference = tracker(name, like=flight).run(flight)
         t = tracker(name, like=flight, reorder=3)
         stream = damaged(flight, seed)
         for sample in stream:
-            e = t.update(sample)
+            t.update(sample)
         e = t.finish()
         assert np.all(np.linalg.eigvalsh(e.covariance) > 0.0)
         assert e.health.n_samples == len(stream)  # every sample is accounted for
         assert e.health.counts["duplicate"] and e.health.counts["unusable"]
-        assert e.health.counts["spike"] >= 1 and e.health.counts["clock jump"] >= 1
-        errors.append(e.values - truth(name))
-    size = np.sqrt(np.mean(np.square(clean))), np.sqrt(np.mean(np.square(errors)))
-    figure("O2", f"rms error {size[1] / size[0]:.2f} times that of the clean stream")
-    assert size[1] < 20.0 * size[0]  # far from lost; twice is the aim, not met yet
+        assert e.health.counts["clock jump"] >= 1
+        assert e.health.counts.get("gated", 0) + e.health.counts.get("spike", 0) >= 1
+        clean.append((reference.values - truth(name)) / reference.std)
+        errors.append((e.values - truth(name)) / reference.std)
+        covered.append(np.abs(e.values - truth(name)) < 1.96 * e.std)
+    ratio = np.sqrt(np.mean(np.square(errors)) / np.mean(np.square(clean)))
+    share = float(np.mean(covered))
+    told = f"error {ratio:.2f} times that of the clean stream, 95 % intervals hold {share:.1%}"
+    figure("O2", f"{name}, {n} streams: {told}")
+    assert ratio <= 2.0
+    # 0.85: of 64 (40) strongly correlated intervals; 0.95 less three deviations of ten free ones
+    assert share >= 0.85
 
 
 def test_nothing_that_arrives_raises():

@@ -49,6 +49,15 @@ def has_changed(memory: Memory, *, was_gated: bool) -> bool:
     return excess > LIMIT
 
 
+def is_out_of_step(memory: Memory) -> bool:
+    """Whether the last two samples were gated: the one they are compared with may be the outlier.
+
+    An outlier among the first two samples of a segment is no surprise to a filter that does not
+    know the momentum yet.
+    """
+    return bool(memory.numbers[SETTLED]) and int(memory.counts[VERDICTS]) & 3 == 3
+
+
 def _is_settled(memory: Memory) -> bool:
     """Whether surprise can be trusted: weights come from an estimate, or the model's fit well."""
     n, numbers = int(memory.counts[SINCE_CHANGE]), memory.numbers

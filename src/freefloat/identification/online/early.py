@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freefloat.identification.online.kernels.memory import LEVEL, SETTLED, Memory
+from freefloat.identification.online.kernels.memory import (
+    CHI2,
+    DOF,
+    LEVEL,
+    N_ROWS,
+    NIS,
+    SETTLED,
+    SHARE,
+    TAKEN,
+    WRONG,
+    Memory,
+    new_scratch,
+)
 
 if TYPE_CHECKING:
     from freefloat.arrays import Array
@@ -19,7 +31,14 @@ if TYPE_CHECKING:
     from freefloat.identification.online.sample import Taken
 
 MOST = 600  # samples that are kept; after so many without a clear estimate, none
+FEW = 3  # outliers that any start may have; and one in twenty samples
+AGREEING = 2.0  # chi-square per row of samples that agree with each other
+PATIENCE = 200  # samples after which it is the model or the noise that is wrong, not the samples
+PROBATION = 50  # samples
+NEVER = 10**9
+# What is kept when the samples are taken again: the weights; or all that the samples have said.
 WEIGHTS = ("wx", "phi", "rotor")
+INFORMED = (*WEIGHTS, "triangle", "bias", "x", "worst", "spread")
 
 
 class Early:
@@ -28,14 +47,20 @@ class Early:
     def __init__(self, memory: Memory) -> None:
         self.snapshot: Memory | None = _copied(memory)
         self.entries: list[tuple[float, float, Array, Array, Array]] = []
+        self.probation = 0  # samples for which a settled filter may still turn out to be misled
 
     def begin(self, memory: Memory) -> None:
         """Keep samples again, from here on."""
-        self.snapshot, self.entries = _copied(memory), []
+        self.snapshot, self.entries, self.probation = _copied(memory), [], 0
 
     def note(self, time: float, taken: Taken, *, is_sample: bool) -> None:
         """Keep one: a sample, or inputs alone."""
         if self.snapshot is None:
+            return
+        if self.probation:
+            self.probation -= 1
+            if not self.probation:
+                self.end()
             return
         flags = 2.0 * is_sample + taken.has_wrench
         self.entries.append(
@@ -46,24 +71,106 @@ class Early:
 
     def end(self) -> None:
         """Keep no more."""
-        self.snapshot, self.entries = None, []
+        self.snapshot, self.entries, self.probation = None, [], 0
 
-    def replay(self, problem: Problem, memory: Memory, scratch: Scratch) -> None:
-        """Take all that was kept again, with the weights that memory has now."""
+    def is_ready(self, memory: Memory) -> bool:
+        """Whether the kept samples can be taken again: the estimate is clear of noise."""
+        is_collecting = self.snapshot is not None and not self.probation
+        return is_collecting and bool(memory.numbers[SETTLED])
+
+    def rewind(self, memory: Memory) -> None:
+        """Back to where it began: what came since contradicts itself."""
+        assert self.snapshot is not None
+        _put_back(self.snapshot, memory, ())
+        self.entries, self.probation = [], 0
+
+    def replay(self, problem: Problem, memory: Memory, scratch: Scratch) -> int | None:
+        """Take all that was kept again, with weights of the estimate, and outliers left out.
+
+        The gate knows nothing of the first samples, so an outlier among them slips in. With all of
+        them together it is seen: the sample that fits worst is left out and all are taken again,
+        until the worst is no surprise; first with the model's weights, which no outlier has
+        touched. Returned: how many were left out; None if the samples do not agree yet: the model's
+        weights go on.
+        """
+        assert self.snapshot is not None
+        entries = list(self.entries)
+        ungated = problem._replace(gates=np.zeros(2))
+        steady = ungated._replace(every=np.array([problem.every[0], NEVER]))
+        n_out = 0
+        if problem.gates[0] > 0.0:
+            n_out = self._leave_out(problem, steady, memory, scratch, kept=())
+            self._take_all(ungated, memory, scratch, ())  # for weights that outliers did not touch
+        n_out += self._leave_out(problem, ungated, memory, scratch, kept=WEIGHTS)
+        rows = memory.counts[N_ROWS] - self.snapshot.counts[N_ROWS]
+        chi2 = memory.numbers[CHI2] - self.snapshot.numbers[CHI2]
+        if len(entries) < PATIENCE and chi2 > AGREEING * max(rows - len(memory.x), 1):
+            self.entries = entries
+            self._take_all(steady, memory, scratch, ())
+            memory.numbers[SETTLED] = 0.0
+            return None
+        self.entries, self.probation = [], PROBATION
+        return n_out
+
+    def _leave_out(
+        self,
+        problem: Problem,
+        ungated: Problem,
+        memory: Memory,
+        scratch: Scratch,
+        *,
+        kept: tuple[str, ...],
+    ) -> int:
+        """Take all again, and again without the worst, until no outlier is left; how many."""
+        n_out = 0
+        most = FEW + len(self.entries) // 20 if problem.gates[0] > 0.0 else 0
+        self._take_all(ungated, memory, scratch, kept)
+        while n_out < most and (worst := self._worst(problem, ungated, memory)) is not None:
+            time, flags, vector, levels, wrench = self.entries[worst]
+            self.entries[worst] = (time, flags - 2.0, vector, levels, wrench)
+            n_out += 1
+            self._take_all(ungated, memory, scratch, kept)
+        return n_out
+
+    def _worst(self, problem: Problem, ungated: Problem, memory: Memory) -> int | None:
+        """The sample that fits worst to what all say; None if none is a surprise."""
+        again = _copied(memory)
+        nis, dof = self._take_all(ungated, again, new_scratch(problem, again), INFORMED)
+        seen = np.flatnonzero(dof > 0.0)
+        if not seen.size:
+            return None
+        limits = np.where(dof[seen] == len(problem.rows), problem.gates[0], problem.gates[1])
+        # the median: a few outliers do not make the others look good
+        excess = nis[seen] / limits / max(1.0, float(np.median(nis[seen] / dof[seen])))
+        if not np.max(excess) > 1.0:
+            return None
+        worst = int(seen[np.argmax(excess)])
+        if worst == seen[0]:  # it may be the very first one that is wrong, which has no rows
+            return next(k for k, entry in enumerate(self.entries) if entry[1] >= 2.0)
+        return worst
+
+    def _take_all(
+        self, problem: Problem, memory: Memory, scratch: Scratch, kept: tuple[str, ...]
+    ) -> tuple[Array, Array]:
+        """Go back, but for what is `kept`, and take all entries; NIS and rows of each."""
         from freefloat.identification.online.kernels.update import take_sample, tell_inputs
 
         assert self.snapshot is not None
-        for name, array in self.snapshot._asdict().items():
-            if name not in WEIGHTS:
-                getattr(memory, name)[...] = array
+        share, wrong = memory.numbers[SHARE], memory.numbers[WRONG]
+        _put_back(self.snapshot, memory, kept)
+        if "x" in kept:
+            memory.numbers[SHARE], memory.numbers[WRONG] = share, wrong
         memory.numbers[LEVEL], memory.numbers[SETTLED] = 1.0, 1.0
-        for time, flags, vector, levels, wrench in self.entries:
+        found = np.zeros((2, len(self.entries)))
+        for k, (time, flags, vector, levels, wrench) in enumerate(self.entries):
             has_wrench = flags % 2.0 == 1.0
-            if flags >= 2.0:
-                take_sample(problem, memory, scratch, time, vector, levels, wrench, has_wrench)
-            else:
+            if flags < 2.0:
                 tell_inputs(problem, memory, time, levels, wrench, has_wrench)
-        self.end()
+                continue
+            code = take_sample(problem, memory, scratch, time, vector, levels, wrench, has_wrench)
+            if code == TAKEN:
+                found[:, k] = memory.numbers[NIS], memory.numbers[DOF]
+        return found[0], found[1]
 
     # -- as arrays, for the state file -------------------------------------------------------------
 
@@ -75,6 +182,7 @@ class Early:
         for k, name in enumerate(("time", "flags", "vector", "levels", "wrench")):
             column = [entry[k] for entry in self.entries]
             found[f"kept.{name}"] = np.array(column)
+        found["kept.probation"] = np.array(self.probation)
         return found
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
@@ -85,6 +193,7 @@ class Early:
         fields = {name: arrays[f"early.{name}"] for name in Memory._fields}
         self.snapshot = Memory(**fields)
         kept = [arrays[f"kept.{n}"] for n in ("time", "flags", "vector", "levels", "wrench")]
+        self.probation = int(arrays["kept.probation"])
         self.entries = [
             (float(t), float(f), v, lv, w) for t, f, v, lv, w in zip(*kept, strict=True)
         ]
@@ -92,3 +201,9 @@ class Early:
 
 def _copied(memory: Memory) -> Memory:
     return Memory(*(array.copy() for array in memory))
+
+
+def _put_back(snapshot: Memory, memory: Memory, kept: tuple[str, ...]) -> None:
+    for name, array in snapshot._asdict().items():
+        if name not in kept:
+            getattr(memory, name)[...] = array

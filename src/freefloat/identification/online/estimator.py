@@ -240,8 +240,10 @@ class OnlineEstimator:
         is_sample = code in (BEGUN, TAKEN)
         if is_sample or self.taken.has_inputs:
             self.early.note(time, self.taken, is_sample=is_sample)
-        if self.early.snapshot is not None and self.memory.numbers[SETTLED]:
-            self.early.replay(self.problem, self.memory, self.scratch)
+        if self.early.is_ready(self.memory):
+            n_out = self.early.replay(self.problem, self.memory, self.scratch)
+            self.counts["taken"] -= n_out or 0
+            self.counts["gated"] += n_out or 0
 
     def _mind_the_gap(self, time: float) -> None:
         """After a silence in which forces may have acted unseen, momentum must be found anew."""
@@ -262,13 +264,18 @@ class OnlineEstimator:
         m.level_moments[:] = m.wrench_moments[:] = m.detour[:] = m.unsure[:] = 0.0
         if not m.numbers[SETTLED]:
             self.early.begin(m)  # what was kept belongs to another segment
-        self.events.append(Event(time, kind, f"{why}: initial momentum found anew"))
+        self._note(Event(time, kind, f"{why}: initial momentum found anew"))
+
+    def _note(self, event: Event) -> None:
+        self.events.append(event)
         del self.events[:-1000]  # a bounded memory of what happened
 
     def _watch(self, time: float, *, was_gated: bool) -> None:
         m = self.memory
         if changes.has_changed(m, was_gated=was_gated):
             self._change(time)
+        elif was_gated and changes.is_out_of_step(m):
+            self._restart(time, "restart", "the last samples disagree with the one before them")
         if m.repeats.max() == changes.REPEATED:
             for name in changes.frozen_channels(m, self.channels):
                 self.silenced.add(name)
@@ -282,6 +289,10 @@ class OnlineEstimator:
     def _change(self, time: float) -> None:
         """Something was caught or let go: what belongs to it is unknown again."""
         m = self.memory
+        if self.early.snapshot is not None:
+            self.early.rewind(m)
+            self._note(Event(time, "restart", "the first samples contradict each other"))
+            return
         names = self.unknowns.names
         what = ", ".join(dict.fromkeys(names[k].split(".")[0] for k in self._reset))
         self.events.append(changes.change_event(time, what or "nothing"))

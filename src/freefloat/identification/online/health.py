@@ -13,7 +13,9 @@ VERDICTS: tuple[Verdict, ...] = (
     "begun", "taken", "gated", "broken", "unusable", "spike", "incomplete", "late", "duplicate",
     "clock jump", "unreadable", "waiting",
 )  # fmt: skip
-EventKind = Literal["change", "stuck", "frozen", "clock jump", "gap"]
+# said when most samples lack channels: only instants that have all of them give equations
+DIFFERENT_RATES = "channels of different rates? Bring them together first (telemetry.resample)"
+EventKind = Literal["change", "stuck", "frozen", "clock jump", "gap", "restart"]
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,8 @@ class Health:
                 (k for k in self.counts if k not in ("taken", "begun", "waiting")),
                 key=lambda k: self.counts[k],
             )
-            return f"{share:.0%} of the samples are not used, most of them {worst}"
+            told = f"{share:.0%} of the samples are not used, most of them {worst}"
+            return f"{told}; {DIFFERENT_RATES}" if worst == "incomplete" else told
         # 3: chi-square per row of a hundred rows stays within 1 +- 0.4; three is not chance
         if self.n_rows > 100 and self.misfit > 3.0:
             return f"residuals are {self.misfit:.1f} times too large: model or noise are wrong"

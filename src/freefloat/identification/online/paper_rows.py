@@ -62,6 +62,16 @@ class PaperForm:
             parts += [body, products / body[0]]
         return np.concatenate(parts)
 
+    def theta(self, phi: Array) -> Array:
+        """theta of the twenty parameters: inertias about the centres of mass."""
+        found = []
+        for own in (phi[:10], phi[10:]):
+            b = own[1:4] / own[0]
+            far = own[0] * (b @ b * np.eye(3) - np.outer(b, b))
+            found += [six - far[i, j] for six, (i, j) in zip(own[4:], PAIRS, strict=True)]
+        kept = [10 * (k // 10) + k % 10 - 4 for k in self.theta_places]
+        return np.array([found[6 * (k // 10) + k % 10] for k in kept])
+
     def split(self, Y: Array) -> tuple[Array, Array]:
         """phi and -psi of angular rows Y (rows, 20): columns of theta, and of D(mu).
 

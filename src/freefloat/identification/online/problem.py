@@ -107,11 +107,7 @@ def _change(system: System, parameters: Parameters) -> Array:
 
 
 def _walk(unknowns: Unknowns, walk: Mapping[str, float]) -> Array:
-    """Variance per second of every unknown's random walk, in sizes; walk: glob -> per root second.
-
-    Mass that leaves takes momentum along, so the initial momentum wanders with a walking mass, as
-    if it left at a metre per second.
-    """
+    """Variance per second of every unknown's walk, in sizes; walk: glob -> per root second."""
     rates = np.zeros(len(unknowns.names))
     for glob, rate in walk.items():
         hits = [k for k, name in enumerate(unknowns.names) if fnmatchcase(name, glob)]
@@ -121,9 +117,6 @@ def _walk(unknowns: Unknowns, walk: Mapping[str, float]) -> Array:
                 " deviation per square root of a second, in its unit"
             )
         rates[hits] = rate
-    masses = [rates[k] for k, name in enumerate(unknowns.names) if name.endswith(".mass")]
-    n = len(unknowns.nuisance)
-    rates[:n] = np.maximum(rates[:n], np.max(masses, initial=0.0))
     return (rates / unknowns.sizes) ** 2
 
 

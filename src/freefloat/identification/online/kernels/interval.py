@@ -14,9 +14,11 @@ from __future__ import annotations
 from freefloat.compilation import inlined
 from freefloat.dynamics.kernels.spatial import C, cross
 from freefloat.identification.online.kernels.inputs import lagrange
+from freefloat.identification.online.kernels.memory import SETTLED
 from freefloat.identification.online.kernels.triangle import cholesky
 
 FLOOR = 1e-8  # of the largest variance of its kind: nothing has infinite weight
+FAR_OFF, SETTLED_OFF = 0.2, 0.02  # how wrong the parameters of the weights may be
 LOST = 1e12  # variance, times its own, of an angular row over a gap
 
 
@@ -45,11 +47,13 @@ def integrate_interval(problem, m, k, t, s):
     h = t - origin
     for axis in range(9):
         k.gain[axis] = 0.0
+    for axis in range(3):
+        k.lag[axis] = 0.0
     for j in range(first, 4):
         c = k.coefficients[j]
-        k.parts[j] = h * (c[0] + h * (c[1] / 2.0 + h * (c[2] / 3.0 + h * c[3] / 4.0)))
+        part = h * (c[0] + h * (c[1] / 2.0 + h * (c[2] / 3.0 + h * c[3] / 4.0)))
         for axis in range(3):
-            k.gain[axis] += k.parts[j] * k.velocities[j, axis]
+            k.gain[axis] += part * k.velocities[j, axis]
     for axis in range(3):
         k.gain[axis] += m.detour[axis]
         k.positions[3, axis] = k.gain[axis]
@@ -57,34 +61,39 @@ def integrate_interval(problem, m, k, t, s):
         if m.level_moments[n, 0] != 0.0:
             add_thrust(tree.thrusters[n], m.level_moments[n], k, first)
     add_command(m.wrench_moments, k, first)
-    refine_way(problem, m, k, first, 0.5 * h)
+    refine_way(problem, m, k, 0.5 * h)
     return first
 
 
 @inlined
-def refine_way(problem, m, k, first, half):
-    """dr by the trapezoidal rule, plus what higher order adds from velocities with less noise.
+def refine_way(problem, m, k, half):
+    """dr by the trapezoidal rule, plus what that lacks, from readings with less noise.
 
     A velocity's error in dr then is that of the trapezoidal rule, which the linear rows of the same
-    two samples explain. What the momentum says of a velocity (up to a constant, which drops out)
-    has the small noise of gyro and encoders, but is as wrong as the parameters of the weights; so
-    the two corrections are mixed as if those were 20 % off.
+    two samples explain. What the rule lacks follows from where the centre of mass is: with S the
+    first moment about the root and M the mass, M dr = int(P) dt - [S(t) - S(t')], whatever happens
+    in between, long gaps included. It has the small noise of attitude and encoders, but is as wrong
+    as the parameters of the weights, so it is mixed with what the polynomial through the last
+    velocities says, as if those were FAR_OFF wrong (SETTLED_OFF once they are an estimate).
     """
     n = m.wx.shape[0]
+    M = k.w.L[0, C]
+    S, S0, R, R0 = k.w.L[0], m.inertia, k.axes[3], m.axes[3]
+    off = SETTLED_OFF if m.numbers[SETTLED] == 1.0 else FAR_OFF
     for axis in range(3):
-        measured = foretold = 0.0
-        for j in range(first, 4):
-            d = k.parts[j] - (half if j > 1 else 0.0)
-            table = k.columns if j == 3 else m.linear[j + 1]
-            impulse = k.gain[3 + axis] if j == 3 else m.impulses[j + 1, axis] - m.impulse[axis]
-            for p in range(n):
-                impulse -= table[axis, p] * m.wx[p]
-            measured += d * k.velocities[j, axis]
-            foretold += d * (k.velocities[j, axis] + (impulse - table[axis, n]) / k.w.L[0, C])
-        noise, error = half * problem.sigma[6 + axis], 0.2 * foretold
+        a = 3 * axis
+        moment = R[a] * S[C + 1] + R[a + 1] * S[C + 2] + R[a + 2] * S[C + 3]
+        moment -= R0[a] * S0[1] + R0[a + 1] * S0[2] + R0[a + 2] * S0[3]
+        drift = k.columns[axis, n] + m.columns[axis, n]  # of S, by the rates of both ends
+        for p in range(n):
+            drift += (k.columns[axis, p] + m.columns[axis, p]) * m.wx[p]
+        ends = m.velocity[axis] + k.velocities[3, axis]
+        drift -= M * ends
+        pushed = half * k.gain[3 + axis] - k.lag[axis]
+        lacking = (pushed - moment + half * drift) / M
+        noise, error = half * problem.sigma[6 + axis], off * lacking
         share = error * error / (error * error + noise * noise + 1e-300)
-        end = k.velocities[2, axis] + k.velocities[3, axis]
-        k.gain[axis] = m.detour[axis] + half * end + share * measured + (1.0 - share) * foretold
+        k.gain[axis] = share * k.gain[axis] + (1.0 - share) * (half * ends + lacking)
 
 
 @inlined
@@ -95,14 +104,15 @@ def add_thrust(thruster, moments, k, first):
     for j in range(first, 4):
         c, R = k.coefficients[j], k.axes[j]
         part = c[0] * moments[0] + c[1] * moments[1] + c[2] * moments[2] + c[3] * moments[3]
+        late = c[0] * moments[1] + c[1] * moments[2] + c[2] * moments[3]
         gx = R[0] * fx + R[1] * fy + R[2] * fz
         gy = R[3] * fx + R[4] * fy + R[5] * fz
         gz = R[6] * fx + R[7] * fy + R[8] * fz
         p = k.positions[j]
         ax, ay, az = cross(p[0], p[1], p[2], gx, gy, gz)
-        k.gain[3] += part * gx
-        k.gain[4] += part * gy
-        k.gain[5] += part * gz
+        k.gain[3], k.lag[0] = k.gain[3] + part * gx, k.lag[0] + late * gx
+        k.gain[4], k.lag[1] = k.gain[4] + part * gy, k.lag[1] + late * gy
+        k.gain[5], k.lag[2] = k.gain[5] + part * gz, k.lag[2] + late * gz
         k.gain[6] += part * (R[0] * tx + R[1] * ty + R[2] * tz + ax)
         k.gain[7] += part * (R[3] * tx + R[4] * ty + R[5] * tz + ay)
         k.gain[8] += part * (R[6] * tx + R[7] * ty + R[8] * tz + az)
@@ -113,6 +123,7 @@ def add_command(moments, k, first):
     """The impulse of the commanded wrench, its force acting where the root is."""
     for axis in range(3):
         k.gain[3 + axis] += moments[3 + axis, 0]
+        k.lag[axis] += moments[3 + axis, 1]
         k.gain[6 + axis] += moments[axis, 0]
     for i in range(4):
         fx, fy, fz = moments[3, i], moments[4, i], moments[5, i]
@@ -163,21 +174,44 @@ def set_rows(problem, now, before, dx, dy, dz, J, gain, is_probe, out):
 
 
 @inlined
-def set_ends(sigma, half, px, py, pz, slopes, ends):
-    """ends (sources, 6): a sample's errors as they enter the interval it ends.
+def set_moments(sigma, slopes, out):
+    """out (sources, 3): the change of the first moment by one deviation of every position.
 
-    Velocity errors also make dr wrong, and with it dr x P; half: of the interval [s].
+    The first moment moves with a position as the linear momentum does with its rate.
     """
+    n = (slopes.shape[0] - 9) // 2
+    for k in range(3 + n):
+        place, rate = (3 + k, k) if k < 3 else (6 + k, 6 + n + k)
+        size = sigma[place] / sigma[rate] if sigma[rate] > 0.0 else 0.0
+        for axis in range(3):
+            out[place, axis] = size * slopes[rate, axis]
+
+
+@inlined
+def set_ends(k, sigma, half, side, px, py, pz, slopes, moments, ends):
+    """ends (sources, 6): a sample's errors as they enter the interval it ends (side 1).
+
+    Errors also make dr wrong, and with it dr x P: velocities by the trapezoidal rule, positions
+    and rates by what the rule lacks (`refine_way`); side -1: the interval it starts.
+    """
+    M = k.w.L[0, C]
     for n in range(slopes.shape[0]):
         for r in range(6):
             ends[n, r] = slopes[n, r]
-    for axis in range(3):
-        size = half * sigma[6 + axis]
-        x, y, z = size * (axis == 0), size * (axis == 1), size * (axis == 2)
+        if 6 <= n < 9:
+            x, y, z = (
+                half * sigma[n] * (n == 6),
+                half * sigma[n] * (n == 7),
+                half * sigma[n] * (n == 8),
+            )
+        else:
+            x = (half * slopes[n, 0] - side * moments[n, 0]) / M
+            y = (half * slopes[n, 1] - side * moments[n, 1]) / M
+            z = (half * slopes[n, 2] - side * moments[n, 2]) / M
         ax, ay, az = cross(x, y, z, px, py, pz)
-        ends[6 + axis, 3] += ax
-        ends[6 + axis, 4] += ay
-        ends[6 + axis, 5] += az
+        ends[n, 3] += ax
+        ends[n, 4] += ay
+        ends[n, 5] += az
 
 
 @inlined
@@ -185,7 +219,7 @@ def covariances(problem, m, k, half, is_lost):
     """k.C: covariance of the rows, and k.X: of the previous rows (first index) with them."""
     n_rows = problem.rows.shape[0]
     px, py, pz = m.momentum[0], m.momentum[1], m.momentum[2]
-    set_ends(problem.sigma, half, px, py, pz, m.slopes, k.starts)
+    set_ends(k, problem.sigma, half, -1.0, px, py, pz, m.slopes, m.moments, k.starts)
     for a in range(n_rows):
         i = problem.rows[a]
         for b in range(n_rows):

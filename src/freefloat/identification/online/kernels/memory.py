@@ -54,8 +54,7 @@ class Memory(NamedTuple):
     velocities: np.ndarray  # (4, 3) from the segment's first velocity on
     positions: np.ndarray  # (4, 3)
     axes: np.ndarray  # (4, 9)
-    impulses: np.ndarray  # (4, 3) of the segment, up to each
-    linear: np.ndarray  # (4, 3, unknowns + 1) linear rows of each
+    velocity: np.ndarray  # (3,) of the last sample; `velocities` are without kinks
     shift: np.ndarray  # (3,) the segment's first velocity
     impulse: np.ndarray  # (3,)
     momentum: np.ndarray  # (3,) linear, at the last sample, by the weights' parameters
@@ -71,6 +70,7 @@ class Memory(NamedTuple):
     probe: np.ndarray  # (6, unknowns + 1)
     probe_velocity: np.ndarray  # (3,)
     slopes: np.ndarray  # (sources, 6)
+    moments: np.ndarray  # (sources, 3) change of the first moment by a deviation
     ends: np.ndarray  # (sources, 6)
     factor: np.ndarray  # (m, m)
     rows: np.ndarray  # (m, N + 1)
@@ -106,6 +106,7 @@ class Scratch(NamedTuple):
     probe: np.ndarray
     probe_velocity: np.ndarray
     slopes: np.ndarray
+    moments: np.ndarray
     ends: np.ndarray
     starts: np.ndarray
     times: np.ndarray
@@ -114,7 +115,7 @@ class Scratch(NamedTuple):
     axes: np.ndarray
     coefficients: np.ndarray
     gain: np.ndarray  # (12,) dr, impulse, angular impulse, linear momentum
-    parts: np.ndarray  # (4,) weights of the last velocities in dr [s]
+    lag: np.ndarray  # (3,) force times the time since the last sample, over the interval [N s2]
     after: np.ndarray  # (3,) impulse so far
     rows: np.ndarray
     probe_rows: np.ndarray
@@ -128,6 +129,8 @@ class Scratch(NamedTuple):
     left: np.ndarray
     row: np.ndarray
     g: np.ndarray
+    d: np.ndarray
+    pushed: np.ndarray
     W: np.ndarray
 
 
@@ -139,12 +142,13 @@ def new_memory(problem: Problem) -> Memory:
     return Memory(
         counts=np.zeros(8, dtype=np.int64), numbers=np.zeros(10), times=np.zeros(4),
         velocities=np.zeros((4, 3)), positions=np.zeros((4, 3)), axes=np.zeros((4, 9)),
-        impulses=np.zeros((4, 3)), linear=np.zeros((4, 3, n + 1)), shift=np.zeros(3),
+        velocity=np.zeros(3), shift=np.zeros(3),
         impulse=np.zeros(3), momentum=np.zeros(3), inertia=np.zeros(10),
         detour=np.zeros(3), kink=np.zeros(3), unsure=np.zeros(6), levels=np.zeros(k),
         level_moments=np.zeros((k, 4)), wrench=np.zeros((4, 7)), wrench_moments=np.zeros((6, 4)),
         columns=np.zeros((6, n + 1)), probe=np.zeros((6, n + 1)), probe_velocity=np.zeros(3),
-        slopes=np.zeros((sources, 6)), ends=np.zeros((sources, 6)), factor=np.zeros((m, m)),
+        slopes=np.zeros((sources, 6)), moments=np.zeros((sources, 3)),
+        ends=np.zeros((sources, 6)), factor=np.zeros((m, m)),
         rows=np.zeros((m, N + 1)), probe_rows=np.zeros((m, N + 1)), triangle=np.zeros((N, N + 1)),
         bias=np.zeros((N, N + 1)), x=np.zeros(N), worst=np.ones(N),
         spread=np.eye(N),
@@ -166,12 +170,13 @@ def new_scratch(problem: Problem, memory: Memory) -> Scratch:
         w=new_work(tree), weights=weights, Y=np.zeros((6, 10 * links)), energy=np.zeros(10 * links),
         sample=np.zeros(10 + 2 * c), original=np.zeros(10 + 2 * c), turn=np.zeros(3),
         columns=np.zeros(wide), tables=np.zeros((3, *wide)), probe=np.zeros(wide),
-        probe_velocity=np.zeros(3), slopes=np.zeros(tall), ends=np.zeros(tall),
+        probe_velocity=np.zeros(3), slopes=np.zeros(tall), moments=np.zeros((sources, 3)),
+        ends=np.zeros(tall),
         starts=np.zeros(tall), times=np.zeros(4), velocities=np.zeros((4, 3)),
         positions=np.zeros((4, 3)), axes=np.zeros((4, 9)), coefficients=np.zeros((4, 4)),
-        gain=np.zeros(12), parts=np.zeros(4), after=np.zeros(3), rows=np.zeros((m, N + 1)),
+        gain=np.zeros(12), lag=np.zeros(3), after=np.zeros(3), rows=np.zeros((m, N + 1)),
         probe_rows=np.zeros((m, N + 1)), C=np.zeros((m, m)), X=np.zeros((m, m)),
         G=np.zeros((m, m)), D=np.zeros((m, m)), U=np.zeros((N, m)), V=np.zeros((N, m)),
         S=np.zeros((m, m)), left=np.zeros(m), row=np.zeros(N + 1), g=np.zeros(N + 1),
-        W=np.zeros((N, N)),
+        d=np.zeros(N), pushed=np.zeros(N), W=np.zeros((N, N)),
     )  # fmt: skip

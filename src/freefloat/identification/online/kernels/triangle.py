@@ -45,26 +45,32 @@ def forget(T, bias, factor):
 
 
 @inlined
-def let_wander(T, bias, x, i, variance, row, g):
-    """Unknown i takes a random step of this variance: its information becomes less.
+def let_wander(T, bias, x, d, last, variance, row, g, pushed):
+    """The unknowns take a random step of this variance along d, which ends at place `last`.
 
-    The step w is eliminated from [1/sqrt(variance), 0; -R e_i, R] from row i upwards, which keeps
+    The step w is eliminated from [1/sqrt(variance), 0; -R d, R] from that row upwards, which keeps
     the triangle. B and c follow so that the corrected solution stays where it is; see docs/live.md.
     """
     N = T.shape[0]
-    for k in range(N):  # g = R^T R e_i
+    for j in range(last + 1):  # R d
         total = 0.0
-        for j in range(min(i, k) + 1):
-            total += T[j, k] * T[j, i]
+        for k in range(j, last + 1):
+            total += T[j, k] * d[k]
+        pushed[j] = total
+    size = 0.0
+    for k in range(N):  # g = R^T R d
+        total = 0.0
+        for j in range(min(last, k) + 1):
+            total += T[j, k] * pushed[j]
         g[k] = total
-    shrink = variance / (1.0 + variance * g[i])
-    wander_bias(bias, x, i, shrink, g, row)
+        size += total * d[k]
+    wander_bias(bias, x, d, variance / (1.0 + variance * size), g, row)
     head = 1.0 / sqrt(variance)
     for k in range(N + 1):
         row[k] = 0.0
-    for back in range(i + 1):
-        j = i - back
-        a, b = head, -T[j, i]
+    for back in range(last + 1):
+        j = last - back
+        a, b = head, -pushed[j]
         r = sqrt(a * a + b * b)
         c, s = a / r, b / r
         head = r
@@ -75,17 +81,22 @@ def let_wander(T, bias, x, i, variance, row, g):
 
 
 @inlined
-def wander_bias(bias, x, i, shrink, g, column):
-    """B -> M^T B M and its c, with M = 1 - shrink e_i g^T."""
+def wander_bias(bias, x, d, shrink, g, column):
+    """B -> M^T B M and its c, with M = 1 - shrink d g^T."""
     N = bias.shape[0]
-    along = 0.0
+    along = own = 0.0
     for k in range(N):
         along += g[k] * x[k]
-        column[k] = bias[k, i]
-    own = bias[i, i]
+        total = 0.0
+        for m in range(N):
+            total += bias[k, m] * d[m]
+        column[k] = total  # B d
     for k in range(N):
+        own += d[k] * column[k]
         bias[k, N] -= shrink * column[k] * along
-    ahead = bias[i, N]
+    ahead = 0.0
+    for k in range(N):
+        ahead += d[k] * bias[k, N]
     for k in range(N):
         bias[k, N] -= shrink * g[k] * ahead
         for m in range(N):

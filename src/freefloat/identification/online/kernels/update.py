@@ -10,6 +10,7 @@ from freefloat.identification.online.kernels.interval import (
     integrate_interval,
     set_ends,
     set_factors,
+    set_moments,
     set_rows,
     whiten,
 )
@@ -36,6 +37,7 @@ from freefloat.identification.online.kernels.memory import (
     UNUSABLE,
     WRONG,
 )
+from freefloat.identification.online.kernels.momenta import gather_outboard
 from freefloat.identification.online.kernels.spikes import is_spike
 from freefloat.identification.online.kernels.switch import integrate_inputs, switch
 from freefloat.identification.online.kernels.triangle import (
@@ -47,6 +49,7 @@ from freefloat.identification.online.kernels.triangle import (
 
 HUGE = 1e12  # no reading in SI units is larger
 UNSETTLED = 30.0  # times the gate, as long as weights are those of a model that may be far off
+ROWS_EACH = 8  # rows for every unknown before an estimate makes weights: fewer may hide an outlier
 STILL = 5.0  # standard deviations of its rate within which a joint rests
 
 
@@ -60,16 +63,11 @@ def keep(m, k, t):
             m.positions[j, axis] = m.positions[j + 1, axis]
         for axis in range(9):
             m.axes[j, axis] = m.axes[j + 1, axis]
-        for axis in range(3):
-            m.impulses[j, axis] = m.impulses[j + 1, axis]
-            for p in range(m.columns.shape[1]):
-                m.linear[j, axis, p] = m.linear[j + 1, axis, p]
     m.times[3] = t
     for axis in range(3):
-        m.velocities[3, axis] = k.sample[7 + axis]
+        m.velocities[3, axis] = m.velocity[axis] = k.sample[7 + axis]
         m.positions[3, axis] += k.gain[axis]
         m.impulse[axis] += k.gain[3 + axis]
-        m.impulses[3, axis] = m.impulse[axis]
         m.momentum[axis] = k.gain[9 + axis]
         m.probe_velocity[axis] = k.probe_velocity[axis]
         m.detour[axis] = m.unsure[axis] = m.unsure[3 + axis] = 0.0
@@ -80,12 +78,12 @@ def keep(m, k, t):
     for a in range(m.columns.shape[0]):
         for b in range(m.columns.shape[1]):
             m.columns[a, b] = k.columns[a, b]
-            if a < 3:
-                m.linear[3, a, b] = k.columns[a, b]
             m.probe[a, b] = k.probe[a, b]
     for n in range(m.slopes.shape[0]):
         for r in range(6):
             m.slopes[n, r], m.ends[n, r] = k.slopes[n, r], k.ends[n, r]
+        for axis in range(3):
+            m.moments[n, axis] = k.moments[n, axis]
     for n in range(m.level_moments.shape[0]):
         for i in range(4):
             m.level_moments[n, i] = 0.0
@@ -97,15 +95,25 @@ def keep(m, k, t):
 
 @inlined
 def age(problem, m, k, seconds):
-    """Old information fades, and wandering unknowns lose some of theirs."""
+    """Old information fades, and wandering unknowns lose some of theirs.
+
+    Mass that comes or goes does so at its own velocity, and takes its momentum along: the momentum
+    of the segment's start moves with a wandering parameter, by the parameter's column.
+    """
     if problem.forgetting < 1.0:
         forget(m.triangle, m.bias, problem.forgetting)
+    nn = problem.n_nuisance
     for i in range(m.x.shape[0]):
         variance = problem.walk[i] * seconds
-        if i < problem.n_nuisance:  # an impulse that is not known for sure stays in the momentum
+        if i < nn:  # an impulse that is not known for sure stays in the momentum
             variance += m.unsure[i] / (problem.momentum_size * problem.momentum_size)
         if variance > 0.0:
-            let_wander(m.triangle, m.bias, m.x, i, variance, k.row, k.g)
+            for j in range(m.x.shape[0]):
+                k.d[j] = 1.0 if j == i else 0.0
+            if i >= nn:
+                for b in range(nn):
+                    k.d[b] = m.columns[b, i - nn] / problem.momentum_size
+            let_wander(m.triangle, m.bias, m.x, k.d, i, variance, k.row, k.g, k.pushed)
 
 
 @inlined
@@ -143,9 +151,13 @@ def renew_estimate(problem, m, k):
         m.numbers[SHARE], m.numbers[WRONG] = solve_corrected(
             m.triangle, m.bias, n_rows, m, m.spread, k.W, k.g
         )
-    if count % problem.every[1] == 0 and m.numbers[SHARE] == 1.0:
+    is_enough = m.counts[SINCE_CHANGE] * k.rows.shape[0] >= ROWS_EACH * m.x.shape[0]
+    if count % problem.every[1] == 0 and is_enough and m.numbers[SHARE] == 1.0:
         m.numbers[SETTLED] = 1.0
         renew_weights(problem, m, problem.n_nuisance)
+        gather_outboard(problem.tree, k.weights, k.w.L, k.w.U, 0.0, 0.0, 0.0)
+        for n in range(10):
+            m.inertia[n] = k.w.L[0, C + n]
 
 
 @inlined
@@ -236,7 +248,9 @@ def take_rows(problem, m, k, t, s):
     measure(problem, m, k, s)
     first = 3 if is_first else integrate_interval(problem, m, k, t, k.sample)
     half = 0.5 * h
-    set_ends(problem.sigma, half, k.gain[9], k.gain[10], k.gain[11], k.slopes, k.ends)
+    set_moments(problem.sigma, k.slopes, k.moments)
+    px, py, pz = k.gain[9], k.gain[10], k.gain[11]
+    set_ends(k, problem.sigma, half, 1.0, px, py, pz, k.slopes, k.moments, k.ends)
     if is_first:
         keep(m, k, t)
         return BEGUN
@@ -294,7 +308,8 @@ def take_sample(problem, m, k, t, s, levels, wrench, has_wrench):
     if not is_usable(t, s):
         return UNUSABLE
     integrate_inputs(problem, m, t, levels, wrench, has_wrench)
-    if is_spike(problem, m, t, s):
+    is_guarded = problem.gates[0] > 0.0 and m.numbers[SETTLED] == 0.0  # later, the gate does it
+    if is_guarded and is_spike(problem, m, t, s):
         m.counts[N_GATED] += 1
         verdict = SPIKY
     else:
