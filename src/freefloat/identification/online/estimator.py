@@ -78,6 +78,13 @@ class OnlineEstimator:
     'incomplete'
     """
 
+    def __new__(cls, model: Model, parameters: Parameters, **options: Any) -> OnlineEstimator:
+        """The estimator itself, or the Kalman filter where something swings unmeasured."""
+        from freefloat.identification.online.kalman import KalmanEstimator, is_filtered
+
+        is_kalman = is_filtered(model, parameters, options.get("like"))
+        return super().__new__(KalmanEstimator if is_kalman else cls)
+
     def __init__(
         self,
         model: Model,
