@@ -18,11 +18,13 @@ from freefloat.dynamics.frames import rotations
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.sensitivity import integrate_with_sensitivity
 from freefloat.dynamics.tree import System
+from freefloat.identification.online.sensing import pull_of
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
 
 STEP = 0.02  # [s] of the integrator, at most; RK4 is exact to 1e-7 below 2 Hz
 ORDERS = 4  # position, rate, acceleration, jerk
 # 1 / factorials: how far order j of a joint's motion carries into order i, powers of time apart
+NOW = np.zeros((1, 3))
 CARRY = np.array([1.0, 1.0, 1.0 / 2.0, 1.0 / 6.0, 1.0 / 24.0, 1.0 / 120.0])
 
 
@@ -95,7 +97,7 @@ def inputs_at(system: System, joints: Array, push: Array, times: Array) -> Input
 
 def flown(
     system: System, layout: Layout, time: float, ahead: float, *, x: Array, joints: Array,
-    push: Array, pull: Array,
+    push: Array,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """State and joint motion `ahead` seconds on, and the transition F of the error state."""
     n = max(ceil(ahead / STEP - 1e-9), 1)
@@ -109,35 +111,50 @@ def flown(
     own = slice(0, layout.n_states)
     n_both = layout.n_states + layout.n_parameters
     F[own, :n_both] = path.tangents[-1][layout.rows] @ layout.mix
-    F[own, layout.joints] = reaction(system, x, pull, ahead)[layout.rows]
+    end, after = path.states[-1], carried(joints, ahead)
+    ends = [
+        (x, pull_of(system, time, x, inputs=inputs_at(system, joints, push, NOW))),
+        (end, pull_of(system, time + ahead, end, inputs=inputs_at(system, after, push, NOW))),
+    ]
+    F[own, layout.joints] = reaction(system, ends, ahead)[layout.rows]
     g = layout.n_joints
     for i in range(ORDERS):
         for j in range(i + 1, ORDERS):
             rows = n_both + i * g + np.arange(g)
             F[rows, rows + (j - i) * g] = CARRY[j - i] * ahead ** (j - i)
-    return path.states[-1], carried(joints, ahead), F
+    return end, after, F
 
 
-def reaction(system: System, x: Array, pull: Array, ahead: float) -> Array:
+def reaction(system: System, ends: Sequence[tuple[Array, Array]], ahead: float) -> Array:
     """How errors of the joints' motion move the free states: (tangent rows, 4 joints).
 
-    pull (6 + c, 3, joints): accelerations per position, rate and acceleration of the joints, held
-    over the step.
+    ends: at both ends of the step the state and (6 + c, 3, joints) accelerations per position, rate
+    and acceleration of the joints; straight in between. What an acceleration does must match what
+    the rate it leads to does, or errors that cancel in truth pile up.
     """
     free = system.tree.free[system.tree.free >= 6] - 6
-    g, f = pull.shape[2], len(free)
-    turn = rotations(x[None])[0]
-    felt = np.concatenate([turn @ pull[3:6].reshape(3, -1), pull[:3].reshape(3, -1),
-                           pull[6 + free].reshape(f, -1)]).reshape(6 + f, 3, g)  # fmt: skip
+    f, g = len(free), len(system.tree.given)
+    first, last = (_felt(x, pull, free) for x, pull in ends)
     moved = np.zeros((12 + 2 * f, ORDERS, g))
     velocity = [*range(6, 12), *range(12 + f, 12 + 2 * f)]
     place = [*range(6), *range(12, 12 + f)]
     for order in range(ORDERS):
         for k in range(min(order, 2) + 1):  # order j is felt through all below it
-            power = order - k + 1
-            moved[velocity, order] += CARRY[power] * ahead**power * felt[:, k]
-            moved[place, order] += CARRY[power + 1] * ahead ** (power + 1) * felt[:, k]
+            n = order - k
+            size = CARRY[n] * ahead ** (n + 1)
+            a, change = first[:, k], last[:, k] - first[:, k]
+            moved[velocity, order] += size * (a / (n + 1) + change / (n + 2))
+            late = change * (1.0 / (n + 2) - 1.0 / (n + 3))
+            moved[place, order] += size * ahead * (a / ((n + 1) * (n + 2)) + late)
     return moved.reshape(12 + 2 * f, -1)
+
+
+def _felt(x: Array, pull: Array, free: Array) -> Array:
+    """Rates of velocity (world axes), rate and free coordinates per joint motion."""
+    turn = rotations(x[None])[0]
+    g = pull.shape[2]
+    rows = [turn @ pull[3:6].reshape(3, -1), pull[:3].reshape(3, -1)]
+    return np.concatenate([*rows, pull[6 + free].reshape(len(free), -1)]).reshape(-1, 3, g)
 
 
 def stepped(system: System, layout: Layout, x: Array, step: Array) -> Array:

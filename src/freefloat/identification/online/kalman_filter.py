@@ -54,7 +54,6 @@ class Memory(NamedTuple):
     joints: Array  # (4, joints) position, rate, acceleration, jerk
     root: Array  # S of the error state's covariance S S^T
     values: Array  # of the parameters
-    pull: Array  # accelerations per joint motion, at the last sample
     push: Array  # thrusters, then torque and force
     numbers: Array
     counts: Array
@@ -140,7 +139,6 @@ class KalmanFilter:
         return Memory(
             x, np.zeros((ORDERS, g)), np.diag(self._spread()),
             start + self.unknowns.sizes * self.unknowns.prior[:, 0],
-            np.zeros((6 + system.n_coordinates, 3, g)),
             np.zeros(len(system.tree.thruster_link) + 6), np.zeros(3),
             np.zeros(4, dtype=np.int64),
         )  # fmt: skip
@@ -198,7 +196,6 @@ class KalmanFilter:
         c = system.n_coordinates
         m.x[13 : 13 + c] = [one.home for one in coordinates]
         m.joints[:] = joints
-        m.pull[:] = 0.0
         self._forget_states()
         self._settle()
         m.numbers[TIME], m.counts[IS_BEGUN], m.counts[N_BAD] = time, 1, 0
@@ -233,7 +230,7 @@ class KalmanFilter:
             return True
         x, joints, F = flown(
             self.system, self.layout, float(m.numbers[TIME]), ahead, x=m.x, joints=m.joints,
-            push=m.push, pull=m.pull,
+            push=m.push,
         )  # fmt: skip
         if not (np.all(np.isfinite(x)) and np.all(np.isfinite(F))):
             return False
@@ -360,7 +357,6 @@ class KalmanFilter:
         seen = sight(
             self.system, streams, float(m.numbers[TIME]), m.x, inputs=inputs, names=layout.names
         )
-        m.pull[:] = seen.pull
         biases = {p.name: k for k, p in enumerate(self.unknowns.free) if p.name[:5] == "bias."}
         both = layout.n_states + layout.n_parameters
         C, left = [], []

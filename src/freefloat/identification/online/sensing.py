@@ -32,14 +32,12 @@ NUDGES = (1e-6, 1e-4, 1.0)
 class Sight:
     """Readings of every stream with slopes by states and parameters, and by q, dq, ddq of joints.
 
-    values: per stream (k,); by_names (r, names); by_joints (r, 3, joints); pull (6 + c, 3, joints):
-    the same for the accelerations.
+    values: per stream (k,); by_names (r, names); by_joints (r, 3, joints).
     """
 
     values: list[Array]
     by_names: list[Array]
     by_joints: list[Array]
-    pull: Array
 
 
 def live_streams(
@@ -115,26 +113,14 @@ def sight(
     names: Sequence[str],
 ) -> Sight:  # fmt: skip
     """What the streams should read at state x; inputs: one row, whose end is now."""
-    g, given = inputs.given.shape[2], system.tree.given
-    n, c = 1 + 3 * g, system.n_coordinates
-    states = np.repeat(x[None], n, axis=0)
-    table = np.repeat(inputs.given[:1, 2:3], n, axis=0)
-    for order in range(3):
-        for m in range(g):
-            row = 1 + order * g + m
-            table[row, 0, m, order] += NUDGES[order]
-            if order < 2:
-                states[row, 13 + order * c + given[m]] += NUDGES[order]
-    table = np.repeat(table, 3, axis=1)
-    rows = Inputs(table, inputs.effort[:1], inputs.push[:1], inputs.gains)
-    times = np.full(n, time)
-    motion = observe(system, states, inputs=rows, times=times)
-    at = Instant(times, states, motion, rows)
+    g = inputs.given.shape[2]
+    at = _nudged(system, time, x, inputs)
+    motion, rows, times, states = at.motion, at.inputs, at.times, at.states
     first = Motion(motion.accelerations[:1], motion.forces[:1], motion.links[:1])
     now = Instant(times[:1], states[:1], first, rows)
     slopes = integrate_with_sensitivity(system, x, names, inputs=inputs, step=1.0, n_steps=0,
                                         time=time)  # fmt: skip
-    seen = Sight([], [], [], _by_joint(motion.accelerations[1:] - motion.accelerations[0], g))
+    seen = Sight([], [], [])
     for stream in streams:
         (truth,) = readings(system, stream.sensor, at).values()
         truth = truth[:, None] if truth.ndim == 1 else truth
@@ -150,6 +136,30 @@ def sight(
         seen.by_names.append(own)
         seen.by_joints.append(_by_joint(change, g))
     return seen
+
+
+def pull_of(system: System, time: float, x: Array, *, inputs: Inputs) -> Array:
+    """Accelerations per position, rate and acceleration of the joints: (6 + c, 3, joints)."""
+    accelerations = _nudged(system, time, x, inputs).motion.accelerations
+    return _by_joint(accelerations[1:] - accelerations[0], inputs.given.shape[2])
+
+
+def _nudged(system: System, time: float, x: Array, inputs: Inputs) -> Instant:
+    """The instant as it is, then with position, rate and acceleration of each joint nudged."""
+    g, given = inputs.given.shape[2], system.tree.given
+    n, c = 1 + 3 * g, system.n_coordinates
+    states = np.repeat(x[None], n, axis=0)
+    table = np.repeat(inputs.given[:1, 2:3], n, axis=0)
+    for order in range(3):
+        for m in range(g):
+            row = 1 + order * g + m
+            table[row, 0, m, order] += NUDGES[order]
+            if order < 2:
+                states[row, 13 + order * c + given[m]] += NUDGES[order]
+    table = np.repeat(table, 3, axis=1)
+    rows = Inputs(table, inputs.effort[:1], inputs.push[:1], inputs.gains)
+    times = np.full(n, time)
+    return Instant(times, states, observe(system, states, inputs=rows, times=times), rows)
 
 
 def predicted(
