@@ -134,7 +134,7 @@ def reaction(system: System, ends: Sequence[tuple[Array, Array]], ahead: float) 
     """
     free = system.tree.free[system.tree.free >= 6] - 6
     f, g = len(free), len(system.tree.given)
-    first, last = (_felt(x, pull, free) for x, pull in ends)
+    first, last = (felt(x, pull, system.tree.free) for x, pull in ends)
     moved = np.zeros((12 + 2 * f, ORDERS, g))
     velocity = [*range(6, 12), *range(12 + f, 12 + 2 * f)]
     place = [*range(6), *range(12, 12 + f)]
@@ -149,8 +149,9 @@ def reaction(system: System, ends: Sequence[tuple[Array, Array]], ahead: float) 
     return moved.reshape(12 + 2 * f, -1)
 
 
-def _felt(x: Array, pull: Array, free: Array) -> Array:
+def felt(x: Array, pull: Array, free: Array) -> Array:
     """Rates of velocity (world axes), rate and free coordinates per joint motion."""
+    free = free[free >= 6] - 6
     turn = rotations(x[None])[0]
     g = pull.shape[2]
     rows = [turn @ pull[3:6].reshape(3, -1), pull[:3].reshape(3, -1)]

@@ -38,6 +38,7 @@ from freefloat.identification.online.kalman_filter import (
     Settings,
     unknowns_of,
 )
+from freefloat.identification.online.opening import MOST, Kept, opened, recorded
 from freefloat.identification.online.problem import walk_rates
 from freefloat.identification.online.reorder import ReorderBuffer
 from freefloat.identification.online.sensing import live_streams
@@ -49,7 +50,9 @@ from freefloat.telemetry.channels import Telemetry
 from freefloat.telemetry.stream import Sample
 
 JERK = 3.0  # [rad/s^3 per root second]
+OPENING = 6.0  # [s] solved at once before the filter goes on
 GAP = 2.0  # [s] without a sample, after which the states are found anew
+MOST_OPENING = 20.0  # [s]; if even these cannot be solved, the filter starts from the priors
 MOST_BAD = 10  # samples in a row that surprise: something has changed
 
 
@@ -69,7 +72,8 @@ class KalmanEstimator(OnlineEstimator):
     """The OnlineEstimator of models with unmeasured passive coordinates.
 
     Options are those of OnlineEstimator, and jerk: how briskly driven joints move, as a random walk
-    of their jerk [rad/s^3 per root second]. Parameters without a prior count as known to half their
+    of their jerk [rad/s^3 per root second]; opening [s]: the first seconds, which are solved at
+    once by output error. Parameters without a prior count as known to half their
     natural size. Samples may hold any part of the channels, at any rate.
     """
 
@@ -89,6 +93,7 @@ class KalmanEstimator(OnlineEstimator):
         reorder: int = 0,
         reset: tuple[str, ...] | None = None,
         jerk: float = JERK,
+        opening: float = OPENING,
         **others: Any,
     ) -> None:
         whole = _with_fixed_values(model, parameters)
@@ -104,6 +109,7 @@ class KalmanEstimator(OnlineEstimator):
         )
         self.filter = KalmanFilter(self.system, parameters, streams, self.unknowns, self.problem)
         self.memory: Any = self.filter.memory
+        self.early: Any = Kept(opening)
         self.channels: Any = Readout(self.system, streams)
         self.outliers = {s.prefix: 0 for s in streams}
         self.clock, self.buffer = Clock(), ReorderBuffer(reorder)
@@ -155,8 +161,7 @@ class KalmanEstimator(OnlineEstimator):
 
     def _process(self, sample: Sample) -> Verdict:
         f, m, readout = self.filter, self.filter.memory, self.channels
-        push = m.push.copy()
-        readout.read(sample.values, push)
+        readout.read(sample.values, m.push.copy())
         if not readout.found and not readout.has_inputs:
             return "unusable" if readout.has_channels else "incomplete"
         judged = self.clock.judge(sample.time)
@@ -164,6 +169,14 @@ class KalmanEstimator(OnlineEstimator):
             self._restart(sample.time, "clock jump", "the clock jumped")
         elif judged != "next":
             return "clock jump" if judged == "suspect" else judged
+        if self.early.samples is not None:
+            return self._keep(sample)
+        return self._follow(sample)
+
+    def _follow(self, sample: Sample) -> Verdict:
+        f, m, readout = self.filter, self.filter.memory, self.channels
+        push = m.push.copy()
+        readout.read(sample.values, push)
         if m.counts[IS_BEGUN] and sample.time - m.numbers[TIME] > GAP:
             self._restart(sample.time, "gap", f"no sample for {sample.time - m.numbers[TIME]:.3g} s")
         verdict: Verdict = "taken"
@@ -176,6 +189,30 @@ class KalmanEstimator(OnlineEstimator):
             return "broken"
         m.push[:] = push
         return self._take(sample.time, verdict) if readout.found else "incomplete"
+
+    def _keep(self, sample: Sample) -> Verdict:
+        """Keep a sample of the first seconds; once they are full, begin where they end."""
+        early, f = self.early, self.filter
+        if early.samples and sample.time - early.samples[-1].time > GAP:
+            early.samples.clear()
+        verdict: Verdict = "taken" if early.samples else "begun"
+        early.samples.append(Sample(sample.time, dict(sample.values)))
+        self.time = sample.time
+        if not early.is_full():
+            return verdict
+        flight = recorded(early.samples, f.streams, self.channels.pushes)
+        start = opened(
+            self.system.model, self.parameters, flight, unknowns=self.unknowns, layout=f.layout
+        )
+        kept, early.samples = early.samples, None
+        if start is None and early.seconds < MOST_OPENING and len(kept) < MOST:
+            early.samples, early.seconds = kept, 2.0 * early.seconds
+            return verdict
+        if start is not None:
+            f.begin_at(start)
+            for late in (s for s in kept if s.time > start.time):
+                self._follow(late)
+        return verdict
 
     def _take(self, time: float, verdict: Verdict) -> Verdict:
         f, found = self.filter, self.channels.found
@@ -198,6 +235,8 @@ class KalmanEstimator(OnlineEstimator):
     def _restart(self, time: float, kind: Any, why: str) -> None:
         """A new segment: the next complete sample begins the states anew."""
         self.filter.memory.counts[IS_BEGUN] = 0
+        if self.early.samples is not None:
+            self.early.samples.clear()
         self.events.append(Event(time, kind, f"{why}: states found anew"))
         del self.events[:-1000]  # a bounded memory of what happened
 

@@ -22,6 +22,7 @@ from freefloat.identification.online.flow import (
     layout_of,
     stepped,
 )
+from freefloat.identification.online.opening import Opened
 from freefloat.identification.online.problem import Unknowns
 from freefloat.identification.online.sensing import innovation, predicted, sight
 from freefloat.identification.online.square_root import propagated, surprise, updated
@@ -200,6 +201,14 @@ class KalmanFilter:
         self._settle()
         m.numbers[TIME], m.counts[IS_BEGUN], m.counts[N_BAD] = time, 1, 0
         return True
+
+    def begin_at(self, start: Opened) -> None:
+        """Start where the first seconds end."""
+        m = self.memory
+        m.x[:], m.joints[:], m.root[:] = start.x, start.joints, start.root
+        m.values[:] = start.values
+        self._settle()
+        m.numbers[TIME], m.counts[IS_BEGUN], m.counts[N_BAD] = start.time, 1, 0
 
     def _forget_states(self) -> None:
         """States and joints as at the beginning; what is known of parameters stays."""
