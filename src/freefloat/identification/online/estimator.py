@@ -83,7 +83,7 @@ class OnlineEstimator:
         from freefloat.identification.online.kalman import KalmanEstimator, is_filtered
 
         is_kalman = is_filtered(model, parameters, options.get("like"))
-        return super().__new__(KalmanEstimator if is_kalman else cls)
+        return object.__new__(KalmanEstimator if is_kalman else cls)
 
     def __init__(
         self,
@@ -325,7 +325,7 @@ def _with_fixed_values(model: Model, parameters: Parameters) -> Model:
     from freefloat.identification.write_back import with_parameters
 
     known = parameter_values(flatten(model))
-    moved = {p.name: p.value for p in parameters if known[p.name] != p.value}
+    moved = {p.name: p.value for p in parameters if known.get(p.name, p.value) != p.value}
     return with_parameters(model, moved) if moved else model
 
 

@@ -30,6 +30,8 @@ class Readout:
         self.pushes = (*pushes, *(f"base.{name}" for name in WRENCH))
         self.notes: tuple[str, ...] = ()
         self.has_inputs = self.has_channels = False
+        # a state file holds these of every estimator; what holds on is in the filter's memory
+        self.vector = self.levels = self.wrench = np.zeros(0)
         self.found: dict[int, Array] = {}
 
     def read(self, values: Mapping[str, Any], push: Array) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
+from numpy.typing import NDArray
 
 from freefloat.arrays import Array
 from freefloat.dynamics.directions import directions
@@ -37,7 +38,7 @@ class Layout:
     """
 
     names: tuple[str, ...]
-    rows: Array
+    rows: NDArray[np.intp]
     mix: Array
     n_states: int
     n_parameters: int
@@ -149,7 +150,7 @@ def reaction(system: System, ends: Sequence[tuple[Array, Array]], ahead: float) 
     return moved.reshape(12 + 2 * f, -1)
 
 
-def felt(x: Array, pull: Array, free: Array) -> Array:
+def felt(x: Array, pull: Array, free: NDArray[np.int64]) -> Array:
     """Rates of velocity (world axes), rate and free coordinates per joint motion."""
     free = free[free >= 6] - 6
     turn = rotations(x[None])[0]

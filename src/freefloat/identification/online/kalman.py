@@ -26,7 +26,8 @@ from freefloat.identification.online.estimator import (
 )
 from freefloat.identification.online.filtered import FilteredEstimate, Readout
 from freefloat.identification.online.health import VERDICTS, Event, Health, Verdict
-from freefloat.identification.online.kalman_filter import (
+from freefloat.identification.online.kalman_filter import KalmanFilter
+from freefloat.identification.online.kalman_memory import (
     CHI2,
     DOF,
     IS_BEGUN,
@@ -34,7 +35,6 @@ from freefloat.identification.online.kalman_filter import (
     N_ROWS,
     NIS,
     TIME,
-    KalmanFilter,
     Settings,
     unknowns_of,
 )
@@ -78,7 +78,6 @@ class KalmanEstimator(OnlineEstimator):
     """
 
     filter: KalmanFilter
-    outliers: dict[str, int]  # by sensor: readings that were too surprising
 
     def __init__(
         self,
@@ -111,7 +110,7 @@ class KalmanEstimator(OnlineEstimator):
         self.memory: Any = self.filter.memory
         self.early: Any = Kept(opening)
         self.channels: Any = Readout(self.system, streams)
-        self.outliers = {s.prefix: 0 for s in streams}
+        self.taken: Any = self.channels
         self.clock, self.buffer = Clock(), ReorderBuffer(reorder)
         self.counts = dict.fromkeys(VERDICTS, 0)
         self.events: list[Event] = []
@@ -127,6 +126,12 @@ class KalmanEstimator(OnlineEstimator):
     def values(self) -> Array:
         """The parameters as they are known now."""
         return self.filter.memory.values.copy()
+
+    @property
+    def outliers(self) -> dict[str, int]:
+        """How many readings of each sensor were too surprising to be used."""
+        counts = self.filter.memory.outliers.tolist()
+        return {s.prefix: n for s, n in zip(self.filter.streams, counts, strict=True)}
 
     def warm_up(self) -> None:
         """Load or compile the kernels, so that the first sample takes no longer than others."""
@@ -160,8 +165,8 @@ class KalmanEstimator(OnlineEstimator):
         )  # fmt: skip
 
     def _process(self, sample: Sample) -> Verdict:
-        f, m, readout = self.filter, self.filter.memory, self.channels
-        readout.read(sample.values, m.push.copy())
+        readout = self.channels
+        readout.read(sample.values, self.filter.memory.push.copy())
         if not readout.found and not readout.has_inputs:
             return "unusable" if readout.has_channels else "incomplete"
         judged = self.clock.judge(sample.time)
@@ -178,7 +183,9 @@ class KalmanEstimator(OnlineEstimator):
         push = m.push.copy()
         readout.read(sample.values, push)
         if m.counts[IS_BEGUN] and sample.time - m.numbers[TIME] > GAP:
-            self._restart(sample.time, "gap", f"no sample for {sample.time - m.numbers[TIME]:.3g} s")
+            self._restart(
+                sample.time, "gap", f"no sample for {sample.time - m.numbers[TIME]:.3g} s"
+            )
         verdict: Verdict = "taken"
         if not m.counts[IS_BEGUN]:
             if not f.begin(sample.time, readout.found):
@@ -211,7 +218,7 @@ class KalmanEstimator(OnlineEstimator):
         if start is not None:
             f.begin_at(start)
             for late in (s for s in kept if s.time > start.time):
-                self._follow(late)
+                self._follow(late)  # smoothing ends a little before the samples do
         return verdict
 
     def _take(self, time: float, verdict: Verdict) -> Verdict:
@@ -220,8 +227,7 @@ class KalmanEstimator(OnlineEstimator):
         if odd is None:
             self._restart(time, "change", "the readings could not be followed")
             return "broken"
-        for k in odd:
-            self.outliers[f.streams[k].prefix] += 1
+        f.memory.outliers[odd] += 1
         self.time = time
         # sensors fail one by one; when most of them surprise together, it is the robot
         is_bad = 2 * len(odd) > len(found)

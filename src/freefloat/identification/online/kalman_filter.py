@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.directions import parameter_names
 from freefloat.dynamics.renumber import renumbered
 from freefloat.dynamics.tree import System, with_friction
-from freefloat.errors import IdentificationError
-from freefloat.identification.natural_sizes import natural_sizes
 from freefloat.identification.online.flow import (
     ORDERS,
     Layout,
@@ -21,6 +16,18 @@ from freefloat.identification.online.flow import (
     inputs_at,
     layout_of,
     stepped,
+)
+from freefloat.identification.online.kalman_memory import (
+    CHI2,
+    DOF,
+    IS_BEGUN,
+    N_BAD,
+    N_ROWS,
+    NIS,
+    TIME,
+    Memory,
+    Settings,
+    copied,
 )
 from freefloat.identification.online.opening import Opened
 from freefloat.identification.online.problem import Unknowns
@@ -30,8 +37,6 @@ from freefloat.identification.output_error.streams import WITH_FORCES, Stream
 from freefloat.identification.output_error.unknowns import NON_NEGATIVE, state_names
 from freefloat.identification.parameters import Parameters
 
-SPREAD = 0.5  # natural sizes: how well a parameter without a prior is known
-BIAS_SPREAD = 100.0  # of a sample's noise
 # How far the first sample may be off what is assumed of the root [m, rad, m/s, rad/s], of what
 # swings [rad, rad/s], and of driven joints: position, rate, acceleration, jerk.
 STATE_SPREAD = {"position": 10.0, "attitude": 0.3, "velocity": 1.0, "rate": 0.3}
@@ -44,60 +49,6 @@ SHRINK = 0.3  # of a deviation: how far draws go; curvature grows with the squar
 SURE = 0.01  # natural sizes: below, slopes are all there is to see
 LARGE_PARAMETER = 0.003  # natural sizes
 LARGE_ACCELERATION = 0.1  # [rad/s^2]
-TIME, CHI2, NIS = range(3)
-IS_BEGUN, N_ROWS, DOF, N_BAD = range(4)
-
-
-class Memory(NamedTuple):
-    """Everything that changes from sample to sample."""
-
-    x: Array  # the state
-    joints: Array  # (4, joints) position, rate, acceleration, jerk
-    root: Array  # S of the error state's covariance S S^T
-    values: Array  # of the parameters
-    push: Array  # thrusters, then torque and force
-    numbers: Array
-    counts: Array
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What was asked of the filter.
-
-    sigma: deviations of all rows; walk: variance per second of parameters, in natural sizes; gates:
-    the largest NIS by number of rows, none when empty; jerk: random walk of the joints' jerk.
-    """
-
-    sigma: Array
-    walk: Array
-    forgetting: float
-    gates: Array
-    jerk: float
-    probing: float = 0.0
-
-
-def unknowns_of(system: System, parameters: Parameters, streams: Sequence[Stream]) -> Unknowns:
-    """The free parameters with sizes and priors."""
-    free = parameters.free_ones
-    if not free:
-        raise IdentificationError("nothing is free; say what to look for with Parameters.free(...)")
-    noise = {f"bias.{c}": n for s in streams for c, n in zip(s.rows, s.noise, strict=True)}
-    known = {*parameter_names(system), *noise}
-    odd = [p.name for p in free if p.name not in known or p.name.startswith("start.")]
-    if odd:
-        raise IdentificationError(
-            f"live identification does not look for {', '.join(odd[:4])}: states are found anyway,"
-            " gains and delays by `identify` from a recording"
-        )
-    sizes = natural_sizes(system, [p.name for p in free])
-    prior = np.zeros((len(free), 2))
-    for k, p in enumerate(free):
-        is_bias = p.name in noise
-        sizes[k] = noise[p.name] if is_bias else sizes[k]
-        prior[k, 1] = BIAS_SPREAD if is_bias else SPREAD
-        if p.prior is not None:
-            prior[k] = np.array([p.prior[0] - p.value, p.prior[1]]) / sizes[k]
-    return Unknowns(free, (), sizes, prior)
 
 
 class KalmanFilter:
@@ -141,7 +92,7 @@ class KalmanFilter:
             x, np.zeros((ORDERS, g)), np.diag(self._spread()),
             start + self.unknowns.sizes * self.unknowns.prior[:, 0],
             np.zeros(len(system.tree.thruster_link) + 6), np.zeros(3),
-            np.zeros(4, dtype=np.int64),
+            np.zeros(4, dtype=np.int64), np.zeros(len(self.streams), dtype=np.int64),
         )  # fmt: skip
 
     def _spread(self) -> Array:
@@ -259,7 +210,7 @@ class KalmanFilter:
         taken anew where it ended (Gauss-Newton on the one sample).
         """
         m, layout = self.memory, self.layout
-        before = Memory(*(array.copy() for array in m))
+        before = copied(m)
         places, odd = list(found), []
         step = np.zeros(layout.n_all)
         for turn in range(MOST_TURNS):
@@ -273,7 +224,11 @@ class KalmanFilter:
             if turn == 0:
                 odd = self._odd(places, C, left)
                 kept = [n for n, k in enumerate(places) if k not in odd]
-                places, C, left = [places[n] for n in kept], [C[n] for n in kept], [left[n] for n in kept]
+                places, C, left = (
+                    [places[n] for n in kept],
+                    [C[n] for n in kept],
+                    [left[n] for n in kept],
+                )
                 blur = [blur[n] for n in kept]
                 if not places:
                     return odd
@@ -291,7 +246,7 @@ class KalmanFilter:
         m.counts[N_ROWS] += len(rows)
         return odd
 
-    def _bent(self, places: list[int], before: Memory) -> list[Array]:
+    def _bent(self, places: list[int], before: Memory) -> Sequence[Array]:
         """By how much what slopes leave out makes the noise of every row larger.
 
         Torques are products of what is not known yet: to trust slopes alone makes the filter sure
@@ -321,7 +276,7 @@ class KalmanFilter:
             blur[n] = np.sqrt(1.0 + size / stream.noise**2)
         return blur
 
-    def _predicted(self, streams: Sequence[Stream]) -> list[Array]:
+    def _predicted(self, streams: Sequence[Stream]) -> Sequence[Array]:
         m = self.memory
         inputs = inputs_at(self.home, m.joints, m.push, np.zeros((1, 3)))
         return predicted(self.system, streams, float(m.numbers[TIME]), m.x, inputs=inputs)
@@ -330,7 +285,7 @@ class KalmanFilter:
         for array, old in zip(self.memory, before, strict=True):
             array[...] = old
 
-    def _odd(self, places: list[int], C: list[Array], left: list[Array]) -> list[int]:
+    def _odd(self, places: list[int], C: Sequence[Array], left: Sequence[Array]) -> list[int]:
         """Streams that surprise more than they may."""
         gates, root = self.settings.gates, self.memory.root
         if not len(gates):

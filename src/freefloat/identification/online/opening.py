@@ -18,6 +18,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.equations import no_inputs
 from freefloat.dynamics.renumber import renumbered
 from freefloat.dynamics.sensitivity import integrate_with_sensitivity
+from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError
 from freefloat.identification.online.flow import ORDERS, Layout, felt
 from freefloat.identification.online.problem import Unknowns
@@ -31,8 +32,8 @@ from freefloat.identification.parameters import Parameters
 from freefloat.model.model import Model
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.channels import Telemetry
-from freefloat.telemetry.stream import Sample
 from freefloat.telemetry.names import unit_of
+from freefloat.telemetry.stream import Sample
 
 STEP = 1e-2  # [s] of the integration
 MOST = 6000  # samples kept; memory is bounded
@@ -53,13 +54,13 @@ class Kept:
         long = bool(kept) and kept[-1].time - kept[0].time >= self.seconds
         return long or len(kept) >= MOST
 
-    def arrays(self) -> dict[str, Array]:
+    def arrays(self) -> dict[str, np.ndarray]:
         """Everything, for a file."""
         kept = None if self.samples is None else [[s.time, dict(s.values)] for s in self.samples]
         text = json.dumps([self.seconds, kept])
         return {"kept": np.frombuffer(text.encode(), dtype=np.uint8)}
 
-    def restore(self, arrays: Mapping[str, Array]) -> None:
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Everything, from a file."""
         self.seconds, kept = json.loads(arrays["kept"].tobytes())
         self.samples = None if kept is None else [Sample(t, values) for t, values in kept]
@@ -76,7 +77,9 @@ class Opened:
     root: Array
 
 
-def recorded(samples: Sequence[Sample], streams: Sequence[Stream], pushes: Sequence[str]) -> Telemetry:
+def recorded(
+    samples: Sequence[Sample], streams: Sequence[Stream], pushes: Sequence[str]
+) -> Telemetry:
     """The samples as a recording, without what is not finite."""
     noise = {c: float(s.noise[min(k, 2)]) for s in streams for k, c in enumerate(s.channels)}
     channels = []
@@ -141,7 +144,13 @@ def _end_of(found: Found, unknowns: Unknowns, layout: Layout, flight: Telemetry)
 
 
 def _with_joints(
-    system, layout: Layout, part: Array, x: Array, time: float, joints: Array, flight: Telemetry
+    system: System,
+    layout: Layout,
+    part: Array,
+    x: Array,
+    time: float,
+    joints: Array,
+    flight: Telemetry,
 ) -> Array:
     """The whole root: what a joint's rate is off moves the free states against it."""
     g, n = layout.n_joints, layout.n_states + layout.n_parameters

@@ -13,10 +13,10 @@ from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.sensitivity import integrate_with_sensitivity
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
-from freefloat.identification.output_error.streams import Stream, streams_of, stream_names
+from freefloat.identification.output_error.streams import Stream, stream_names, streams_of
 from freefloat.identification.reading import channel_names
 from freefloat.model.checks import sensor_targets
-from freefloat.model.parts import Sensor
+from freefloat.model.parts import Sensor, SensorKind
 from freefloat.model.rotations import conjugate, quaternion_product, rotation_vector_from_quaternion
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.channels import Telemetry
@@ -84,13 +84,16 @@ def _drives(system: System, flight: Telemetry) -> list[Stream]:
     for k in system.tree.given:
         coordinate = system.model.assembly.coordinates[k]
         name = coordinate.name
-        kinds = ("encoder", "joint_rate")
+        kinds: tuple[SensorKind | None, SensorKind]
         if name.endswith(".motor"):
-            name, kinds = name.removesuffix(".motor"), ("motor_encoder", "motor_rate")
+            name = name.removesuffix(".motor")
+            kinds = ("motor_encoder", "motor_rate")
         elif coordinate.type == "rotor":
-            kinds = ("", "wheel_speed")
+            kinds = (None, "wheel_speed")
+        else:
+            kinds = ("encoder", "joint_rate")
         for channel, kind in zip(channel_names(coordinate), kinds, strict=True):
-            if channel in flight and kind:
+            if channel in flight and kind is not None:
                 size = flight[channel].noise
                 if size is None:
                     raise IdentificationError(
@@ -100,11 +103,11 @@ def _drives(system: System, flight: Telemetry) -> list[Stream]:
                     Stream(Sensor(kind, name, 1.0), name, channel, (channel,), (0,), np.zeros(0),
                            np.zeros((0, 1)), np.array([max(size, 1e-9)]), True, np.zeros(1))
                 )  # fmt: skip
-        if not found or found[-1].channels[0] not in channel_names(coordinate):
-            if coordinate.role == "motion" and coordinate.type != "rotor":
-                raise IdentificationError(
-                    f"live identification needs the channel {channel_names(coordinate)[0]}"
-                )
+        told = [s for s in found if s.channels[0] in channel_names(coordinate)]
+        if not told and coordinate.role == "motion" and coordinate.type != "rotor":
+            raise IdentificationError(
+                f"live identification needs the channel {channel_names(coordinate)[0]}"
+            )
     return found
 
 
