@@ -24,9 +24,10 @@ from freefloat.model.rotations import quaternion_from_rotation_vector, quaternio
 
 STEP = 0.02  # [s] of the integrator, at most; RK4 is exact to 1e-7 below 2 Hz
 ORDERS = 4  # position, rate, acceleration, jerk
-# 1 / factorials: how far order j of a joint's motion carries into order i, powers of time apart
 NOW = np.zeros((1, 3))
-CARRY = np.array([1.0, 1.0, 1.0 / 2.0, 1.0 / 6.0, 1.0 / 24.0, 1.0 / 120.0])
+NOW.setflags(write=False)
+# 1 / factorials: how far one order of a joint's motion carries into those below
+CARRY = np.array([1.0, 1.0, 1.0 / 2.0, 1.0 / 6.0])
 
 
 @dataclass(frozen=True)
@@ -76,13 +77,13 @@ def layout_of(
 
 def carried(joints: Array, ahead: float) -> Array:
     """Joint motion (4, joints) after `ahead` seconds of constant jerk."""
-    return np.stack(
-        [
-            sum((CARRY[j - i] * ahead ** (j - i) * joints[j] for j in range(i, ORDERS)),
-                np.zeros(joints.shape[1]))
-            for i in range(ORDERS)
-        ]
-    )  # fmt: skip
+    return carry(ahead) @ joints
+
+
+def carry(ahead: float) -> Array:
+    """How position, rate, acceleration and jerk go on by themselves: (4, 4)."""
+    a, b, c = ahead, ahead**2 / 2.0, ahead**3 / 6.0
+    return np.array([[1.0, a, b, c], [0.0, 1.0, a, b], [0.0, 0.0, 1.0, a], [0.0, 0.0, 0.0, 1.0]])
 
 
 def inputs_at(system: System, joints: Array, push: Array, times: Array) -> Inputs:
@@ -118,11 +119,7 @@ def flown(
         (end, pull_of(system, time + ahead, end, inputs=inputs_at(system, after, push, NOW))),
     ]
     F[own, layout.joints] = reaction(system, ends, ahead)[layout.rows]
-    g = layout.n_joints
-    for i in range(ORDERS):
-        for j in range(i + 1, ORDERS):
-            rows = n_both + i * g + np.arange(g)
-            F[rows, rows + (j - i) * g] = CARRY[j - i] * ahead ** (j - i)
+    F[layout.joints, layout.joints] = np.kron(carry(ahead), np.eye(layout.n_joints))
     return end, after, F
 
 

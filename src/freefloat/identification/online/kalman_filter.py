@@ -46,7 +46,7 @@ POSITIVE = (*NON_NEGATIVE, "ixx", "iyy", "izz")
 MOST_TURNS = 6
 DRAWS = 6  # pairs from which curvature is seen
 SHRINK = 0.3  # of a deviation: how far draws go; curvature grows with the square
-SURE = 0.01  # natural sizes: below, slopes are all there is to see
+SURE = 0.03  # natural sizes: below, slopes are all there is to see
 LARGE_PARAMETER = 0.003  # natural sizes
 LARGE_ACCELERATION = 0.1  # [rad/s^2]
 
@@ -287,13 +287,15 @@ class KalmanFilter:
 
     def _odd(self, places: list[int], C: Sequence[Array], left: Sequence[Array]) -> list[int]:
         """Streams that surprise more than they may."""
-        gates, root = self.settings.gates, self.memory.root
+        gates = self.settings.gates
         if not len(gates):
             return []
+        B, ends = np.vstack(C) @ self.memory.root, np.cumsum([len(block) for block in C])
+        parts = np.split(B, ends[:-1])
         return [
             k
-            for k, block, error in zip(places, C, left, strict=True)
-            if surprise(root, block, error) > gates[len(error)]
+            for k, part, error in zip(places, parts, left, strict=True)
+            if surprise(part, error) > gates[len(error)]
         ]
 
     def _is_large(self, change: Array) -> bool:

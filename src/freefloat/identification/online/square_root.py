@@ -29,7 +29,8 @@ def updated(S: Array, C: Array, innovation: Array) -> tuple[Array, Array, float]
     return np.ascontiguousarray(after[m:, m:]), after[m:, :m] @ white, float(white @ white)
 
 
-def surprise(S: Array, C: Array, innovation: Array) -> float:
-    """NIS of rows `C` with unit noise on their own."""
-    B = C @ S
-    return float(innovation @ np.linalg.solve(np.eye(len(C)) + B @ B.T, innovation))
+def surprise(B: Array, innovation: Array) -> float:
+    """NIS on their own of rows with unit noise; B = C S."""
+    if len(B) == 1:
+        return float(innovation[0] ** 2 / (1.0 + B[0] @ B[0]))
+    return float(innovation @ np.linalg.solve(np.eye(len(B)) + B @ B.T, innovation))
