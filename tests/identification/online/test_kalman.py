@@ -96,6 +96,20 @@ def test_errors_are_as_large_as_they_should_be(figure, name):
     assert chi2.ppf(1e-4, n) < total < 1.5 * chi2.ppf(1.0 - 1e-4, n)
 
 
+@pytest.mark.full
+def test_wheels_thrusters_and_a_target_beside_wings_and_fuel():
+    model = ff.load_model("servicer")
+    flight = ff.simulate(model, shaking(model, 7.0), seed=1, step=5e-3)
+    wanted = ("target.*", "hinge_*.stiffness")
+    value = {p.name: p.value for p in ff.Parameters(model).free(*wanted).free_ones}
+    far = {n: (1.2 if n.endswith("stiffness") else 0.8) * v for n, v in value.items()}
+    start = with_parameters(model, far)
+    parameters = ff.Parameters(start).free(*wanted)
+    e = ff.OnlineEstimator(start, parameters, like=flight).run(flight)
+    assert abs(e["target.mass"][0] / value["target.mass"] - 1.0) < 0.01  # from 20 % off
+    assert all(abs(e[n][0] / v - 1.0) < 0.02 for n, v in value.items() if "stiff" in n)
+
+
 def difference(filter: KalmanFilter, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     system = filter.home
     free, c = system.tree.free[system.tree.free >= 6] - 6, system.n_coordinates
