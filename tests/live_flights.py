@@ -48,8 +48,10 @@ def noisy(name: str, seed: int, flight: ff.Telemetry | None = None) -> ff.Teleme
 def wanted(name: str) -> ff.Parameters:
     """Base and target: eight parameters in the plane, twenty in space."""
     parameters = ff.Parameters(ff.load_model(name))
-    return parameters.free(*EIGHT) if name.startswith("planar") else parameters.free(
-        "bus.*", "target.*"
+    return (
+        parameters.free(*EIGHT)
+        if name.startswith("planar")
+        else parameters.free("bus.*", "target.*")
     )
 
 

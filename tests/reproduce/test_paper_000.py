@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from reproduced import missed
 
 from freefloat.model import load_model
-from freefloat.reproduce import Row, reproduce
+from freefloat.reproduce import reproduce
 from freefloat.reproduce.paper_000_flights import hand_path, path_errors, splines, wrong
 from freefloat.reproduce.paper_000_model import equation_rows, mode_rows, slosh_rows
 from freefloat.reproduce.paper_000_published import EXCITATION, REFERENCE
 from freefloat.reproduce.paper_000_spectra import rank_rows, spectrum_rows
 from freefloat.reproduce.paper_000_tables import fuel_rows
-
-
-def missed(rows: list[Row] | tuple[Row, ...]) -> list[str]:
-    return [f"{row.quantity}: {row.ours}" for row in rows if row.status == "missed"]
 
 
 @pytest.mark.parametrize(

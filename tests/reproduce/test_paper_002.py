@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from reproduced import missed
 
 from freefloat.model import load_model
-from freefloat.reproduce import Row, reproduce
+from freefloat.reproduce import reproduce
 from freefloat.reproduce.paper_002_effects import noise_rows, wheel_rows
 from freefloat.reproduce.paper_002_flights import motion
 from freefloat.reproduce.paper_002_model import count_rows, eq_26, excitation_rows, model_rows
 from freefloat.reproduce.paper_002_problems import base_rows
 from freefloat.reproduce.paper_002_published import PUBLISHED, SLOW, SLOW_MOTION
-
-
-def missed(rows: list[Row] | tuple[Row, ...]) -> list[str]:
-    return [f"{row.quantity}: {row.ours}" for row in rows if row.status == "missed"]
 
 
 @pytest.mark.parametrize(

@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from reproduced import missed
 
 from freefloat.model import load_model
-from freefloat.reproduce import Row, reproduce
+from freefloat.reproduce import reproduce
 from freefloat.reproduce.paper_004_bench import Bench
 from freefloat.reproduce.paper_004_better import sine_rows
 from freefloat.reproduce.paper_004_fits import held_rows
 from freefloat.reproduce.paper_004_model import HeldMotor, average_rows, model_rows, vision_rows
-
-
-def missed(rows: list[Row] | tuple[Row, ...]) -> list[str]:
-    return [f"{row.quantity}: {row.ours}" for row in rows if row.status == "missed"]
 
 
 @pytest.mark.parametrize("study", [model_rows, vision_rows, average_rows, held_rows, sine_rows])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from freefloat.report.papers import PaperRow, RebuiltPaper
 
-KERNELS = ("observe.balance", "tangent.rk4_tangent")
+KERNELS = {"003": "observe.balance"}  # what a paper compiles last; output error: its tangents
 STYLES = {"missed": "bold red", "paper wrong": "yellow", "better": "green", "reproduced": "green"}
 
 
@@ -24,6 +24,7 @@ def reproduce(
     quick: Annotated[bool, FLAG] = False,
     report: Path | None = None,
     rows: Path | None = None,
+    plots: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Rebuild the tables of a paper, or of all, beside the printed numbers.
@@ -48,6 +49,8 @@ def reproduce(
         The tables as one page of HTML to write; nothing unless said.
     rows
         Every row as JSON (.json) to write; nothing unless said.
+    plots
+        A folder for the papers' figures, redrawn (PNG). Needs freefloat[plot].
     """
     from freefloat.cli import screen
     from freefloat.cli.waiting import tell_first_run
@@ -56,9 +59,10 @@ def reproduce(
     _require({"--report": report, "--rows": rows})
     wanted = sorted(PAPERS) if paper == "all" else [paper]
     if wanted[0] in PAPERS:
-        tell_first_run(*KERNELS, takes="about a minute")
+        kernels = [KERNELS.get(one, "tangent.rk4_tangent") for one in wanted]
+        tell_first_run(*dict.fromkeys(kernels), takes="about a minute")
     rebuilt = [_rebuilt(one, quick) for one in wanted]
-    written = _write(rebuilt, report, rows)
+    written = _write(rebuilt, report, rows, plots)
     n_missed = sum(row.status == "missed" for one in rebuilt for row in one.rows)
     if shared.json:
         screen.print_json(_told(rebuilt, quick, n_missed, is_all=paper == "all"))
@@ -78,7 +82,7 @@ def _rebuilt(paper: str, quick: bool) -> RebuiltPaper:
     from freefloat.reproduce import reproduce as rebuild
 
     if paper in PAPERS:
-        screen.note(f"rebuilding paper {paper}: {'some 20 s' if quick else 'a minute or two'}")
+        screen.note(f"rebuilding paper {paper}: {'half a minute' if quick else 'some minutes'}")
     with progress(f"paper {paper}") as told:
         rows = rebuild(paper, quick=quick, progress=told)
     return RebuiltPaper(paper, PAPERS[paper], rows, findings(paper), figures(paper))
@@ -102,7 +106,9 @@ def _require(files: dict[str, Path | None]) -> None:
             require_writable(path)
 
 
-def _write(rebuilt: list[RebuiltPaper], report: Path | None, rows: Path | None) -> dict[str, Path]:
+def _write(
+    rebuilt: list[RebuiltPaper], report: Path | None, rows: Path | None, plots: Path | None
+) -> dict[str, Path]:
     from freefloat.report.papers import save_papers_page, save_rows
 
     written = {}
@@ -112,6 +118,12 @@ def _write(rebuilt: list[RebuiltPaper], report: Path | None, rows: Path | None) 
     if rows is not None:
         save_rows(rebuilt, rows)
         written["rows"] = rows
+    if plots is not None:
+        from freefloat.reproduce.drawings import save_figures
+
+        plots.mkdir(parents=True, exist_ok=True)
+        for paper in rebuilt:
+            written |= {path.stem: path for path in save_figures(paper.id, plots)}
     return written
 
 

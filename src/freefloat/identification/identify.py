@@ -84,18 +84,16 @@ def identify(
     chosen, reason = method, "asked for"
     if method == "auto":
         chosen, reason = _choose(parameters, recorded)
-    record = provenance(
-        seed=seed, data=digest(recorded), method=chosen,
-        recordings=" ".join(digest([flight]) for flight in recorded),
-    )  # fmt: skip
+    record = _record(recorded, chosen, seed)
     by_flying = partial(
         identified_by_output_error, parameters, recorded, prior_model=model, plan=plan,
         robust=robust, known_start=known_start, options=search, seed=seed,
     )  # fmt: skip
+    _require_of_method(
+        chosen, equations=clock or drag or momentum, flying=plan is not None or known_start
+    )
     if chosen == "output_error":
         return by_flying(reason=reason, provenance=record)
-    if plan is not None or known_start:
-        raise IdentificationError("plan and known_start are for the method output_error only")
     at = None if momentum is None else _three(momentum)
     fit, n_buried = identified_by_equations(
         parameters, recorded, chosen, reason=reason, notes=_strangers(model, recorded),
@@ -120,6 +118,22 @@ def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]
         raise IdentificationError(
             "no parameter is free; say which to find, e.g. Parameters(model).free('bus.*')"
         )
+
+
+def _require_of_method(method: str, *, equations: object, flying: object) -> None:
+    """Raise IdentificationError for options of the other kind of method."""
+    if method == "output_error" and equations:
+        raise IdentificationError(
+            "momentum, drag and clock are for equations; with output error free what is unknown,"
+            " such as 'delay.base.rate', or give the drag in the model"
+        )
+    if method != "output_error" and flying:
+        raise IdentificationError("plan and known_start are for the method output_error only")
+
+
+def _record(recorded: Sequence[Telemetry], method: str, seed: int) -> dict[str, str]:
+    each = " ".join(digest([flight]) for flight in recorded)
+    return provenance(seed=seed, data=digest(recorded), method=method, recordings=each)
 
 
 def _choose(parameters: Parameters, recorded: Sequence[Telemetry]) -> tuple[str, str]:

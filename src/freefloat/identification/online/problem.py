@@ -19,7 +19,7 @@ from freefloat.identification.online.kernels.memory import Memory, Problem
 from freefloat.identification.parameters import Parameter, Parameters
 
 DIFFUSE = 1e6  # natural sizes: the deviation of what nobody knows anything about
-GAP = 2.5  # usual steps between samples from which on the way of the root is not known
+GAP = 6.5  # usual steps between samples from which on the way of the root is not known
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from freefloat.compilation import inlined
 
 MANY = 6.0  # times the usual miss
-NOISE = 3.0  # deviations that any miss may have
+NOISE = 50.0  # deviations that any miss may have: finer outliers are for the gate
 FRESH = 10  # samples during which curvature is still unknown: only misses far beyond noise count
-FAR = 300.0  # deviations
+FAR = 20.0  # times that
 IN_A_ROW = 3
 
 
@@ -40,6 +40,7 @@ def is_spike(problem, m, t, s):
             noise = NOISE * noise_of(problem, i)
             usual = max(m.wobble[i], noise)
             limit = MANY * usual if known >= FRESH else max(MANY * usual, FAR * noise)
+            limit *= max(1.0, (ahead / (t1 - t0)) ** 2)  # curvature grows with the square of time
             if limit > 0.0:
                 worst = max(worst, abs(s[i] - line) / limit)
     if worst > 1.0:

@@ -1,0 +1,45 @@
+"""`freefloat track` follows a file or a pipe, survives what arrives, and goes on from its state."""
+
+from __future__ import annotations
+
+import json
+
+from live_flights import noisy
+
+import freefloat as ff
+
+
+def write_lines(path, flight, *extra):
+    lines = [json.dumps({"time": s.time, **s.values}) for s in flight]
+    path.write_text("\n".join([*lines[:50], *extra, *lines[50:]]) + "\n")
+
+
+def test_a_file_with_garbage(command, tmp_path):
+    flight = noisy("planar-capture", 0).between(0.0, 20.0)
+    write_lines(tmp_path / "x.ndjson", flight, "garbage", '{"time": null}', '{"time": 5.01}')
+    ended = command("track", "planar-capture", "x.ndjson", "--free", "target.mass",
+                    "--parquet", "e.parquet", "--json")  # fmt: skip
+    *estimates, last = [json.loads(line) for line in ended.out.splitlines()]
+    assert ended.code in (0, 1) and last["summary"]["samples"]["unreadable"] == 2
+    assert last["summary"]["latency"]["p50_us"] > 0.0
+    assert set(estimates[-1]["parameters"]) == {"target.mass"}
+    assert (tmp_path / "e.parquet").stat().st_size > 0
+
+
+def test_it_goes_on_from_its_state(command, tmp_path):
+    flight = noisy("planar-capture", 0)
+    for name, part in zip("ab", flight.split(at=[10.0]), strict=True):
+        part.between(0.0, 20.0).save(tmp_path / f"{name}.parquet")
+    for name in "ab":
+        ended = command("track", "planar-capture", f"{name}.parquet", "--state", "s", "--json")
+    last = json.loads(ended.out.splitlines()[-1])["summary"]["samples"]
+    assert last["begun"] == 1 and last["taken"] > 150
+
+
+def test_a_wrong_model_is_one_clear_error(command, tmp_path):
+    noisy("planar-capture", 0).between(0.0, 1.0).save(tmp_path / "a.parquet")
+    ended = command("track", "ets7", "a.parquet")
+    assert ended.code == 2 and "needs channels that are not there" in ended.err
+    assert command("track", "nonsense", "a.parquet").code == 2
+    assert command("track", "planar-capture", "tcp://10.1.1.1:1").code == 2
+    assert ff.load_model("ets7").name == "ets7"
