@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+import freefloat as ff
 from freefloat.dynamics import Start
 from freefloat.excitation import (
     Accelerate,
@@ -112,3 +115,16 @@ kp = 50.0
 kd = 5.0
 limit = 10.0
 """
+
+
+def shaking(model: ff.Model, duration: float) -> Plan:
+    """A robot that throws its arm about for the first half of the time."""
+    rng = np.random.default_rng(0)
+    motions = {}
+    for joint in (j for j in model.joints if j.name.startswith("arm_")):
+        times, values = [0.0], [joint.home]
+        while times[-1] < 0.5 * duration:
+            times.append(times[-1] + rng.uniform(1.6, 2.6))
+            values.append(joint.home + 0.3 * rng.uniform(-1.0, 1.0))
+        motions[joint.name] = Moves((*times, times[-1] + 2.5), (*values, joint.home))
+    return Plan(duration, motions=motions)

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from plan_samples import shaking
 
 import freefloat as ff
 from freefloat.errors import IdentificationError
-from freefloat.excitation import Moves, Pulses
+from freefloat.excitation import Pulses
 from freefloat.excitation.commands import Wave
 from freefloat.excitation.plan import Plan
 from freefloat.identification.output_error.levenberg import damped_step
@@ -40,18 +41,6 @@ def quiet(model: ff.Model, noise: float = 1e-9) -> ff.Model:
 def sigmas(fit: ff.Fit, truth: ff.Model) -> np.ndarray:
     value = {p.name: p.value for p in ff.Parameters(truth)}
     return np.array([(e.value - value[e.name]) / e.std for e in fit.estimates])
-
-
-def shaking(model: ff.Model, duration: float) -> Plan:
-    rng = np.random.default_rng(0)
-    motions = {}
-    for joint in (j for j in model.joints if j.name.startswith("arm_")):
-        times, values = [0.0], [joint.home]
-        while times[-1] < 0.5 * duration:
-            times.append(times[-1] + rng.uniform(1.6, 2.6))
-            values.append(joint.home + 0.3 * rng.uniform(-1.0, 1.0))
-        motions[joint.name] = Moves((*times, times[-1] + 2.5), (*values, joint.home))
-    return Plan(duration, motions=motions)
 
 
 def problem_of(parameters: ff.Parameters, plan: Plan, *, flights: int = 1) -> Problem:

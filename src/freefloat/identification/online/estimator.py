@@ -78,6 +78,13 @@ class OnlineEstimator:
     'incomplete'
     """
 
+    def __new__(cls, model: Model, parameters: Parameters, **options: Any) -> OnlineEstimator:
+        """The estimator itself, or the Kalman filter where something swings unmeasured."""
+        from freefloat.identification.online.kalman import KalmanEstimator, is_filtered
+
+        is_kalman = is_filtered(model, parameters, options.get("like"))
+        return object.__new__(KalmanEstimator if is_kalman else cls)
+
     def __init__(
         self,
         model: Model,
@@ -329,7 +336,7 @@ def _with_fixed_values(model: Model, parameters: Parameters) -> Model:
     from freefloat.identification.write_back import with_parameters
 
     known = parameter_values(flatten(model))
-    moved = {p.name: p.value for p in parameters if known[p.name] != p.value}
+    moved = {p.name: p.value for p in parameters if known.get(p.name, p.value) != p.value}
     return with_parameters(model, moved) if moved else model
 
 

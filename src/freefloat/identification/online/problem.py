@@ -87,7 +87,7 @@ def problem_of(
         np.ascontiguousarray(per_link[links]), np.ascontiguousarray(change[10 * n_links :]),
         channels.sigma.copy(),
         np.array([0, 1, 5] if channels.is_planar else range(6), dtype=np.int64),
-        len(unknowns.nuisance), float(unknowns.sizes[0]), _walk(unknowns, walk),
+        len(unknowns.nuisance), float(unknowns.sizes[0]), walk_rates(unknowns, walk),
         np.array(gates), GAP, np.array(every, dtype=np.int64), 1.0 if correct else 0.0,
         float(forgetting),
     )  # fmt: skip
@@ -106,7 +106,7 @@ def _change(system: System, parameters: Parameters) -> Array:
     return change
 
 
-def _walk(unknowns: Unknowns, walk: Mapping[str, float]) -> Array:
+def walk_rates(unknowns: Unknowns, walk: Mapping[str, float]) -> Array:
     """Variance per second of every unknown's walk, in sizes; walk: glob -> per root second."""
     rates = np.zeros(len(unknowns.names))
     for glob, rate in walk.items():

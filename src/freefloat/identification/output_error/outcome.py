@@ -133,7 +133,7 @@ def _estimates(
     has_std = np.array(
         [s.status in KNOWN and not at_bound[k] for k, s in zip(shown, seen.parameters, strict=True)]
     )
-    covariance = _covariance(found, J, at_bound)[np.ix_(shown, shown)]
+    covariance = covariance_of(found, J, at_bound)[np.ix_(shown, shown)]
     covariance[~has_std] = np.nan
     covariance[:, ~has_std] = np.nan
     std = np.sqrt(np.diag(covariance))
@@ -174,7 +174,7 @@ def _profiled(
     return tuple(out)
 
 
-def _covariance(found: Found, J: Array, at_bound: Mask) -> Array:
+def covariance_of(found: Found, J: Array, at_bound: Mask) -> Array:
     """Of all unknowns: by singular values, columns scaled; bounds hold what is at them."""
     unknowns = found.problem.unknowns
     rows = [

@@ -88,7 +88,7 @@ def sensor_channels(model: Model) -> dict[str, Outlet]:
     system = flatten(model)
     found: dict[str, Outlet] = {}
     for sensor, target in _candidates(system):
-        names = _names(system, sensor, target)
+        names = stream_names(system, sensor, target)
         group = names[0] if len(names) == 1 else names[0].rpartition(".")[0]
         bias = np.broadcast_to(np.array(sensor.bias or (0.0,), dtype=float), (min(len(names), 3),))
         for name, offset in zip(names[:3], bias.tolist(), strict=True):
@@ -112,7 +112,8 @@ def _candidates(system: System) -> Iterator[tuple[Sensor, str]]:
                 yield sensor, target
 
 
-def _names(system: System, sensor: Sensor, target: str) -> tuple[str, ...]:
+def stream_names(system: System, sensor: Sensor, target: str) -> tuple[str, ...]:
+    """The channels of a sensor on a target."""
     field = READERS[sensor.kind][0]
     is_planar = system.model.root.type == "planar" and system.body_link.get(target) == 0
     width = {"attitude": 4}.get(sensor.kind, 3 if sensor.kind in BODY_SENSORS else 1)
@@ -123,7 +124,7 @@ def _names(system: System, sensor: Sensor, target: str) -> tuple[str, ...]:
 
 
 def _read(system: System, telemetry: Telemetry, sensor: Sensor, target: str) -> Iterator[Stream]:
-    names = _names(system, sensor, target)
+    names = stream_names(system, sensor, target)
     is_planar = system.model.root.type == "planar" and len(names) == 3
     axes = PLANAR_AXES[sensor.kind] if is_planar else range(len(names))
     present = [k for k in axes if names[k] in telemetry and telemetry[names[k]].valid.any()]

@@ -6,7 +6,7 @@ recording its own: per-recording parameters and the initial state.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.directions import parameter_names
-from freefloat.dynamics.tree import flatten
+from freefloat.dynamics.tree import System, flatten
 from freefloat.identification.identifiability import START_AXES
 from freefloat.identification.natural_sizes import natural_sizes
 from freefloat.identification.output_error.coordinates import Group, groups_of
@@ -185,9 +185,13 @@ def _kind(name: str) -> str:
 
 
 def _states(recording: Recording) -> list[str]:
-    """Initial states that the recording could tell: none of the root that nothing reads."""
-    system = flatten(recording.model)
+    """Initial states that the recording could tell."""
     kinds = {stream.sensor.kind for stream in recording.streams}
+    return state_names(flatten(recording.model), kinds)
+
+
+def state_names(system: System, kinds: Set[str]) -> list[str]:
+    """States that kinds of sensors could tell, as `start.*`: none of the root nothing reads."""
     is_placed = bool(kinds & {"position", "velocity"})
     has_field = bool(system.tree.field[11]) or bool(np.any(system.tree.field[12:]))
     wanted = {

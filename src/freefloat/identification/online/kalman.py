@@ -1,0 +1,258 @@
+"""Live identification of models with springs and slosh, behind the same interface.
+
+States that nobody measures (wings, fuel, flexible joints) leave no momentum equation to be linear,
+so the whole motion is estimated: the errors of the free states, of the parameters, and of the
+driven joints' motion, which the encoders tell like any other sensor. Between samples the compiled
+tangent of the dynamics carries the errors on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.tree import flatten
+from freefloat.errors import IdentificationError
+from freefloat.identification.online.clock import Clock
+from freefloat.identification.online.estimator import (
+    GATE,
+    OnlineEstimator,
+    _checked_forgetting,
+    _with_fixed_values,
+)
+from freefloat.identification.online.filtered import FilteredEstimate, Readout
+from freefloat.identification.online.health import VERDICTS, Event, Health, Verdict
+from freefloat.identification.online.kalman_filter import KalmanFilter
+from freefloat.identification.online.kalman_memory import (
+    CHI2,
+    DOF,
+    IS_BEGUN,
+    N_BAD,
+    N_ROWS,
+    NIS,
+    TIME,
+    Settings,
+    unknowns_of,
+)
+from freefloat.identification.online.opening import MOST, Kept, opened, recorded
+from freefloat.identification.online.problem import walk_rates
+from freefloat.identification.online.reorder import ReorderBuffer
+from freefloat.identification.online.sensing import live_streams
+from freefloat.identification.output_error.driving import driven_by_motion
+from freefloat.identification.output_error.flights import why_output_error
+from freefloat.identification.parameters import Parameters
+from freefloat.model.model import Model
+from freefloat.telemetry.channels import Telemetry
+from freefloat.telemetry.stream import Sample
+
+JERK = 3.0  # [rad/s^3 per root second]
+OPENING = 6.0  # [s] solved at once before the filter goes on
+GAP = 2.0  # [s] without a sample, after which the states are found anew
+MOST_OPENING = 20.0  # [s]; if even these cannot be solved, the filter starts from the priors
+MOST_BAD = 10  # samples in a row that surprise: something has changed
+
+
+def is_filtered(model: Model, parameters: Parameters, like: Telemetry | None = None) -> bool:
+    """Whether only the Kalman filter can find the parameters live.
+
+    >>> import freefloat as ff
+    >>> wings = ff.load_model("servicer-wings")
+    >>> is_filtered(wings, ff.Parameters(wings).free("bus.mass"))
+    True
+    """
+    flights = [like if like is not None else Telemetry.of([])]
+    return why_output_error(flatten(model), parameters, flights) is not None
+
+
+class KalmanEstimator(OnlineEstimator):
+    """The OnlineEstimator of models with unmeasured passive coordinates.
+
+    Options are those of OnlineEstimator, and jerk: how briskly driven joints move, as a random walk
+    of their jerk [rad/s^3 per root second]; opening [s]: the first seconds, which are solved at
+    once by output error. Parameters without a prior count as known to half their
+    natural size. Samples may hold any part of the channels, at any rate.
+    """
+
+    filter: KalmanFilter
+
+    def __init__(
+        self,
+        model: Model,
+        parameters: Parameters,
+        *,
+        like: Telemetry | None = None,
+        noise: Mapping[str, float] | None = None,
+        random_walk: Mapping[str, float] | None = None,
+        forgetting: float = 1.0,
+        gate: float = GATE,
+        reorder: int = 0,
+        reset: tuple[str, ...] | None = None,
+        jerk: float = JERK,
+        opening: float = OPENING,
+        **others: Any,
+    ) -> None:
+        whole = _with_fixed_values(model, parameters)
+        driven = [c.name for c in whole.assembly.coordinates if c.role == "torque"]
+        self.model, self.parameters = model, parameters
+        self.system = flatten(driven_by_motion(whole, driven))
+        streams = live_streams(self.system, like, noise or {})
+        self.unknowns = unknowns_of(self.system, parameters, streams)
+        sigma = np.concatenate([s.noise for s in streams])
+        walk = walk_rates(self.unknowns, random_walk or {})
+        self.problem: Any = Settings(
+            sigma, walk, _checked_forgetting(forgetting), _gates(gate), float(jerk)
+        )
+        self.filter = KalmanFilter(self.system, parameters, streams, self.unknowns, self.problem)
+        self.memory: Any = self.filter.memory
+        self.early: Any = Kept(opening)
+        self.channels: Any = Readout(self.system, streams)
+        self.taken: Any = self.channels
+        self.clock, self.buffer = Clock(), ReorderBuffer(reorder)
+        self.counts = dict.fromkeys(VERDICTS, 0)
+        self.events: list[Event] = []
+        self.time: float | None = None
+        self.silenced: set[str] = set()
+        globs = tuple(f"{t.name}.*" for t in model.targets) if reset is None else reset
+        names = self.unknowns.names
+        self._reset = [
+            k for k, name in enumerate(names) if any(fnmatchcase(name, g) for g in globs)
+        ]
+
+    @property
+    def values(self) -> Array:
+        """The parameters as they are known now."""
+        return self.filter.memory.values.copy()
+
+    @property
+    def outliers(self) -> dict[str, int]:
+        """How many readings of each sensor were too surprising to be used."""
+        counts = self.filter.memory.outliers.tolist()
+        return {s.prefix: n for s, n in zip(self.filter.streams, counts, strict=True)}
+
+    def warm_up(self) -> None:
+        """Load or compile the kernels, so that the first sample takes no longer than others."""
+        f = KalmanFilter(
+            self.system, self.parameters, self.filter.streams, self.unknowns, self.problem
+        )
+        readings = {k: np.zeros(len(s.channels)) for k, s in enumerate(f.streams)}
+        for k, stream in enumerate(f.streams):
+            if stream.is_attitude:
+                readings[k][3] = 1.0
+        f.begin(0.0, readings)
+        f.move_to(1e-3)
+        f.take(readings)
+
+    @property
+    def health(self) -> Health:
+        """What became of the samples so far."""
+        waiting = {"waiting": len(self.buffer.held)}
+        counts = {k: n for k, n in (self.counts | waiting).items() if n}
+        m = self.filter.memory
+        return Health(counts, tuple(self.events), float(m.numbers[CHI2]), int(m.counts[N_ROWS]))
+
+    # -- inside ------------------------------------------------------------------------------------
+
+    def _estimate(self, verdict: Verdict, events: tuple[Event, ...]) -> FilteredEstimate:
+        m, triangle = self.filter.memory, self.filter.triangle
+        return FilteredEstimate(
+            self.time, verdict, float(m.numbers[NIS]), int(m.counts[DOF]), events, self.health,
+            self.parameters, self.unknowns, triangle, np.zeros_like(triangle),
+            int(m.counts[N_ROWS]),
+        )  # fmt: skip
+
+    def _process(self, sample: Sample) -> Verdict:
+        readout = self.channels
+        readout.read(sample.values, self.filter.memory.push.copy())
+        if not readout.found and not readout.has_inputs:
+            return "unusable" if readout.has_channels else "incomplete"
+        judged = self.clock.judge(sample.time)
+        if judged == "jumped":
+            self._restart(sample.time, "clock jump", "the clock jumped")
+        elif judged != "next":
+            return "clock jump" if judged == "suspect" else judged
+        if self.early.samples is not None:
+            return self._keep(sample)
+        return self._follow(sample)
+
+    def _follow(self, sample: Sample) -> Verdict:
+        f, m, readout = self.filter, self.filter.memory, self.channels
+        push = m.push.copy()
+        readout.read(sample.values, push)
+        if m.counts[IS_BEGUN] and sample.time - m.numbers[TIME] > GAP:
+            self._restart(
+                sample.time, "gap", f"no sample for {sample.time - m.numbers[TIME]:.3g} s"
+            )
+        verdict: Verdict = "taken"
+        if not m.counts[IS_BEGUN]:
+            if not f.begin(sample.time, readout.found):
+                return "incomplete"
+            verdict = "begun"
+        elif not f.move_to(sample.time):
+            self._restart(sample.time, "change", "the motion could not be followed")
+            return "broken"
+        m.push[:] = push
+        return self._take(sample.time, verdict) if readout.found else "incomplete"
+
+    def _keep(self, sample: Sample) -> Verdict:
+        """Keep a sample of the first seconds; once they are full, begin where they end."""
+        early, f = self.early, self.filter
+        if early.samples and sample.time - early.samples[-1].time > GAP:
+            early.samples.clear()
+        verdict: Verdict = "taken" if early.samples else "begun"
+        early.samples.append(Sample(sample.time, dict(sample.values)))
+        self.time = sample.time
+        if not early.is_full():
+            return verdict
+        flight = recorded(early.samples, f.streams, self.channels.pushes)
+        start = opened(
+            self.system.model, self.parameters, flight, unknowns=self.unknowns, layout=f.layout
+        )
+        kept, early.samples = early.samples, None
+        if start is None and early.seconds < MOST_OPENING and len(kept) < MOST:
+            early.samples, early.seconds = kept, 2.0 * early.seconds
+            return verdict
+        if start is not None:
+            f.begin_at(start)
+            for late in (s for s in kept if s.time > start.time):
+                self._follow(late)  # smoothing ends a little before the samples do
+        return verdict
+
+    def _take(self, time: float, verdict: Verdict) -> Verdict:
+        f, found = self.filter, self.channels.found
+        odd = f.take(found)
+        if odd is None:
+            self._restart(time, "change", "the readings could not be followed")
+            return "broken"
+        f.memory.outliers[odd] += 1
+        self.time = time
+        # sensors fail one by one; when most of them surprise together, it is the robot
+        is_bad = 2 * len(odd) > len(found)
+        f.memory.counts[N_BAD] = f.memory.counts[N_BAD] + 1 if is_bad else 0
+        if f.memory.counts[N_BAD] >= MOST_BAD:
+            f.forget(self._reset)
+            names = ", ".join(dict.fromkeys(self.unknowns.names[k] for k in self._reset))
+            self._restart(time, "change", f"something changed; {names or 'nothing'} unknown again")
+        return "gated" if len(odd) == len(found) else verdict
+
+    def _restart(self, time: float, kind: Any, why: str) -> None:
+        """A new segment: the next complete sample begins the states anew."""
+        self.filter.memory.counts[IS_BEGUN] = 0
+        if self.early.samples is not None:
+            self.early.samples.clear()
+        self.events.append(Event(time, kind, f"{why}: states found anew"))
+        del self.events[:-1000]  # a bounded memory of what happened
+
+
+def _gates(gate: float) -> Array:
+    """The largest NIS by number of rows; none for no gate."""
+    if not 0.0 <= gate < 0.5:
+        raise IdentificationError(f"gate={gate!r}: expected a chance from 0 (no gate) to 0.5")
+    if gate == 0.0:
+        return np.zeros(0)
+    from scipy.stats import chi2
+
+    return chi2.isf(gate, [1, 1, 2, 3])
