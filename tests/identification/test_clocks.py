@@ -69,15 +69,15 @@ def test_every_recording_has_its_own_clock() -> None:
 
 def test_intervals_hold_with_an_unknown_clock() -> None:
     inside = []
-    for seed in range(20):
+    for seed in range(10):
         flight = ff.simulate(MODEL, PUSHED, seed=seed).shift("base.*", 0.004)
         fit = ff.identify(MODEL, WANTED, flight, clock="base")
         seconds, std = delay_of(fit)
         inside.append([abs(seconds - 0.004) < 1.96 * std] + [
             abs(e.value - WANTED[e.name].value) < 1.96 * e.std for e in fit.estimates
         ])  # fmt: skip
-    # of 20 at 95 % the deviation is 4.9 %: three of those below
-    assert np.all(np.mean(inside, axis=0) >= 0.80)
+    # of 10 at 95 % the deviation is 6.9 %: three of those below
+    assert np.all(np.mean(inside, axis=0) >= 0.74)
 
 
 @pytest.mark.parametrize(

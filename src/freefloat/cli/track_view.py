@@ -48,7 +48,7 @@ def band(shift: float, half: float) -> str:
     """A line from -1 to +1 natural sizes around the model's value, with the interval on it.
 
     >>> band(0.5, 0.2)
-    '··········|··═●═·····'
+    '··········|··══●══···'
     """
     if isnan(half):
         return "·" * (BAND // 2) + "|" + "·" * (BAND // 2)

@@ -67,7 +67,6 @@ def identify(
     known_start: the initial state is the plan's, not to be found; search: how it is looked for.
 
     >>> from dataclasses import replace
-    from functools import partial
     >>> import freefloat as ff
     >>> from freefloat.excitation import Pulses
     >>> model = ff.load_model("planar-capture")

@@ -81,8 +81,8 @@ def solved_triangle(
     """Like `least_squares` for rows already turned into a triangle T x = right.
 
     >>> found = solved_triangle(np.eye(2), np.ones(2), bias=None, n_rows=5, chi2=3.0)
-    >>> found.values.tolist(), found.misfit
-    ([1.0, 1.0], 1.0)
+    >>> found.values.tolist(), found.chi2
+    ([1.0, 1.0], 3.0)
     """
     size = np.linalg.norm(T, axis=0)
     scale = np.where(size > 0.0, size, 1.0)
