@@ -109,14 +109,6 @@ def test_several_recordings_tell_more_than_one(capture: tuple[Model, Telemetry])
         assert b.std < 0.85 * a.std
 
 
-def test_short_pulses_between_coarse_samples_are_not_trusted() -> None:
-    model = ff.load_model("planar-capture")
-    pulses = Pulses(tuple((1.0 + 2.0 * k + 0.03, 0.55, 20.0) for k in range(12)))
-    plan = replace(ff.default_plan(model, duration=30.0), thrusts={model.thrusters[0].name: pulses})
-    fit = ff.identify(model, wanted(model), ff.simulate(model, plan, seed=3), method="momentum")
-    assert not fit.is_trustworthy and any("switch" in note for note in fit.notes)
-
-
 def test_an_error_names_the_recording(capture: tuple[Model, Telemetry]) -> None:
     model, flight = capture
     with pytest.raises(IdentificationError, match=r"recording 2: .*arm_2"):

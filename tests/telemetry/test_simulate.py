@@ -316,9 +316,10 @@ def test_an_old_thrust_is_one_that_was():
     plan = Plan(2.0, thrusts={"thr_1": Pulses(((0.5, 0.5, 0.4),))})
     suite = (Sensor("thruster", "thr_1", 50.0, delay=0.0237),)
     channel = simulate(model, plan, sensors=suite)["thr_1.force"]
-    assert set(channel.values.tolist()) == {0.0, 0.4}  # nothing in between
     on = channel.time[channel.values > 0.0]
-    assert on[0] == pytest.approx(0.54) and on[-1] == pytest.approx(1.02)
+    assert on[0] == pytest.approx(0.52) and on[-1] == pytest.approx(1.02)
+    # means until the next sample: the impulse is exact although the edges lie between samples
+    assert channel.values.sum() / 50.0 == pytest.approx(0.5 * 0.4, rel=1e-12)
 
 
 # ---- Physics, end to end -------------------------------------------------------------------------
@@ -360,7 +361,8 @@ def test_thrust_is_felt_and_reported():
     flight = simulate(box(push, sensors=suite), Plan(2.0, thrusts={"push": steps}))
     t = flight["push.force"].time
     force = np.where((t >= 0.14) & (t < 1.16), 4.0, 0.0)
-    np.testing.assert_array_equal(flight["push.force"].values, force)
+    # a mean over a step that ends at a switch, but for the rounding of its end
+    np.testing.assert_allclose(flight["push.force"].values, force, atol=1e-12)
     np.testing.assert_allclose(flight["base.acceleration.x"].values, force / 8.0, atol=1e-15)
 
 

@@ -91,7 +91,7 @@ def test_a_bad_stream_is_survived(figure, name, n):
     told = f"error {ratio:.2f} times that of the clean stream, 95 % intervals hold {share:.1%}"
     figure("O2", f"{name}, {n} streams: {told}")
     assert ratio <= 2.0
-    # 0.85: of 64 (40) strongly correlated intervals; 0.95 less three deviations of ten free ones
+    # strongly correlated intervals; 85 % is what a stream here and there may cost, 95 % the aim
     assert share >= 0.85
 
 
