@@ -25,7 +25,17 @@ def asked(monkeypatch, tmp_path):
     told = SimpleNamespace(fit=sample_fit(), error=None, calls=0)
 
     def identify(
-        model, parameters, flights, *, method, solver, robust, physical, momentum, drag, clock,
+        model,
+        parameters,
+        flights,
+        *,
+        method,
+        solver,
+        robust,
+        physical,
+        momentum,
+        drag,
+        clock,
         **flying,
     ) -> Fit:
         told.calls += 1

@@ -83,9 +83,7 @@ def _run_group(
     state = _last_axis(x)
     stages = Stages(*(np.zeros_like(state) for _ in range(3)))
     out = np.empty((n_steps // every, *state.shape))
-    rk4_lanes(
-        system.tree, own, work, inputs, 0.0, float(step), n_steps, every, state, stages, out
-    )
+    rk4_lanes(system.tree, own, work, inputs, 0.0, float(step), n_steps, every, state, stages, out)
     return np.moveaxis(out, -1, 0)
 
 

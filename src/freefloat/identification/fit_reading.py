@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from freefloat.errors import IdentificationError, ModelError
 from freefloat.identification.fit import Combination, Estimate, Fit, Residual
-from freefloat.identification.json_reading import REMEDY, Reading, parsed
+from freefloat.identification.json_reading import Reading, parsed, text_in
 from freefloat.model.model import Model
-from freefloat.model.sources import decoded, read_bytes
 
 FORMAT, VERSION = "freefloat fit", 1
 MAX_BYTES = 64 * 2**20  # the covariance of 1700 parameters; the parser reads 50 megabytes a second
@@ -24,14 +22,7 @@ KEYS |= {"covariance", *MODELS}
 
 def read_fit(path: Path) -> Fit:
     """The fit in a file; raises IdentificationError listing everything wrong with it."""
-    try:
-        text = decoded(read_bytes(path, MAX_BYTES), path.name)
-    except ModelError as error:  # the readers of bytes are those of model files, and speak of them
-        faults = [
-            replace(f, expected=f.expected.replace("a model file", "a fit file"), remedy=REMEDY)
-            for f in error.faults
-        ]
-        raise IdentificationError(error.message, faults) from None
+    text = text_in(path, most=MAX_BYTES, kind="fit")
     return read_fit_text(text, file=path.name)
 
 

@@ -11,15 +11,29 @@ import sys
 from collections.abc import Callable
 from dataclasses import MISSING, fields, replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
-from freefloat.errors import Fault, IdentificationError, shortened
+from freefloat.errors import Fault, IdentificationError, ModelError, shortened
+from freefloat.model.sources import decoded, read_bytes
 
 REMEDY = "load a file that freefloat wrote, or identify again"
 LARGEST = sys.float_info.max
 # The annotations of a part's fields (as text), and who reads what the file holds for each.
 READERS = {"str": "text", "float": "number", "int": "count", "bool": "flag", "Array": "numbers"}
 READERS |= {"Interval | None": "interval", "bool | None": "maybe", "EstimateStatus": "text"}
+
+
+def text_in(path: Path, *, most: int, kind: str) -> str:
+    """The text of a file of ours; raises IdentificationError for what is none or is too large."""
+    try:
+        return decoded(read_bytes(path, most), path.name)
+    except ModelError as error:  # the readers of bytes are those of model files, and speak of them
+        faults = [
+            replace(f, expected=f.expected.replace("a model file", f"a {kind} file"), remedy=REMEDY)
+            for f in error.faults
+        ]
+        raise IdentificationError(error.message, faults) from None
 
 
 def parsed(text: str, file: str, *, kind: str = "fit") -> dict[str, Any]:

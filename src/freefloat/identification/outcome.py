@@ -82,8 +82,13 @@ def _combinations(finding: Finding, seen: Visibility, answer: Answer) -> tuple[C
         unit = "kg m^2" if finding.estimate.names[0].startswith("J[") else ""
         told = ((w, unit, float(v), float(s)) for w, v, s in rows if np.isfinite(s))
         return tuple(combination_of(*part) for part in told)
+    names = (s.name for s in seen.parameters)
+    return combinations_of(seen, dict(zip(names, answer.values, strict=True)))
+
+
+def combinations_of(seen: Visibility, values: Mapping[str, float]) -> tuple[Combination, ...]:
+    """The sums that parameters of these values are seen in."""
     units = {s.name: s.unit for s in seen.parameters}
-    values = dict(zip((s.name for s in seen.parameters), answer.values, strict=True))
     return tuple(
         combination_of(
             part.words,

@@ -70,6 +70,9 @@ def _energy(judge: ModalEnergy, flights: Flights, plan: Plan) -> float:
     return judge.told(judge.value(judge.rows(flown))[0])[1]
 
 
+WANTED = 100.0  # times the energy of eq. 10 with sizes; that one, optimised in full, resonates too
+
+
 def design_rows(*, quick: bool = False, model: Model | None = None, seed: int = 0) -> list[Row]:
     """Energy left in the modes by each criterion, and a motion that leaves the modes alone."""
     effort = Effort(random=6, starts=1, rounds=8) if quick else Effort(random=16, starts=2)
@@ -85,8 +88,8 @@ def design_rows(*, quick: bool = False, model: Model | None = None, seed: int = 
             "not published", "optimised in full, with the wings: they answer at their modes"),
         Row(TABLE, "energy left, designed for it", "J", None, left["energy"].energy, "better",
             f"hinges use {100.0 * left['energy'].deflection:.0f} % of 0.3 rad"),
-        within(TABLE, "times as much as eq. 10", "-", factor, between=(1.0, np.inf),
-               status="better", note="same limits, same motions; the hinges bound both"),
+        within(TABLE, "times as much as eq. 10", "-", factor, between=(WANTED, np.inf),
+               status="better", note=f"{WANTED:g} were hoped for; the hinges bound both"),
     ]  # fmt: skip
     return [*rows, *_quiet_rows(effort, model, seed)]
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields, is_dataclass, replace
+from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from freefloat.errors import IdentificationError, ModelError
 from freefloat.files import atomic_write
 from freefloat.identification.fit_files import json_lines, require_json
-from freefloat.identification.json_reading import REMEDY, Reading, parsed
-from freefloat.model.sources import decoded, read_bytes
+from freefloat.identification.json_reading import Reading, parsed, text_in
 from freefloat.validation.balance import Balance
 from freefloat.validation.criteria import Criterion
 from freefloat.validation.end_effectors import EndEffector
@@ -44,14 +42,7 @@ def load_verdict(path: str | Path) -> Verdict:
     """The verdict in a file (.json); raises IdentificationError listing every fault."""
     require_json(path)
     path = Path(path)
-    try:
-        text = decoded(read_bytes(path, MAX_BYTES), path.name)
-    except ModelError as error:  # the readers of bytes are those of model files, and speak of them
-        faults = [
-            replace(f, expected=f.expected.replace("a model file", "a verdict file"), remedy=REMEDY)
-            for f in error.faults
-        ]
-        raise IdentificationError(error.message, faults) from None
+    text = text_in(path, most=MAX_BYTES, kind="verdict")
     return read_verdict_text(text, file=path.name)
 
 

@@ -130,9 +130,7 @@ def _unary(function, name) -> None:
     @lower_builtin(function, lanes_type)
     def lower(context, builder, sig, args):
         kind = ir.FunctionType(VECTOR, [VECTOR])
-        function = cgutils.get_or_insert_function(
-            builder.module, kind, f"llvm.{name}.v{LANES}f64"
-        )
+        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{LANES}f64")
         return builder.call(function, args)
 
 

@@ -184,4 +184,3 @@ def free_mass_matrix(tree, par, w, q, H):
     for m in range(H.shape[0]):
         for k in range(m + 1):
             H[m, k] = H[k, m] = w.H[m, k]
-

@@ -297,9 +297,7 @@ def rk4_tangent(
             moment = time + (step + (0.0 if is_last else 0.5 * at)) * h
             state_rate(tree, par, w, inputs, row, at, moment, y, k)
             n_rows = n_all if is_seen and stage == 0 and efforts.shape[0] > 0 else n_free
-            tangent_stage(
-                tree, par, w, inputs, row, at, slopes, n_rows, directions, Ty, tangent
-            )
+            tangent_stage(tree, par, w, inputs, row, at, slopes, n_rows, directions, Ty, tangent)
             if is_seen and stage == 0:
                 record(tree, par, w, x, T, tangent.b, states, tangents, efforts, step // every)
             weight = 1.0 if stage == 0 or stage == 3 else 2.0

@@ -116,12 +116,16 @@ class OnlineEstimator:
         self.scratch = new_scratch(self.problem, self.memory)
         start(self.memory, self.unknowns)
         self.early = Early(self.memory)
+        self._keep_books(reorder)
+        self._reset = _reset_places(self, reset)
+        self.taken = Taken(self.channels)
+
+    def _keep_books(self, reorder: int) -> None:
+        """Clock, order, counts and events: the same for every filter."""
         self.clock, self.buffer = Clock(), ReorderBuffer(reorder)
         self.counts = dict.fromkeys(VERDICTS, 0)
         self.events: list[Event] = []
         self.time: float | None = None
-        self._reset = _reset_places(self, reset)
-        self.taken = Taken(self.channels)
         self.silenced: set[str] = set()
 
     @property

@@ -17,7 +17,6 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import IdentificationError
-from freefloat.identification.online.clock import Clock
 from freefloat.identification.online.estimator import (
     GATE,
     OnlineEstimator,
@@ -25,7 +24,7 @@ from freefloat.identification.online.estimator import (
     _with_fixed_values,
 )
 from freefloat.identification.online.filtered import FilteredEstimate, Readout
-from freefloat.identification.online.health import VERDICTS, Event, Health, Verdict
+from freefloat.identification.online.health import Event, Health, Verdict
 from freefloat.identification.online.kalman_filter import KalmanFilter
 from freefloat.identification.online.kalman_memory import (
     CHI2,
@@ -40,7 +39,6 @@ from freefloat.identification.online.kalman_memory import (
 )
 from freefloat.identification.online.opening import MOST, Kept, opened, recorded
 from freefloat.identification.online.problem import walk_rates
-from freefloat.identification.online.reorder import ReorderBuffer
 from freefloat.identification.online.sensing import live_streams
 from freefloat.identification.output_error.driving import driven_by_motion
 from freefloat.identification.output_error.flights import why_output_error
@@ -71,10 +69,10 @@ def is_filtered(model: Model, parameters: Parameters, like: Telemetry | None = N
 class KalmanEstimator(OnlineEstimator):
     """The OnlineEstimator of models with unmeasured passive coordinates.
 
-    Options are those of OnlineEstimator, and jerk: how briskly driven joints move, as a random walk
-    of their jerk [rad/s^3 per root second]; opening [s]: the first seconds, which are solved at
-    once by output error. Parameters without a prior count as known to half their
-    natural size. Samples may hold any part of the channels, at any rate.
+    Options are those of OnlineEstimator but `correct` and `solve_every`, and jerk: how briskly
+    driven joints move, as a random walk of their jerk [rad/s^3 per root second]; opening [s]: the
+    first seconds, which are solved at once by output error. Parameters without a prior count as
+    known to half their natural size. Samples may hold any part of the channels, at any rate.
     """
 
     filter: KalmanFilter
@@ -93,7 +91,6 @@ class KalmanEstimator(OnlineEstimator):
         reset: tuple[str, ...] | None = None,
         jerk: float = JERK,
         opening: float = OPENING,
-        **others: Any,
     ) -> None:
         whole = _with_fixed_values(model, parameters)
         driven = [c.name for c in whole.assembly.coordinates if c.role == "torque"]
@@ -111,11 +108,7 @@ class KalmanEstimator(OnlineEstimator):
         self.early: Any = Kept(opening)
         self.channels: Any = Readout(self.system, streams)
         self.taken: Any = self.channels
-        self.clock, self.buffer = Clock(), ReorderBuffer(reorder)
-        self.counts = dict.fromkeys(VERDICTS, 0)
-        self.events: list[Event] = []
-        self.time: float | None = None
-        self.silenced: set[str] = set()
+        self._keep_books(reorder)
         globs = tuple(f"{t.name}.*" for t in model.targets) if reset is None else reset
         names = self.unknowns.names
         self._reset = [

@@ -12,8 +12,8 @@ from freefloat.arrays import Array
 from freefloat.errors import IdentificationError
 from freefloat.identification.answer import KNOWN
 from freefloat.identification.finding import NOISY
-from freefloat.identification.fit import Combination, Estimate, Fit, Residual
-from freefloat.identification.outcome import SIGMAS, combination_of
+from freefloat.identification.fit import Estimate, Fit, Residual
+from freefloat.identification.outcome import SIGMAS, combinations_of
 from freefloat.identification.output_error.estimate import Found
 from freefloat.identification.output_error.profile import profile_interval
 from freefloat.identification.output_error.realise import realised
@@ -50,7 +50,8 @@ def fit_of(
     return Fit(
         model=model, prior_model=prior_model, method="output_error", reason=reason,
         estimates=estimates, covariance=covariance,
-        combinations=_combinations(found, seen), trades=seen.trades, scale=scale,
+        combinations=combinations_of(seen, {s.name: s.value for s in seen.parameters}),
+        trades=seen.trades, scale=scale,
         residuals=_residuals(found), status=status, is_trustworthy=is_good,
         notes=tuple(dict.fromkeys(told)), provenance=provenance,
     )  # fmt: skip
@@ -191,20 +192,6 @@ def covariance_of(found: Found, J: Array, at_bound: Mask) -> Array:
     spread = Vt[kept].T / s[kept] / length[:, None] * unknowns.sizes[:, None]
     inputs = found.shifts @ found.shifts.T / max(found.shifts.shape[1], 1)
     return spread @ spread.T + inputs + spread_of(found.rivals, found.theta)
-
-
-def _combinations(found: Found, seen: Visibility) -> tuple[Combination, ...]:
-    units = {s.name: s.unit for s in seen.parameters}
-    values = {s.name: s.value for s in seen.parameters}
-    return tuple(
-        combination_of(
-            part.words,
-            units[part.terms[0][0]],
-            float(sum(factor * values[name] for name, factor in part.terms)),
-            part.std,
-        )
-        for part in seen.combinations
-    )
 
 
 def _residuals(found: Found) -> tuple[Residual, ...]:
