@@ -127,6 +127,8 @@ def test_wings_and_fuel_are_predicted_from_rest_and_their_start_can_be_fitted():
     plan = ff.default_plan(model, duration=20.0, seed=4)
     verdict = ff.validate(model, ff.simulate(model, plan, seed=1))
     assert verdict.is_positive, str(verdict)
+    # of a thousand samples the rms is known to 3 %; the noise of joints, from one draw, to 30 %
+    assert all(0.75 < s.ratio < 1.3 for s in verdict.scores if s.n > 1000), str(verdict)
     hinge = next(joint.name for joint in model.joints if joint.role == "passive")
     start = replace(plan.start, coordinates={**plan.start.coordinates, hinge: 0.05})
     swinging = ff.simulate(model, replace(plan, start=start), seed=1)

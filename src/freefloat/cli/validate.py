@@ -62,6 +62,7 @@ def validate(
 
     _require(error, tip, {"--out": out, "--report": report})
     source = _source(fit)
+    from freefloat.identification.fit import Fit
     from freefloat.telemetry import read_telemetry
 
     recorded = read_telemetry(flight)
@@ -78,24 +79,13 @@ def validate(
         verdict.save(out)
         written["verdict"] = out
     if report is not None:
-        _save_report(source, verdict, report)
+        verdict.save_report(report, source if isinstance(source, Fit) else None)
         written["report"] = report
     if shared.json:
         screen.print_json(as_dict(verdict, fit, flight, written))
     else:
         screen.show(*overview(verdict, written))
     return 0 if verdict.is_positive else 1
-
-
-def _save_report(source: Fit | Model, verdict: Verdict, path: Path) -> None:
-    """With a fit the page has its parameters as well."""
-    from freefloat.identification.fit import Fit
-    from freefloat.report.pages import save_fit_report
-
-    if isinstance(source, Fit):
-        save_fit_report(source, path, verdicts=(verdict,))
-    else:
-        verdict.save_report(path)
 
 
 def _source(name: str) -> Fit | Model:

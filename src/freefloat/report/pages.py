@@ -53,10 +53,11 @@ def save_fit_report(
     atomic_write(path, fit_page(fit, found, notes=notes))
 
 
-def save_verdict_report(verdict: Verdict, path: str | Path) -> None:
-    """Write a verdict as one page of HTML."""
+def save_verdict_report(verdict: Verdict, path: str | Path, fit: Fit | None = None) -> None:
+    """Write a verdict as one page of HTML, with the parameters of the fit that it judges."""
     require_html(path)
-    atomic_write(path, verdict_page(verdict))
+    text = verdict_page(verdict) if fit is None else fit_page(fit, [verdict])
+    atomic_write(path, text)
 
 
 def fit_page(fit: Fit, verdicts: Sequence[Verdict] = (), *, notes: Sequence[str] = ()) -> str:

@@ -68,8 +68,8 @@ def balances(system: System, telemetry: Telemetry, at: Instant) -> tuple[tuple[B
         if max(balance.rms for balance in _judged(own, values)) > ADMITTED:
             rate = 1.0 / float(np.median(np.diff(samples.time)))
             reasons.append(
-                f"{name}: sampled at {rate:.3g} Hz and with the forces these equations know, not"
-                " even the predicted motion balances"
+                f"{name}: at {rate:.3g} Hz not even the predicted motion balances (samples too far"
+                " apart, or forces that these equations leave out)"
             )
             continue
         return tuple(_judged(rows, values)), ""

@@ -3,8 +3,8 @@
 Three things keep a prediction from the measurement beside the sensor's own noise: the parameters
 are known to their stated deviations only, the encoders that drive the prediction are noisy, and
 the start that was fitted has taken up what it could of both. The first is the tangent of the
-prediction times the covariance of the fit; the second is the difference that a second helping of
-encoder noise makes; the third is taken off by projection.
+prediction times the covariance of the fit; the second is the difference that other noise of
+the same size makes; the third is taken off by projection.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.directions import parameter_names
 from freefloat.identification.fit import Fit
+from freefloat.identification.output_error.input_noise import with_fresh_noise
 from freefloat.model.model import Model
-from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.channels import Telemetry
 from freefloat.validation.driving import drive_of
 from freefloat.validation.looks import Look
@@ -72,22 +72,12 @@ def _factor(covariance: Array) -> Array:
 def _jittered(predicted: Predicted, telemetry: Telemetry, looks: list[Look], seed: int) -> Array:
     """What noise in the encoders does to the prediction, in units of the sensors' noise."""
     drive = predicted.drive
-    rng = np.random.default_rng(seed)
-    noisy = {name: _with_noise(channel, rng) for name, channel in telemetry.channels.items()}
-    followed = replace(telemetry, channels=noisy, truth=None)
-    other = drive_of(drive.system.model, followed, step=drive.step)
-    at = flown(other, predicted.at.states[0])
+    other = with_fresh_noise(drive.system, telemetry, seed=seed)
+    followed = drive_of(drive.system.model, replace(other, truth=None), step=drive.step)
+    at = flown(followed, predicted.at.states[0])
     pairs = [
         (look, look.residual(look.predicted(drive.system, predicted.at))
          - look.residual(look.predicted(drive.system, at)))
         for look in looks
     ]  # fmt: skip
     return np.concatenate([(moved / look.noise).ravel() for look, moved in pairs])
-
-
-def _with_noise(channel: Channel, rng: np.random.Generator) -> Channel:
-    is_followed = channel.name.endswith((".position", ".motor_position", ".speed"))
-    if not is_followed or not channel.noise:
-        return channel
-    more = channel.values + channel.noise * rng.standard_normal(channel.n_samples)
-    return Channel(channel.name, channel.unit, channel.time, more, channel.valid, channel.noise)

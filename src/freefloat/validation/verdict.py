@@ -13,6 +13,7 @@ from pathlib import Path
 
 from freefloat.arrays import Array, frozen
 from freefloat.errors import IdentificationError
+from freefloat.identification.fit import Fit
 from freefloat.validation.balance import Balance
 from freefloat.validation.criteria import Criterion
 from freefloat.validation.end_effectors import EndEffector
@@ -99,11 +100,11 @@ class Verdict:
 
         return write_verdict(self)
 
-    def save_report(self, path: str | Path) -> None:
-        """Write the verdict as one page of HTML that needs nothing else."""
+    def save_report(self, path: str | Path, fit: Fit | None = None) -> None:
+        """Write the verdict as one page of HTML; with its fit, the parameters are on it too."""
         # By name and at the call: the report stands above this folder and knows it, not the other
         # way round; this is its doorbell.
-        import_module("freefloat.report.pages").save_verdict_report(self, path)
+        import_module("freefloat.report.pages").save_verdict_report(self, path, fit)
 
     def __str__(self) -> str:
         """The verdict and its reasons, within 80 columns."""

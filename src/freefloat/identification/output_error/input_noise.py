@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError
 from freefloat.identification.output_error.driving import driving_by_telemetry, smoothed
 from freefloat.identification.output_error.noise import RowNoise, resized
@@ -128,10 +129,24 @@ def _unexplained(problem: Problem, r: int, theta: Array, differences: list[Array
 
 def _flown_again(recording: Recording, telemetry: Telemetry, seed: int) -> Recording | None:
     """The recording driven by its own smoothed motion and its thrust with fresh noise."""
+    changed = with_fresh_noise(recording.system, telemetry, seed=seed)
+    if changed is telemetry:
+        return None
+    try:
+        return replace(recording, driving=driving_by_telemetry(recording.model, changed))
+    except FreefloatError:
+        return None
+
+
+def with_fresh_noise(system: System, telemetry: Telemetry, *, seed: int) -> Telemetry:
+    """A recording whose inputs are its own, smoothed, with as much noise as before but another.
+
+    Noise on top of the recorded would be more than the sensors state, and smoothed too little.
+    """
     rng = np.random.default_rng([seed, 0x1E])
     noisy = []
-    for i in recording.system.tree.given:
-        for name in channel_names(recording.model.assembly.coordinates[i]):
+    for i in system.tree.given:
+        for name in channel_names(system.model.assembly.coordinates[i]):
             if name not in telemetry or (noisy and name == noisy[-1].name):
                 continue
             channel = telemetry[name]
@@ -141,17 +156,11 @@ def _flown_again(recording: Recording, telemetry: Telemetry, seed: int) -> Recor
             fresh = curve.value(time) + size * rng.standard_normal(len(time))
             noisy.append(type(channel)(name, channel.unit, time, fresh, noise=channel.noise))
             break  # the position drives; a rate beside it is not looked at
-    for thruster in recording.model.thrusters:
+    for thruster in system.model.thrusters:
         name = f"{thruster.name}.force"
         if name in telemetry and telemetry[name].noise:
             channel = telemetry[name]
             time, level = channel.usable()
             fresh = level + (channel.noise or 0.0) * rng.standard_normal(len(time)) * (level != 0.0)
             noisy.append(type(channel)(name, channel.unit, time, fresh, noise=channel.noise))
-    if not noisy:
-        return None
-    changed = telemetry.without([c.name for c in noisy]).with_channels(*noisy)
-    try:
-        return replace(recording, driving=driving_by_telemetry(recording.model, changed))
-    except FreefloatError:
-        return None
+    return telemetry.without([c.name for c in noisy]).with_channels(*noisy) if noisy else telemetry

@@ -13,6 +13,9 @@
     if (value === 0) return "0";
     return size >= 1e5 || size < 1e-3 ? value.toExponential(1).replace("e+", "e") : String(+value.toPrecision(4));
   };
+  // as many decimals as tell one tick from the next
+  const ticked = (ticks, step) => ticks.map((value) => value === 0 || Math.abs(value) >= 1e5 || Math.abs(value) < 1e-3
+    ? shown(value) : value.toFixed(Math.max(0, -Math.floor(Math.log10(step) + 1e-9))));
   const sync = (group) => uPlot.sync("flight" + group);
 
   function series(chart) {
@@ -41,7 +44,7 @@
       scales: { x: { time: false } },
       cursor: { sync: { key: sync(chart.group).key, setSeries: false, scales: ["x", null] }, drag: { x: true, y: false }, points: { size: 5 } },
       axes: [ { ...axis, label: chart.start ? "time after " + shown(chart.start) + " s [s]" : "time [s]", size: 34, labelSize: 16 },
-              { ...axis, label: title, size: 56, labelSize: 16, values: (_, ticks) => ticks.map(shown) } ],
+              { ...axis, label: title, size: 56, labelSize: 16, values: (_, ticks, at, space, step) => ticked(ticks, step) } ],
       series: [{}].concat(order.map((name) => ({
         stroke: colour(name), width: name === "measured" ? 1 : 1.4, dash: name === "before" ? [5, 3] : undefined,
         points: { show: false } }))),
