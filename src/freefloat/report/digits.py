@@ -26,3 +26,13 @@ def error(value: float, *, beside: float = 0.0) -> str:
     ('1.2e-05', '0')
     """
     return "0" if abs(value) <= 1e-3 * abs(beside) else f"{value:.1e}"
+
+
+def percent(share: float) -> str:
+    """A change with its sign, two digits or whole per cents.
+
+    >>> percent(1.261), percent(-0.00223)
+    ('+126', '-0.22')
+    """
+    value = 100.0 * share
+    return f"{value:+.0f}" if 10.0 <= abs(value) < 1e5 else f"{value:+.2g}"

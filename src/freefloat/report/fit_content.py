@@ -9,7 +9,7 @@ import numpy as np
 from freefloat.identification.fit import Estimate, Fit
 from freefloat.identification.fit_digits import interval, rounded, with_uncertainty
 from freefloat.identification.fit_view import verdict as headline
-from freefloat.report.digits import in_print
+from freefloat.report.digits import in_print, percent
 from freefloat.report.svg import correlation, whisker
 
 MOST_CORRELATED = 40  # beyond, the cells are too small to be told apart
@@ -81,7 +81,7 @@ def _change(estimate: Estimate) -> str:
     """How far the estimate moved, relative to what it was."""
     if estimate.prior == 0.0 or not np.isfinite(estimate.value) or np.isnan(estimate.std):
         return "-"
-    return f"{100.0 * (estimate.value / estimate.prior - 1.0):+.2g} %"
+    return f"{percent(estimate.value / estimate.prior - 1.0)} %"
 
 
 def _names(fit: Fit, status: str) -> str:
