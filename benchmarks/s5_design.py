@@ -20,7 +20,8 @@ import common
 import numpy as np
 
 import freefloat as ff
-from freefloat.design.excitation import Effort, _informed, design
+from freefloat.design.excitation import Effort, design
+from freefloat.design.informed import informed
 from freefloat.design.variables import variables_of
 from freefloat.dynamics import flatten
 from freefloat.excitation import Table
@@ -35,6 +36,7 @@ LIMITS = JointLimits(-1.57, 1.57, velocity=1.0, effort=200.0)
 WANTED = [f"link_{k}.*" for k in range(1, N_JOINTS + 1)]
 LIMIT = 900.0  # [s], wall clock
 HARMONICS = 4
+EFFORT = Effort(random=8, starts=1, rounds=8)
 ROUNDS = 200  # of IPOPT: FIGAROH's default
 
 
@@ -49,7 +51,7 @@ def deviation(model: ff.Model, plan: ff.Plan) -> float:
     system, allowed = flatten(model), limits_of(model)
     variables = variables_of(system, allowed, basis=Basis("fourier", DURATION, HARMONICS))
     wanted = ff.Parameters.of(model).free(*WANTED)
-    flights, judge = _informed(system, wanted, variables, (), model.sensors, "d_optimal")
+    flights, judge = informed(system, wanted, variables, (), model.sensors, "d_optimal")
     return judge.told(judge.value(flights.fly_plan(plan).rows)[0])[1]
 
 
@@ -59,7 +61,7 @@ def ours(model: ff.Model) -> tuple[float, ff.Plan, float]:
     begin = time.process_time()
     found = design(
         model, parameters, duration=DURATION, criterion="d_optimal", harmonics=HARMONICS,
-        effort=Effort(random=8, starts=1, rounds=3),
+        effort=EFFORT,
     )  # fmt: skip
     return time.process_time() - begin, found.plan, found.value
 

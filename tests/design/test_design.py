@@ -7,7 +7,8 @@ import pytest
 
 import freefloat as ff
 from freefloat.design import design
-from freefloat.design.excitation import Effort, _informed, finished, searching
+from freefloat.design.excitation import Effort, finished, searching
+from freefloat.design.informed import informed
 from freefloat.design.scenarios import scenarios_of
 from freefloat.design.search import Search
 from freefloat.design.swinging import band_share, bands_of
@@ -174,7 +175,7 @@ def test_the_model_of_the_search_predicts_flights(cepheus):
     """Rows near a motion: linear to second order in the step, from any number of unknowns."""
     system, allowed = flatten(cepheus), limits_of(cepheus)
     variables = variables_of(system, allowed, basis=Basis("fourier", 5.0, 2))
-    flights, judge = _informed(
+    flights, judge = informed(
         system, wanted(cepheus, "link_2.izz", "bus.izz"), variables, watches_of(system, allowed),
         cepheus.sensors, "a_optimal",
     )  # fmt: skip

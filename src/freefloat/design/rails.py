@@ -86,10 +86,9 @@ def rails_of(
     wheels = {wheel.name: wheel.inertia for wheel in model.wheels}
     found: list[Rail] = []
     first = 0
-    for mover in variables.movers:
+    for mover, columns in zip(variables.movers, variables.curves(times), strict=True):
         own = slice(first, first + mover.n)
         first += mover.n
-        columns = mover.basis.columns(times) @ mover.mix
         if mover.name in wheels:
             found += _wheel(mover, wheels[mover.name], own, columns, limits)
         else:

@@ -116,9 +116,14 @@ class Variables:
                 pieces[k] = np.floor(np.clip(pieces[k], 0.0, 1.0) / share + 1e-9) * share
         return np.concatenate(pieces)
 
+    def curves(self, times: Array) -> list[Array]:
+        """For every mover what one unit of each of its unknowns adds: (4, times, its n)."""
+        raw = {basis: basis.columns(times) for basis in {m.basis for m in self.movers}}
+        return [raw[m.basis] @ m.mix for m in self.movers]
+
     def columns(self, times: Array) -> Array:
         """What one unit of each motion's unknown adds to its coordinate: (n_motion, 4, times)."""
-        found = [np.moveaxis(m.basis.columns(times) @ m.mix, 2, 0) for m in self.movers]
+        found = [np.moveaxis(curves, 2, 0) for curves in self.curves(times)]
         return np.concatenate(found) if found else np.zeros((0, 4, len(times)))
 
     @property
