@@ -57,7 +57,7 @@ def test_the_same_seed_gives_the_same_plan(cepheus):
     assert other.motions != plans[0].motions
 
 
-@pytest.mark.parametrize("shape", ["spline", "multisine", "moves", "sinusoid"])
+@pytest.mark.parametrize("shape", ["spline", "multisine", "moves", "bangs", "sinusoid"])
 def test_every_family_of_motions_can_be_designed_with(cepheus, shape):
     found = design(
         cepheus, wanted(cepheus, "link_2.izz"), duration=6.0, shape=shape, harmonics=4, effort=QUICK
@@ -189,3 +189,16 @@ def test_the_model_of_the_search_predicts_flights(cepheus):
         errors.append(abs(model.value(size * step)[0] - there.value))
     assert errors[0] < 0.1 and errors[1] < 0.35 * errors[0]  # a quarter, to second order
     assert finished(search, variables, allowed, "a_optimal").value > 0.0
+
+
+def test_bang_like_moves_push_as_hard_as_allowed(cepheus):
+    """Acceleration limits alone: the levels go to them, mostly, as bang-bang does."""
+    limits = {"arm_*.acceleration": 0.3, "arm_*.velocity": 5.0, "base.*": 10.0,
+              "arm_*.jerk": 100.0, "arm_*.effort": 100.0}  # fmt: skip
+    found = design(
+        cepheus, wanted(cepheus, "link_2.izz"), duration=6.0, shape="bangs", harmonics=4,
+        limits=limits, effort=Effort(random=6, starts=1, rounds=8),
+    )  # fmt: skip
+    levels = np.array([motion.levels for motion in found.plan.motions.values()])
+    assert levels.shape == (2, 6) and np.max(np.abs(levels)) > 0.299
+    assert np.mean(np.abs(levels) > 0.25) > 0.5
