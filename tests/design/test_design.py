@@ -13,12 +13,12 @@ from freefloat.design.scenarios import scenarios_of
 from freefloat.design.search import Search
 from freefloat.design.swinging import band_share, bands_of
 from freefloat.design.variables import variables_of
-from freefloat.design.watches import watches_of
 from freefloat.dynamics import flatten
 from freefloat.errors import ExcitationError
 from freefloat.excitation.basis import Basis
 from freefloat.excitation.limits import limits_of
 from freefloat.telemetry.account import account
+from freefloat.telemetry.watches import watches_of
 
 QUICK = Effort(random=6, starts=1, rounds=4)
 

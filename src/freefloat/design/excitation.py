@@ -16,7 +16,6 @@ from freefloat.design.result import Design
 from freefloat.design.search import Progress, Search
 from freefloat.design.swinging import Bands, quieted
 from freefloat.design.variables import Variables, variables_of
-from freefloat.design.watches import watches_of
 from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import ExcitationError, Fault
@@ -30,6 +29,7 @@ from freefloat.identification.sensor_choice import chosen_sensors
 from freefloat.model.loading import load_model
 from freefloat.model.model import Model
 from freefloat.model.parts import Sensor
+from freefloat.telemetry.watches import watches_of
 
 A_PEAK = 40  # points of the linear limits in a cycle of the fastest motion
 

@@ -19,13 +19,13 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.design.variables import Variables
-from freefloat.design.watches import Watch
+from freefloat.dynamics.directions import directions
 from freefloat.dynamics.equations import observe
 from freefloat.dynamics.integrate import integrate, require_stable_step
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.modes import modes
 from freefloat.dynamics.sensitivity import Sensitivity, integrate_with_sensitivity
-from freefloat.dynamics.tree import System
+from freefloat.dynamics.tree import System, with_friction
 from freefloat.errors import FreefloatError
 from freefloat.excitation.plan import Plan
 from freefloat.identification.expected_rows import QUIETEST, noise_of
@@ -33,6 +33,7 @@ from freefloat.model.checks import sensor_targets
 from freefloat.model.parts import Sensor
 from freefloat.telemetry.slopes import reading_slopes
 from freefloat.telemetry.truths import Instant, readings
+from freefloat.telemetry.watches import Watch
 
 A_CYCLE = 16  # steps in a cycle of the fastest motion
 A_SWING = 5  # steps in a cycle of the fastest mode: RK4 stays stable down to 2.3
@@ -105,8 +106,10 @@ class Flights:
     ) -> None:
         self.system, self.variables, self.watches = system, variables, tuple(watches)
         self.unknowns = unknowns
-        names = unknowns.mix.shape
-        self._is_mixed = names[0] != names[1] or not np.array_equal(unknowns.mix, np.eye(names[0]))
+        self._is_mixed = not np.array_equal(unknowns.mix, np.eye(len(unknowns.names)))
+        if any(name.endswith(".friction") for name in unknowns.names):
+            self.system = with_friction(system)
+        self._directions = directions(self.system, unknowns.names)
         self.n_threads = n_threads or os.cpu_count() or 1
         self.step, self.every = _grid(system, variables)
         self.n_steps = self.every * round(variables.duration / (self.step * self.every))
@@ -219,7 +222,7 @@ class Flights:
     ) -> tuple[Instant, Sensitivity]:
         slopes = integrate_with_sensitivity(
             self.system, start, self.unknowns.names, inputs=inputs, step=self.step,
-            n_steps=self.n_steps, every=self.every,
+            n_steps=self.n_steps, every=self.every, known=self._directions,
         )  # fmt: skip
         motion = observe(self.system, slopes.states, inputs=seen, times=self.times)
         return Instant(self.times, slopes.states, motion, seen), slopes

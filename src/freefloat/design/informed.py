@@ -14,7 +14,6 @@ from freefloat.design.criteria import Criterion, Optimality, information
 from freefloat.design.flights import Flights, Unknowns
 from freefloat.design.swinging import modal_energy
 from freefloat.design.variables import Variables
-from freefloat.design.watches import Watch
 from freefloat.dynamics.tree import System
 from freefloat.errors import ExcitationError, Fault
 from freefloat.identification.identifiability import (
@@ -26,6 +25,7 @@ from freefloat.identification.identifiability import (
 from freefloat.identification.natural_sizes import natural_sizes
 from freefloat.identification.parameters import Parameters
 from freefloat.model.parts import Sensor
+from freefloat.telemetry.watches import Watch
 
 KINDS: dict[str, Optimality] = {
     "a_optimal": "a", "d_optimal": "d", "e_optimal": "e", "condition": "cond",
