@@ -69,7 +69,8 @@ def _parameter_rows(found: Design) -> Iterator[tuple[str, ...]]:
 def _limit_rows(found: Design) -> Iterator[tuple[str, ...]]:
     for usage in found.usage[:SHOWN_LIMITS]:
         limit = usage.limit
-        yield limit.name, f"{100.0 * usage.share:.1f} %", f"{limit.value:.4g}", limit.unit
+        value = f">= {limit.value:.4g}" if limit.quantity == "clearance" else f"{limit.value:.4g}"
+        yield limit.name, f"{100.0 * usage.share:.1f} %", value, limit.unit
 
 
 def _number(value: float) -> str:
