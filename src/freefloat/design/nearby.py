@@ -86,8 +86,8 @@ def nearby(
     changes = []
     for table, ones in zip(rows, near, strict=True):
         change = np.empty((len(ones), *table.shape))
-        for own, (other, _) in zip(change, ones, strict=True):
-            np.subtract(other, table, out=own)
+        for k, (other, _) in enumerate(ones):
+            change[k] = other - table
         change /= NEARBY
         changes.append(change)
     flat = [table.ravel() for table in shares]

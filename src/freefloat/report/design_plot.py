@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +42,9 @@ def plot_design(model: Model, design: Design) -> Figure:
 
     rows, plan = _rows(design), design.plan
     wheels = [wheel.name for wheel in model.wheels if wheel.name in plan.motions]
-    draws = [lambda axis, k=k: _draw_joints(axis, model, plan, k) for k in range(3)]
+    draws: list[Callable[[Axes], None]] = [
+        partial(_draw_joints, model=model, plan=plan, order=k) for k in range(3)
+    ]
     shares = [1.6, 1.6, 1.6]
     if wheels:
         draws.append(lambda axis: _draw_wheels(axis, wheels, plan))
@@ -65,7 +69,7 @@ def plot_design(model: Model, design: Design) -> Figure:
     return figure
 
 
-def _draw_joints(axis: Axes, model: Model, plan: Plan, order: int) -> None:
+def _draw_joints(axis: Axes, *, model: Model, plan: Plan, order: int) -> None:
     """Position, rate or acceleration of every joint that is moved."""
     t = np.linspace(0.0, plan.duration, 1001)
     wheels = {wheel.name for wheel in model.wheels}
