@@ -103,13 +103,13 @@ bench: $(DEV) ## how fast freefloat is beside others, in short slices
 PEERS := build/peers-venv
 
 # Neighbouring tools, for benchmarks alone. Whoever cannot be installed is left out of the tables.
-$(PEERS)/.installed: | $(CREATED)
+$(PEERS)/.installed: benchmarks/peers.txt | $(CREATED)
 	@echo "Installing neighbouring tools into $(PEERS) ..."
 	@$(BIN)/python -m venv --without-pip $(PEERS)
-	@for peer in figaroh cyipopt-wheels 'mujoco[sysid]'; do \
-	  $(BIN)/python -m pip --python $(PEERS)/bin/python install --quiet "$$peer" || \
+	@while read -r peer; do \
+	  $(BIN)/python -m pip --python $(PEERS)/bin/python install --quiet "$$peer" </dev/null || \
 	    echo "$$peer could not be installed; pip's message is above. It is left out." >&2; \
-	done
+	done < benchmarks/peers.txt
 	@touch $@
 
 bench-peers: $(DEV) $(PEERS)/.installed ## identification beside other tools, in short slices

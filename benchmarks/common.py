@@ -84,7 +84,7 @@ class Table:
         """Print the table; end the program with 1 if contenders disagree."""
         told = json.dumps({**vars(self), "quick": options.quick, "machine": machine()})
         print(told if options.json else self._text())
-        if options.record:
+        if options.record and (self.promises or self.checks):  # without peers there is nothing
             options.record.mkdir(parents=True, exist_ok=True)
             (options.record / f"{self.id}.json").write_text(told, encoding="utf-8")
         if not all(check["is_met"] for check in self.checks):

@@ -8,6 +8,7 @@ import freefloat as ff
 from freefloat.dynamics import Start
 from freefloat.excitation import (
     Accelerate,
+    Bangs,
     CaptureControl,
     Feedback,
     Fourier,
@@ -30,6 +31,7 @@ MOTIONS = {
     "sinusoid": Sinusoid(6.0, 0.2, 0.4, 2.5, 1.5, -0.1, 0.7),
     "multisine": Multisine(6.0, 0.2, (0.3, -0.1), (0.05, 0.2), 1.5, -0.1),
     "moves": Moves((0.5, 2.0, 3.0, 5.5), (0.1, 0.6, -0.3, 0.2)),
+    "bangs": Bangs(6.0, (0.3, -0.5, 0.3, -0.1), 0.5, 0.1),
     "speeds": Speeds((0.5, 2.0, 4.5), (100.0, 130.0, 90.0), 0.2),
     "accelerate": Accelerate(-0.05, 0.2, 0.3),
     "spline": Spline(6.0, (0.0, 0.3, -0.2, 0.5, 0.1)),

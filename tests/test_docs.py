@@ -130,6 +130,14 @@ def test_the_first_half_hour_can_be_followed(tmp_path, monkeypatch, capsys):
     assert "The recording" in capsys.readouterr().out
 
 
+def test_the_loop_of_design_and_flight_can_be_followed(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for arguments in commands(ROOT / "docs" / "design.md"):
+        assert run(arguments) == 0, arguments
+    found = [ff.load_fit(name)["link_2.izz"].std for name in ("fit.json", "both.json")]
+    assert found[1] < found[0] and "known to" in capsys.readouterr().out
+
+
 def anchor_of(heading: str) -> str:
     """The anchor that GitHub and MyST give a heading."""
     return re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-")

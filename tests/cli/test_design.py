@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import csv
+import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
 import freefloat as ff
+from freefloat.telemetry.account import account
 
 QUICK = ("--duration", 5, "--harmonics", 2, "--starts", 1, "--rounds", 2)
 
@@ -74,3 +80,44 @@ def test_a_fit_says_where_to_go_on(command, tmp_path):
         assert parameter["std"] < stds[parameter["name"]]
     other = command("design", "ets7", "--fit", "fit.json", *QUICK)
     assert other.code == 2 and "--fit" in other.err
+
+
+def test_wheels_and_thrusters_are_designed_played_and_drawn(command):
+    pytest.importorskip("matplotlib")
+    done = command(
+        "design", "servicer", "--free", "bus.mass", "--joints", "arm_1", "--wheels", "rw_1",
+        "--thrusters", "thr_1", "--thrusters", "thr_2", "--duration", 10, "--harmonics", 1,
+        "--starts", 1, "--rounds", 1, "--sensors", "gyro accelerometer", "--out", "plan.toml",
+        "--table", "plan.csv", "--rate", 50, "--plot", "plan.png",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    plan = ff.load_plan("plan.toml", ff.load_model("servicer"))
+    assert plan.motions["rw_1"].kind == "speeds" and set(plan.motions) == {"arm_1", "rw_1"}
+    rows = list(csv.reader(Path("plan.csv").read_text().splitlines()))
+    for name, thrust in plan.thrusts.items():
+        column = rows[0].index(f"{name}.force [N]")
+        played = sum(float(row[column]) for row in rows[1:]) / 50.0
+        assert played == pytest.approx(sum(long * level for _, long, level in thrust.pulses))
+    assert plan.thrusts and "rw_1.velocity [rad/s]" in rows[0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for others there")
+def test_ctrl_c_keeps_the_best_motion_so_far(tmp_path):
+    arguments = ["design", "cepheus", "--free", "link_2.*", "--duration", 20, "--harmonics", 8,
+                 "--starts", 1000, "--rounds", 1000, "--out", "plan.toml", "--json"]  # fmt: skip
+    for wait in (6.0, 20.0, 60.0):  # [s]: a busy machine may need longer for a first motion
+        running = subprocess.Popen(
+            [sys.executable, "-m", "freefloat", *map(str, arguments)],
+            cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        time.sleep(wait)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=120)
+        if running.returncode != 130:  # there was nothing to keep yet
+            break
+    assert running.returncode == 0, err
+    told = json.loads(out)
+    assert told["is_interrupted"] and max(limit["share"] for limit in told["limits"]) <= 1.0
+    model = ff.load_model("cepheus")
+    plan = ff.load_plan(tmp_path / "plan.toml", model)
+    assert account(model, plan, ff.simulate(model, plan)).excesses == ()

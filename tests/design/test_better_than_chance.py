@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat.design.excitation import Effort, _informed, finished, searching
+from freefloat.design.excitation import Effort, finished, searching
+from freefloat.design.informed import informed
 from freefloat.design.variables import variables_of
-from freefloat.design.watches import watches_of
 from freefloat.dynamics import flatten
 from freefloat.excitation.basis import Basis
 from freefloat.excitation.limits import limits_of
 from freefloat.telemetry.account import account
+from freefloat.telemetry.watches import watches_of
 
 N_RANDOM = 100
 EVERYTHING = ("bus.*", "target.*", "hinge_*.stiffness", "hinge_*.damping", "tank.*")
@@ -27,7 +28,7 @@ def variance_ratio(globs: tuple[str, ...], duration: float, effort: Effort) -> t
     system, allowed = flatten(model), limits_of(model)
     variables = variables_of(system, allowed, basis=Basis("fourier", duration, 3))
     suite = [sensor for sensor in model.sensors if sensor.kind != "thruster"]
-    flights, judge = _informed(
+    flights, judge = informed(
         system, ff.Parameters.of(model).free(*globs), variables, watches_of(system, allowed),
         suite, "worst_parameter",
     )  # fmt: skip

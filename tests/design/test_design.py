@@ -7,17 +7,18 @@ import pytest
 
 import freefloat as ff
 from freefloat.design import design
-from freefloat.design.excitation import Effort, _informed, finished, searching
+from freefloat.design.excitation import Effort, finished, searching
+from freefloat.design.informed import informed
 from freefloat.design.scenarios import scenarios_of
 from freefloat.design.search import Search
 from freefloat.design.swinging import band_share, bands_of
 from freefloat.design.variables import variables_of
-from freefloat.design.watches import watches_of
 from freefloat.dynamics import flatten
 from freefloat.errors import ExcitationError
 from freefloat.excitation.basis import Basis
 from freefloat.excitation.limits import limits_of
 from freefloat.telemetry.account import account
+from freefloat.telemetry.watches import watches_of
 
 QUICK = Effort(random=6, starts=1, rounds=4)
 
@@ -56,7 +57,7 @@ def test_the_same_seed_gives_the_same_plan(cepheus):
     assert other.motions != plans[0].motions
 
 
-@pytest.mark.parametrize("shape", ["spline", "multisine", "moves", "sinusoid"])
+@pytest.mark.parametrize("shape", ["spline", "multisine", "moves", "bangs", "sinusoid"])
 def test_every_family_of_motions_can_be_designed_with(cepheus, shape):
     found = design(
         cepheus, wanted(cepheus, "link_2.izz"), duration=6.0, shape=shape, harmonics=4, effort=QUICK
@@ -174,7 +175,7 @@ def test_the_model_of_the_search_predicts_flights(cepheus):
     """Rows near a motion: linear to second order in the step, from any number of unknowns."""
     system, allowed = flatten(cepheus), limits_of(cepheus)
     variables = variables_of(system, allowed, basis=Basis("fourier", 5.0, 2))
-    flights, judge = _informed(
+    flights, judge = informed(
         system, wanted(cepheus, "link_2.izz", "bus.izz"), variables, watches_of(system, allowed),
         cepheus.sensors, "a_optimal",
     )  # fmt: skip
@@ -188,3 +189,16 @@ def test_the_model_of_the_search_predicts_flights(cepheus):
         errors.append(abs(model.value(size * step)[0] - there.value))
     assert errors[0] < 0.1 and errors[1] < 0.35 * errors[0]  # a quarter, to second order
     assert finished(search, variables, allowed, "a_optimal").value > 0.0
+
+
+def test_bang_like_moves_push_as_hard_as_allowed(cepheus):
+    """Acceleration limits alone: the levels go to them, mostly, as bang-bang does."""
+    limits = {"arm_*.acceleration": 0.3, "arm_*.velocity": 5.0, "base.*": 10.0,
+              "arm_*.jerk": 100.0, "arm_*.effort": 100.0}  # fmt: skip
+    found = design(
+        cepheus, wanted(cepheus, "link_2.izz"), duration=6.0, shape="bangs", harmonics=4,
+        limits=limits, effort=Effort(random=6, starts=1, rounds=8),
+    )  # fmt: skip
+    levels = np.array([motion.levels for motion in found.plan.motions.values()])
+    assert levels.shape == (2, 6) and np.max(np.abs(levels)) > 0.299
+    assert np.mean(np.abs(levels) > 0.25) > 0.5

@@ -18,6 +18,7 @@ SEAMS = {
     "sinusoid": (0.0, 1.5, 4.5, END),
     "multisine": (0.0, 1.5, 4.5, END),
     "moves": (0.5, 2.0, 3.0, 5.5),
+    "bangs": (0.0, 0.5, 1.375, 1.875, 2.75, 3.25, 4.125, 4.625, 5.5, END),
     "speeds": (0.5, 2.0, 4.5),
     "accelerate": (),
     "spline": (0.0, 1.5, 3.0, 4.5, END),
@@ -59,11 +60,13 @@ def test_nothing_jumps_at_the_seams(kind):
             assert abs(after - before) < 1e-6 * scale, seam
 
 
-@pytest.mark.parametrize("kind", ["fourier", "sinusoid", "multisine", "moves", "spline"])
+@pytest.mark.parametrize("kind", ["fourier", "sinusoid", "multisine", "moves", "bangs", "spline"])
 def test_ends_at_rest_and_stays_there(kind):
     motion = MOTIONS[kind]
-    first = {"fourier": 0.1, "sinusoid": -0.1, "multisine": -0.1, "moves": 0.1, "spline": 0.0}[kind]
-    last = {"fourier": -0.2, "sinusoid": -0.1, "multisine": -0.1, "moves": 0.2, "spline": 0.1}[kind]
+    first, last = {
+        "fourier": (0.1, -0.2), "sinusoid": (-0.1, -0.1), "multisine": (-0.1, -0.1),
+        "moves": (0.1, 0.2), "bangs": (0.1, 0.478125), "spline": (0.0, 0.1),
+    }[kind]  # fmt: skip
     q, dq, ddq = motion.at(np.array([-1.0, 0.0, END, END + 3.0]))
     np.testing.assert_allclose(q, [first, first, last, last], atol=1e-14)  # rounding
     np.testing.assert_allclose(dq, 0.0, atol=1e-14)
@@ -162,3 +165,13 @@ def test_a_table_stays_where_it_ended():
 def test_hold_holds():
     assert [part.tolist() for part in Hold(0.3).at(np.zeros(2))] == [[0.3, 0.3], [0, 0], [0, 0]]
     assert Speeds((0.0,), (5.0,), 1.0).at(np.array([2.0]))[0].tolist() == [11.0]
+
+
+def test_bangs_hold_their_levels_and_jerk_as_told():
+    motion = MOTIONS["bangs"]
+    held = np.array([0.5, 1.375, 1.875, 2.75, 3.25, 4.125, 4.625, 5.5])  # ends of every level
+    levels = np.repeat(motion.levels, 2)
+    np.testing.assert_allclose(motion.at(held)[2], levels, atol=1e-14)
+    t = np.linspace(0.0, END, 600_001)
+    jerk = np.abs(np.diff(motion.at(t)[2])) / t[1]
+    assert jerk.max() == pytest.approx(1.875 * 0.8 / motion.ramp, rel=1e-6)

@@ -11,6 +11,7 @@ from plan_samples import COMMANDS, MOTIONS
 from freefloat.dynamics import Start, flatten
 from freefloat.errors import ExcitationError
 from freefloat.excitation import (
+    Bangs,
     CaptureControl,
     Feedback,
     Fourier,
@@ -62,6 +63,9 @@ BAD_PARTS = {
     "no period": (Sinusoid(5.0, 0.0, 0.1, 0.0, 1.0), "period", "> 0"),
     "no ramp": (Sinusoid(5.0, 0.0, 0.1, 1.0, 0.0), "ramp", "> 0"),
     "a without b": (Fourier(5.0, (0.1, 0.2), (0.1,)), "a", "equally many"),
+    "no levels": (Bangs(5.0, (), 0.1), "levels", "at least 2"),
+    "no rest": (Bangs(5.0, (0.2, -0.1), 0.1), "levels", "add up to 0"),
+    "a long ramp": (Bangs(3.0, (0.1, -0.1), 1.1), "ramp", "at most 1 s"),
     "one control point": (Spline(5.0, (0.1,)), "control", "at least 2"),
     "one row": (Table((0.0,), (0.1,)), "times", "at least 2"),
     "table too short": (Table((0.0, 1.0), (0.1, 0.2)), "times", "cover the plan"),

@@ -23,6 +23,7 @@ from freefloat.dynamics import Start
 from freefloat.errors import ExcitationError, FreefloatError
 from freefloat.excitation import (
     Accelerate,
+    Bangs,
     CaptureControl,
     Feedback,
     Fourier,
@@ -99,11 +100,18 @@ def series(n: int):
     return st.builds(Fourier, positive, same, same, numbers, numbers)
 
 
+def balanced(duration: float, levels: list[float]) -> Bangs:
+    """Levels and their negatives: at rest in the end."""
+    both = (*levels, *(-x for x in levels))
+    return Bangs(duration, both, 0.5 * duration / (1 + len(both)))
+
+
 motions = st.one_of(
     st.builds(Hold, numbers),
     st.integers(0, 3).flatmap(series),
     st.builds(Sinusoid, positive, numbers, numbers, positive, positive, numbers, numbers),
     paired(Moves, 1),
+    st.builds(balanced, positive, st.lists(numbers, min_size=1, max_size=4)),
     paired(Speeds, 1),
     st.builds(Accelerate, numbers, numbers, numbers),
     st.builds(Spline, positive, st.lists(numbers, min_size=2, max_size=5).map(tuple)),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from freefloat import Model, Parameters
     from freefloat.design import Design
 
-Shape = Literal["fourier", "spline", "sinusoid", "multisine", "moves"]
+Shape = Literal["fourier", "spline", "sinusoid", "multisine", "moves", "bangs"]
 _REPEATED = Parameter(negative=(), show_default=False, json_list=False)
 
 
@@ -30,7 +30,7 @@ class Motion:
     """The family of motions; all start and end at home, at rest."""
 
     harmonics: int = 5
-    """Frequencies of a fourier or multisine, free points of the others."""
+    """Frequencies of a fourier or multisine, free points or levels of others."""
 
     joints: Annotated[tuple[str, ...], _REPEATED] = ("*",)
     """Joints to move, as a name or glob; may be repeated. All unless said."""

@@ -41,9 +41,11 @@ def overview(request: Request, found: Design) -> Iterator[RenderableType]:
     yield indented(Text(f"{counted(found.n_flights, 'flight')} tried", style="dim"))
     yield ""
     yield heading("Expected standard deviations")
+    known = _known(request)
+    second = "known to" if known else "value"
     yield table(
-        ("parameter", "value", "default motion", "designed", "better by", "unit "),
-        _parameter_rows(found),
+        ("parameter", second, "default motion", "designed", "better by", "unit "),
+        _parameter_rows(found, known),
     )
     yield ""
     yield heading("Limits, replayed at a tenth of the step: none exceeded")
@@ -58,18 +60,27 @@ def overview(request: Request, found: Design) -> Iterator[RenderableType]:
         yield indented(Text(NOT_WRITTEN, style="yellow"))
 
 
-def _parameter_rows(found: Design) -> Iterator[tuple[str, ...]]:
+def _known(request: Request) -> dict[str, float]:
+    """What is known beforehand of parameters that have a prior: their deviations."""
+    return {p.name: p.prior[1] for p in request.parameters.free_ones if p.prior is not None}
+
+
+def _parameter_rows(found: Design, known: dict[str, float]) -> Iterator[tuple[str, ...]]:
     if found.after is None:
         return
     for sight, (_, old, new) in zip(found.after.parameters, found.compared(), strict=True):
         gain = f"{old / new:.3g} x" if math.isfinite(old) and new > 0.0 else "-"
-        yield sight.name, f"{sight.value:.5g}", _number(old), _number(new), gain, sight.unit
+        second = f"{sight.value:.5g}"
+        if known:
+            second = f"{known[sight.name]:.3g}" if sight.name in known else "nothing"
+        yield sight.name, second, _number(old), _number(new), gain, sight.unit
 
 
 def _limit_rows(found: Design) -> Iterator[tuple[str, ...]]:
     for usage in found.usage[:SHOWN_LIMITS]:
         limit = usage.limit
-        yield limit.name, f"{100.0 * usage.share:.1f} %", f"{limit.value:.4g}", limit.unit
+        value = f">= {limit.value:.4g}" if limit.quantity == "clearance" else f"{limit.value:.4g}"
+        yield limit.name, f"{100.0 * usage.share:.1f} %", value, limit.unit
 
 
 def _number(value: float) -> str:
@@ -79,6 +90,7 @@ def _number(value: float) -> str:
 def as_dict(request: Request, found: Design) -> dict[str, object]:
     """The same for machines; everything in the units it names, null where a number is not known."""
     sights = found.after.parameters if found.after is not None else ()
+    known = _known(request)
     return {
         "ok": True,
         "model": request.model.name,
@@ -89,7 +101,7 @@ def as_dict(request: Request, found: Design) -> dict[str, object]:
         "duration": found.plan.duration,
         "parameters": [
             {"name": sight.name, "unit": sight.unit, "value": sight.value, "status": sight.status,
-             "std_default": old, "std": new}
+             "std_prior": known.get(sight.name), "std_default": old, "std": new}
             for sight, (_, old, new) in zip(sights, found.compared(), strict=True)
         ],
         "limits": [

@@ -90,10 +90,12 @@ class Information:
             slopes = np.zeros(len(C))
             value, slopes[picked] = _smooth_top(np.diag(C)[picked])
             return value, np.diag(slopes)
+        if self.kind == "d":
+            L = np.linalg.cholesky(C)
+            half = np.linalg.inv(L)
+            return 2.0 * float(np.mean(np.log(np.diag(L)))), half.T @ half / len(C)
         values, V = np.linalg.eigh(C)
         values = np.maximum(values, np.finfo(float).tiny)
-        if self.kind == "d":
-            return float(np.mean(np.log(values))), (V / values) @ V.T / len(C)
         top, slope = _smooth_top(values)
         if self.kind == "e":
             return top, (V * slope) @ V.T

@@ -1,8 +1,9 @@
 """Flights of candidate motions: what the sensors would tell, and how near the limits they come.
 
 A candidate is flown on a grid as coarse as its motion allows; a sample of the grid stands for all
-the samples that the sensors take in that time. Slopes of readings are analytic; how they change
-with the motion comes from neighbouring flights, one an unknown of the design, on all cores.
+the samples that the sensors take in that time. Input tables are linear in the unknowns: they are
+sums of tables made once. Slopes of readings are analytic; how they change with the motion comes
+from neighbouring flights, one an unknown of the design, on all cores.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Protocol
 
@@ -18,13 +19,13 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.design.variables import Variables
-from freefloat.design.watches import Watch
+from freefloat.dynamics.directions import directions
 from freefloat.dynamics.equations import observe
 from freefloat.dynamics.integrate import integrate, require_stable_step
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.modes import modes
 from freefloat.dynamics.sensitivity import Sensitivity, integrate_with_sensitivity
-from freefloat.dynamics.tree import System
+from freefloat.dynamics.tree import System, with_friction
 from freefloat.errors import FreefloatError
 from freefloat.excitation.plan import Plan
 from freefloat.identification.expected_rows import QUIETEST, noise_of
@@ -32,11 +33,12 @@ from freefloat.model.checks import sensor_targets
 from freefloat.model.parts import Sensor
 from freefloat.telemetry.slopes import reading_slopes
 from freefloat.telemetry.truths import Instant, readings
+from freefloat.telemetry.watches import Watch
 
 A_CYCLE = 16  # steps in a cycle of the fastest motion
 A_SWING = 5  # steps in a cycle of the fastest mode: RK4 stays stable down to 2.3
 SAMPLES = 8  # grid points in a cycle of the fastest motion
-LEAST = 100  # grid points in a flight, where there are as many steps
+LEAST = 100  # grid points in a flight, where there are as many steps: limits are looked at there
 FINER = 10  # steps of a replay in one of a search
 NEARBY = 1e-5  # of a unit: how far away a neighbouring motion is
 
@@ -104,6 +106,10 @@ class Flights:
     ) -> None:
         self.system, self.variables, self.watches = system, variables, tuple(watches)
         self.unknowns = unknowns
+        self._is_mixed = not np.array_equal(unknowns.mix, np.eye(len(unknowns.names)))
+        if any(name.endswith(".friction") for name in unknowns.names):
+            self.system = with_friction(system)
+        self._directions = directions(self.system, unknowns.names)
         self.n_threads = n_threads or os.cpu_count() or 1
         self.step, self.every = _grid(system, variables)
         self.n_steps = self.every * round(variables.duration / (self.step * self.every))
@@ -111,11 +117,13 @@ class Flights:
         self._stages = (np.arange(self.n_steps)[:, None] + np.array([0.0, 0.5, 1.0])) * self.step
         self._moves = self._columns(self._stages)
         self._moves_seen = self._columns(np.repeat(self.times[:, None], 3, axis=1))
+        self._at_rest = self._tables(variables.plan(np.zeros(variables.n)))
+        self._read_at = _read_at(system, variables, self.times)
         self._looks = self._weighed(sensors) if unknowns.names else []
 
     def fly(self, x: Array) -> Flown:
         """The flight of one candidate."""
-        return self.fly_plan(self.variables.plan(x))
+        return self._flown(*self._summed(x))
 
     def fly_plan(self, plan: Plan) -> Flown:
         """The flight of any plan of the same duration."""
@@ -123,8 +131,7 @@ class Flights:
 
     def neighbours(self, x: Array) -> list[Flown]:
         """The flights of candidates that are NEARBY further along each unknown."""
-        plan = self.variables.plan(x)
-        start, flown, seen = self._tables(plan)
+        start, flown, seen = self._summed(x)
 
         def fly(k: int) -> Flown:
             if k >= len(self._moves):
@@ -163,6 +170,20 @@ class Flights:
         seen = tabulate(np.repeat(self.times[:, None], 3, axis=1))
         return plan.start_state(self.system), tabulate(self._stages), seen
 
+    def _summed(self, x: Array) -> tuple[Array, Inputs, Inputs]:
+        """The tables of a candidate: at rest, plus each unknown times what it adds."""
+        start, *tables = self._at_rest
+        if self.variables.pulsers:
+            start, *tables = self._tables(replace(self.variables.plan(x), motions={}))
+        for which, moves in enumerate((self._moves, self._moves_seen)):
+            given, first = tables[which].given.copy(), 0
+            for mover in self.variables.movers:
+                own = slice(first, first + mover.n)
+                given[:, :, mover.place] += np.tensordot(x[own], moves[own], axes=1)
+                first += mover.n
+            tables[which] = tables[which]._replace(given=given)
+        return start, tables[0], tables[1]
+
     def _flown(self, start: Array, inputs: Inputs, seen: Inputs) -> Flown:
         with np.errstate(over="ignore", invalid="ignore"):  # far too fast is no motion, that is all
             return self._looked_at(*self._integrated(start, inputs, seen))
@@ -170,20 +191,38 @@ class Flights:
     def _looked_at(self, at: Instant, slopes: Sensitivity) -> Flown:
         shares = [watch.shares(self.system, at) for watch in self.watches]
         table = np.column_stack(shares) if shares else np.zeros((len(self.times), 0))
-        rows = [
-            weight * reading_slopes(self.system, sensor, target, at, slopes)
+        return Flown(at, self._rows(*self._thinned(at, slopes)), table)
+
+    def _rows(self, at: Instant, slopes: Sensitivity) -> Array:
+        """Slopes of all readings by all columns, in units of their noise."""
+        if not self._looks:
+            return np.zeros((0, 0))
+        ends = np.ones((len(at.times), 1, 1))
+        ends[[0, -1]] = sqrt(0.5)  # as of a trapezoid
+        found = [
+            (weight * ends) * reading_slopes(self.system, sensor, target, at, slopes)
             for sensor, target, weight in self._looks
         ]
-        flat = [table.reshape(-1, table.shape[2]) for table in rows]
-        J = np.vstack(flat) @ self.unknowns.mix if flat else np.zeros((0, 0))
-        return Flown(at, J, table)
+        J = np.vstack([table.reshape(-1, table.shape[2]) for table in found])
+        return J @ self.unknowns.mix if self._is_mixed else J
+
+    def _thinned(self, at: Instant, slopes: Sensitivity) -> tuple[Instant, Sensitivity]:
+        """What is at those points of the grid where readings are looked at."""
+        if self._read_at == 1:
+            return at, slopes
+        some = slice(None, None, self._read_at)
+        motion = type(at.motion)(*(part[some] for part in vars(at.motion).values()))
+        inputs = at.inputs._replace(given=at.inputs.given[some])
+        thin = Instant(at.times[some], at.states[some], motion, inputs)
+        tables = (slopes.states[some], slopes.tangents[some], slopes.efforts[some])
+        return thin, Sensitivity(slopes.names, *tables, slopes.free)
 
     def _integrated(
         self, start: Array, inputs: Inputs, seen: Inputs
     ) -> tuple[Instant, Sensitivity]:
         slopes = integrate_with_sensitivity(
             self.system, start, self.unknowns.names, inputs=inputs, step=self.step,
-            n_steps=self.n_steps, every=self.every,
+            n_steps=self.n_steps, every=self.every, known=self._directions,
         )  # fmt: skip
         motion = observe(self.system, slopes.states, inputs=seen, times=self.times)
         return Instant(self.times, slopes.states, motion, seen), slopes
@@ -194,7 +233,7 @@ class Flights:
         n = self.variables.n
         x = rng.uniform(0.1, 0.5, n) if n > self.variables.n_motion else rng.normal(size=n)
         at, slopes = self._integrated(*self._tables(self.variables.plan(x)))
-        spacing = self.step * self.every
+        spacing = self.step * self.every * self._read_at
         found = []
         for sensor in sensors:
             if sensor.kind == "thruster":
@@ -228,6 +267,15 @@ def _grid(system: System, variables: Variables) -> tuple[float, int]:
     every = max(1, min(every, int(variables.duration / step / LEAST)))
     n = max(1, round(variables.duration / (step * every)))
     return variables.duration / (n * every), every
+
+
+def _read_at(system: System, variables: Variables, times: Array) -> int:
+    """Every how many grid points readings are looked at: where nothing swings, SAMPLES a cycle."""
+    if _bends(system) or variables.pulsers:
+        return 1
+    n = len(times) - 1
+    most = max(1, int(n / (SAMPLES * variables.fastest * variables.duration)))
+    return max(k for k in range(1, most + 1) if n % k == 0)
 
 
 def _bends(system: System) -> bool:

@@ -15,7 +15,7 @@ from freefloat.design.rails import Rails
 WORST_OF = 10.0  # sharpness of the maximum over scenarios
 EVERY = 5  # times of the linear limits that the model looks at
 MARGIN = 1e-3  # left to peaks between them
-INSIDE = 40  # iterations on the model
+INSIDE = 12  # iterations on the model: more are lost, for the model is not the flight
 
 
 @dataclass(frozen=True)
@@ -83,10 +83,13 @@ def nearby(
     bounds: Sequence[tuple[float, float]],
 ) -> Nearby:
     """The model from the rows and shares of a flight and of its neighbours, for every scenario."""
-    changes = [
-        np.stack([(other - table) / NEARBY for other, _ in ones])
-        for table, ones in zip(rows, near, strict=True)
-    ]
+    changes = []
+    for table, ones in zip(rows, near, strict=True):
+        change = np.empty((len(ones), *table.shape))
+        for k, (other, _) in enumerate(ones):
+            change[k] = other - table
+        change /= NEARBY
+        changes.append(change)
     flat = [table.ravel() for table in shares]
     slopes = [
         np.stack([((other - table) / NEARBY).ravel() for _, other in ones], axis=1)

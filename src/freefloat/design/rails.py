@@ -14,6 +14,7 @@ from freefloat.arrays import Array
 from freefloat.design.variables import Mover, Variables
 from freefloat.excitation.limits import Limit
 from freefloat.model.model import Model
+from freefloat.telemetry.watches import NOTHING
 
 ORDERS = {"velocity": 1, "acceleration": 2, "jerk": 3}
 
@@ -86,10 +87,9 @@ def rails_of(
     wheels = {wheel.name: wheel.inertia for wheel in model.wheels}
     found: list[Rail] = []
     first = 0
-    for mover in variables.movers:
+    for mover, columns in zip(variables.movers, variables.curves(times), strict=True):
         own = slice(first, first + mover.n)
         first += mover.n
-        columns = mover.basis.columns(times) @ mover.mix
         if mover.name in wheels:
             found += _wheel(mover, wheels[mover.name], own, columns, limits)
         else:
@@ -99,7 +99,7 @@ def rails_of(
         spent = [p.level * p.length for p in variables.pulsers for _ in range(p.n)]
         columns = np.tile(spent, (len(times), 1))
         own = slice(first, first + len(spent))
-        found.append(Rail(impulse, own, columns, 0.0, impulse.value, 1.0))
+        found.append(Rail(impulse, own, columns, 0.0, max(impulse.value, NOTHING), 1.0))
     return Rails(times, tuple(found), variables.n)
 
 
@@ -114,7 +114,7 @@ def _joint(mover: Mover, own: slice, columns: Array, limits: dict[str, Limit]) -
     for quantity, order in ORDERS.items():
         limit = limits[f"{joint}.{quantity}"]
         if np.isfinite(limit.value):
-            found.append(Rail(limit, own, columns[order], 0.0, max(limit.value, 1e-12), 0.0))
+            found.append(Rail(limit, own, columns[order], 0.0, max(limit.value, NOTHING), 0.0))
     return found
 
 
@@ -125,7 +125,6 @@ def _wheel(
     for quantity, factor in (("speed", 1.0), ("momentum", inertia)):
         limit = limits[f"{mover.name}.{quantity}"]
         if np.isfinite(limit.value):
-            found.append(
-                Rail(limit, own, factor * columns[1], factor * mover.speed, limit.value, 0.0)
-            )
+            room = max(limit.value, NOTHING)
+            found.append(Rail(limit, own, factor * columns[1], factor * mover.speed, room, 0.0))
     return found

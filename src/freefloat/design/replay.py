@@ -14,6 +14,7 @@ from freefloat.design.search import Candidate, Search
 from freefloat.design.variables import Variables
 from freefloat.errors import ExcitationError, Fault
 from freefloat.excitation.limits import Limit
+from freefloat.telemetry.watches import NOTHING
 
 TRIES = 25
 SAFE = 1e-4  # of a limit: what a peak between the points of the replay may have more
@@ -39,7 +40,8 @@ def fitted(
         if best is None or value < best[0]:
             best = (value, *found)
     if best is None:
-        nearest = blocking(variables, allowed, search.flights, fine, x=search.refused)
+        x = candidates[0].x if search.refused is None else search.refused
+        nearest = blocking(variables, allowed, search.flights, fine, x=x)
         raise ExcitationError("no motion was found within the limits; these block:", nearest)
     return best[1], best[2]
 
@@ -95,8 +97,11 @@ def blocking(
     for usage in usage_of(flights, rails, at_rest):
         if usage.share > 1.0:
             limit, percent = usage.limit, 100.0 * (usage.share - 1.0)
-            who = "at home, before anything moves" if x is None else "by the best motion found"
-            value = f"exceeded by {percent:.3g} % {who}"
+            much = (
+                f"{percent:.3g} %" if limit.value else f"{usage.share * NOTHING:.3g} {limit.unit}"
+            )
+            who = "at home, before anything moves" if x is None else "by a motion that fills others"
+            value = f"exceeded by {much} {who}"
             expected = f"at most {limit.value:g} {limit.unit}"
             faults.append(Fault(limit.name, value, expected, "allow more, or change the start"))
     return faults

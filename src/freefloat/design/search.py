@@ -15,6 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -28,6 +29,7 @@ from freefloat.design.rails import Rails
 FEASIBLE = 1e-3  # beyond a limit: what the last, exact scaling takes off
 PENALTY = 8.0  # of being beyond a limit by its whole size; a larger motion gains two at most
 RADIUS, LARGEST, SMALLEST = 0.5, 4.0, 1e-3  # of a model's trust, in units of the unknowns
+NO_MOTION = 1e-6  # of a unit of the unknowns: a limit that leaves less leaves nothing
 GAIN = 1e-3  # a round that improves the logarithm by less was the last
 
 Progress = Callable[[float, float], None]
@@ -97,7 +99,7 @@ class Search:
         tried = (self.filled(self.random(rng)) for _ in range(max(self.n_random, self.starts)))
         found = [one for one in tried if one is not None]
         if not found:
-            self.refused = self.random(rng)
+            self.refused = self._railed(self.random(rng))
         return sorted(found, key=lambda one: one.value)[: self.starts]
 
     def random(self, rng: np.random.Generator) -> Array:
@@ -110,17 +112,41 @@ class Search:
 
     def filled(self, x: Array) -> Candidate | None:
         """The motion scaled to just within the limits; None where there is no room for it."""
+        x = self._railed(x)
+        for _ in range(8):
+            found = self.evaluate(x)
+            if found.share <= 1.0:
+                return found
+            if not np.isfinite(found.share):
+                x = 0.5 * x
+                continue
+            peaks, rest = self._peaks(x, found.shares), self._at_rest
+            beyond = peaks > 1.0
+            growth = np.maximum(peaks[beyond] - rest[beyond], 1e-9)
+            x = x * float(np.clip(np.min((0.98 - rest[beyond]) / growth), 1e-15, 0.95))
+            if np.max(np.abs(x)) < NO_MOTION:
+                break
+        return None
+
+    def _peaks(self, x: Array, shares: Sequence[Array]) -> Array:
+        """The largest share of every limit over a flight."""
+        return np.concatenate([self.rails.shares(x), *(s.max(axis=0) for s in shares)])
+
+    @cached_property
+    def _at_rest(self) -> Array:
+        """What staying at home takes of every limit: springs may be bent there, wheels turn."""
+        still = np.zeros(self.flights[0].variables.n)
+        return self._peaks(still, [flights.fly(still).shares for flights in self.flights])
+
+    def _railed(self, x: Array) -> Array:
+        """The motion with every mover scaled to just within its own linear limits."""
+        x = x.copy()
         edges = np.cumsum([0, *(mover.n for mover in self.flights[0].variables.movers)])
         for a, b in pairwise(edges.tolist()):
             own = [r for r in self.rails.rails if r.own == slice(a, b) and r.offset == 0.0]
             share = max((r.shares(x).max() for r in own), default=1.0)
             x[a:b] *= 0.95 / max(share, 1e-12)
-        for _ in range(8):
-            found = self.evaluate(x)
-            if found.share <= 1.0:
-                return found
-            x = x * min(0.95, 0.98 / found.share)
-        return None
+        return x
 
     def evaluate(self, x: Array) -> Candidate:
         """Fly a motion; remembered if it is good."""

@@ -15,7 +15,7 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import System
-from freefloat.errors import ExcitationError
+from freefloat.errors import ExcitationError, Fault
 from freefloat.excitation.basis import Basis
 from freefloat.excitation.commands import Pulses
 from freefloat.excitation.limits import Limit
@@ -116,9 +116,14 @@ class Variables:
                 pieces[k] = np.floor(np.clip(pieces[k], 0.0, 1.0) / share + 1e-9) * share
         return np.concatenate(pieces)
 
+    def curves(self, times: Array) -> list[Array]:
+        """For every mover what one unit of each of its unknowns adds: (4, times, its n)."""
+        raw = {basis: basis.columns(times) for basis in {m.basis for m in self.movers}}
+        return [raw[m.basis] @ m.mix for m in self.movers]
+
     def columns(self, times: Array) -> Array:
         """What one unit of each motion's unknown adds to its coordinate: (n_motion, 4, times)."""
-        found = [np.moveaxis(m.basis.columns(times) @ m.mix, 2, 0) for m in self.movers]
+        found = [np.moveaxis(curves, 2, 0) for curves in self.curves(times)]
         return np.concatenate(found) if found else np.zeros((0, 4, len(times)))
 
     @property
@@ -151,34 +156,61 @@ def variables_of(
     start = start or Start()
     model, names = system.model, [system.coordinates[i] for i in system.tree.given]
     movers: list[Mover] = []
+    still: list[Fault] = []
     wheel_names = {wheel.name for wheel in model.wheels}
     knots = replace(basis, shape="speeds", size=max(3, basis.size))
     for place, name in enumerate(names):
         coordinate = model.assembly.coordinates[model.assembly.index(name)]
         home = start.coordinates.get(name, coordinate.home)
         if name in wheel_names:
-            if _fits(name, wheels):
+            held = _stopped(name, limits)
+            still += held if _fits(name, wheels) else []
+            if _fits(name, wheels) and not held:
                 speed = start.speeds.get(name, coordinate.speed)
-                room = min(limits[f"{name}.speed"].value - abs(speed), 100.0)
+                room = min(max(limits[f"{name}.speed"].value - abs(speed), 1.0), 100.0)
                 mix = knots.orthonormal(reach=SHARE * room, rate=room / basis.duration)
                 movers.append(Mover(name, place, knots, mix, home, speed))
             continue
         joint = name.removesuffix(".motor")
         if coordinate.role != "motion" or not _fits(joint, joints):
             continue
-        room = min(limits[f"{joint}.upper"].value - home, home - limits[f"{joint}.lower"].value)
+        held = _held(joint, limits, home)
+        if held:
+            still += held
+            continue
         speed = limits[f"{joint}.velocity"].value
-        if abs(room) < STILL or speed < STILL:
-            continue  # room for nothing; below zero is a fault that the search tells of
         mix = basis.orthonormal(reach=REACH, rate=SHARE * min(speed, 10.0))
         movers.append(Mover(name, place, basis, mix, home))
     pulsers = tuple(_pulser(model, t, basis.duration) for t in _fired(system, limits, thrusters))
     if not movers and not pulsers:
         raise ExcitationError(
             f"nothing of {model.name!r} can be moved: no motion-driven joint with room to move is"
-            " among those asked for; name joints, wheels or thrusters"
+            " among those asked for; name joints, wheels or thrusters",
+            still,
         )
     return Variables(basis.duration, tuple(movers), pulsers, start)
+
+
+def _held(joint: str, limits: dict[str, Limit], home: float) -> list[Fault]:
+    """Limits that hold a joint where it is; beyond them at home is a fault the search tells of."""
+    reach = {side: limits[f"{joint}.{side}"] for side in ("lower", "upper")}
+    rooms = [(limit, abs(limit.value - home)) for limit in reach.values()]
+    others = (limits[f"{joint}.{one}"] for one in ("velocity", "acceleration", "jerk"))
+    return _without_room([*rooms, *((limit, limit.value) for limit in others)])
+
+
+def _stopped(wheel: str, limits: dict[str, Limit]) -> list[Fault]:
+    """Limits that let a wheel do nothing."""
+    found = (limits[f"{wheel}.{one}"] for one in ("speed", "momentum", "torque"))
+    return _without_room([(limit, limit.value) for limit in found])
+
+
+def _without_room(rooms: Sequence[tuple[Limit, float]]) -> list[Fault]:
+    return [
+        Fault(limit.name, f"{room:g} {limit.unit} of room", "room to move", "allow more")
+        for limit, room in rooms
+        if room < STILL
+    ]
 
 
 def _fits(name: str, globs: Sequence[str]) -> bool:

@@ -12,6 +12,7 @@ from freefloat.dynamics.directions import directions as directions_of
 from freefloat.dynamics.kernels.integrate import Inputs, Stages
 from freefloat.dynamics.kernels.linearise import Slopes
 from freefloat.dynamics.kernels.newton_euler import new_work
+from freefloat.dynamics.kernels.tangent import Directions
 from freefloat.dynamics.tree import System, with_friction
 
 
@@ -42,17 +43,20 @@ def integrate_with_sensitivity(
     every: int = 1,
     time: float = 0.0,
     with_efforts: bool = True,
+    known: tuple[Directions, Array] | None = None,
 ) -> Sensitivity:
     """Integrate the state and its derivative by RK4 over n_steps of length `step` [s].
 
     Rows are the start and every `every`-th step. The derivative is analytic: no differences.
+    known: `directions` of the names, for whoever flies many times.
     """
     from freefloat.dynamics.kernels.tangent import Tangent, rk4_tangent
 
     if any(name.endswith(".friction") for name in names):
         system = with_friction(system)
     tree, c, n_parameters = system.tree, system.n_coordinates, len(names)
-    entries, T = directions_of(system, names)
+    entries, first = known or directions_of(system, names)
+    T = first.copy()
     rows = np.concatenate([tree.free, 6 + np.arange(c)])
     free_at = np.full(c, -1, dtype=np.int64)
     free = tree.free[tree.free >= 6] - 6

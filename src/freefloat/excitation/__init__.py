@@ -5,6 +5,7 @@ from freefloat.excitation.control import CaptureControl
 from freefloat.excitation.default import default_plan
 from freefloat.excitation.motions import (
     Accelerate,
+    Bangs,
     Fourier,
     Hold,
     Moves,
@@ -19,6 +20,7 @@ from freefloat.excitation.plan_files import load_plan, save_plan, save_table
 
 __all__ = [
     "Accelerate",
+    "Bangs",
     "CaptureControl",
     "Feedback",
     "Fourier",

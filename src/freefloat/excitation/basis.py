@@ -16,6 +16,7 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.excitation.motions import (
     AnyMotion,
+    Bangs,
     Fourier,
     Moves,
     Multisine,
@@ -24,8 +25,9 @@ from freefloat.excitation.motions import (
     Spline,
 )
 
-Shape = Literal["fourier", "spline", "sinusoid", "multisine", "moves", "speeds"]
+Shape = Literal["fourier", "spline", "sinusoid", "multisine", "moves", "bangs", "speeds"]
 RAMP = 0.15  # of the duration: how long sinusoids take to swing in and out
+CHANGE = 0.3  # of a part of a bang-like motion: how long it takes from level to level
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,8 @@ class Basis:
     """A family of motions over `duration` [s].
 
     size: harmonics of "fourier" and "multisine", free points of "spline", "moves" and "speeds"
-    (speeds are for wheels: it is the speed that is added to); "sinusoid" has one frequency and
-    needs `period` [s].
+    (speeds are for wheels: it is the speed that is added to), levels of "bangs" beyond the two that
+    bring it home and to rest; "sinusoid" has one frequency and needs `period` [s].
     """
 
     shape: Shape
@@ -53,6 +55,8 @@ class Basis:
         """The highest frequency [Hz] these motions are made of, about."""
         if self.shape == "sinusoid":
             return 1.0 / self._period
+        if self.shape == "bangs":  # twice that of the levels, for the changes between them
+            return (self.size + 2) / self.duration
         cycles = self.size if self.shape in ("fourier", "multisine") else 0.5 * (self.size + 1)
         return cycles / self.duration
 
@@ -73,6 +77,8 @@ class Basis:
             return Spline(self.duration, (home, *(home + x for x in c), home))
         if self.shape == "moves":
             return Moves(times, (home, *(home + x for x in c), home))
+        if self.shape == "bangs":
+            return Bangs(self.duration, tuple((self._balanced @ c).tolist()), self._change, home)
         if self.shape == "speeds":
             return Speeds(times, (speed, *(speed + x for x in c), speed), home)
         ramp = RAMP * self.duration
@@ -115,6 +121,18 @@ class Basis:
         curves = self.columns(t)[order : order + 2] / np.sqrt(len(t))
         _, s, Vt = np.linalg.svd(np.vstack([curves[0] / reach, curves[1] / rate]))
         return Vt.T / s
+
+    @property
+    def _change(self) -> float:
+        """How long a bang-like motion takes from level to level [s]."""
+        return CHANGE * self.duration / (self.size + 2)
+
+    @property
+    def _balanced(self) -> Array:
+        """Levels (size + 2, size) that end at home and at rest: sum and first moment vanish."""
+        n = self.size + 2
+        ends = np.column_stack([np.ones(n), np.arange(n)])
+        return np.linalg.qr(ends, mode="complete")[0][:, 2:]
 
     @property
     def _period(self) -> float:

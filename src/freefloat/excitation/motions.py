@@ -182,6 +182,42 @@ class Moves:
 
 
 @dataclass(frozen=True)
+class Bangs:
+    """Accelerations [rad/s^2] held one after the other, as near to bang-bang as `ramp` [s] allows.
+
+    Between `levels`, and from and to zero at the ends, the acceleration goes along the quintic step
+    in `ramp` seconds; a jump by one has a jerk of 1.875 / ramp. Levels that add up to nothing end
+    at rest, as they must.
+    """
+
+    duration: float
+    levels: tuple[float, ...]
+    ramp: float
+    first: float = 0.0
+    kind: Literal["bangs"] = "bangs"
+
+    def at(self, t: Array) -> Three:
+        """Position, rate and acceleration at times t [s]."""
+        t = np.clip(t, 0.0, self.duration)
+        q, dq, ddq = Hold(self.first).at(t)
+        span = (self.duration - self.ramp) / len(self.levels)
+        for k, jump in enumerate(np.diff([0.0, *self.levels, 0.0]).tolist()):
+            begun = t - k * span
+            s = np.clip(begun / self.ramp, 0.0, 1.0)
+            after = np.maximum(begun - self.ramp, 0.0)
+            once, twice = _step_integrals(s)
+            ddq = ddq + jump * smooth_step(s)[0]
+            dq = dq + jump * (self.ramp * once + after)
+            q = q + jump * (self.ramp**2 * twice + after * (0.5 * self.ramp + 0.5 * after))
+        return q, dq, ddq
+
+
+def _step_integrals(s: Array) -> tuple[Array, Array]:
+    """The quintic step, integrated from 0 to s once and twice; s from 0 to 1."""
+    return s**4 * (2.5 + s * (-3.0 + s)), s**5 * (0.5 + s * (-0.5 + s / 7.0))
+
+
+@dataclass(frozen=True)
 class Speeds:
     """Smooth changes from speed to speed [rad/s] at the given times [s]; for wheels."""
 
@@ -198,7 +234,7 @@ class Speeds:
             span = self.times[k + 1] - self.times[k]
             s = np.clip((t - self.times[k]) / span, 0.0, 1.0)
             after = np.maximum(t - self.times[k + 1], 0.0)
-            ramp = span * s**4 * (2.5 + s * (-3.0 + s))  # integral of the quintic step
+            ramp = span * _step_integrals(s)[0]
             q = q + (self.speeds[k + 1] - self.speeds[k]) * (ramp + after)
         return q, dq, ddq
 
@@ -270,4 +306,6 @@ class Table:
         return self._spline(inside), rate, acceleration
 
 
-AnyMotion = Hold | Fourier | Sinusoid | Multisine | Moves | Speeds | Accelerate | Spline | Table
+AnyMotion = (
+    Hold | Fourier | Sinusoid | Multisine | Moves | Bangs | Speeds | Accelerate | Spline | Table
+)

@@ -22,6 +22,7 @@ POSITIVE = {
     "Sinusoid": ("duration", "period", "ramp"),
     "Multisine": ("duration", "ramp"),
     "Spline": ("duration",),
+    "Bangs": ("duration", "ramp"),
     "Wave": ("period",),
 }
 NOT_NEGATIVE = {
@@ -70,6 +71,8 @@ def part_wrongs(part: Any) -> list[Wrong]:
     if kind == "Spline" and len(part.control) < 2:
         counted = f"{len(part.control)} numbers"
         found.append(Wrong(("control",), counted, "at least 2 control points", "add some"))
+    if kind == "Bangs" and not found:
+        found += _bangs(part)
     if kind == "Pulses":
         found += _pulses(part)
     if kind == "Start":
@@ -143,6 +146,19 @@ def _pairs(part: Any, first: str, second: str, least: int) -> Iterator[Wrong]:
             if not after > before:
                 told = f"{after:g} s after {before:g} s"
                 yield Wrong((first, i), told, "increasing times", "sort them and drop doubles")
+
+
+def _bangs(part: Any) -> Iterator[Wrong]:
+    levels = np.asarray(part.levels, dtype=float)
+    if not len(levels):
+        yield Wrong(("levels",), "0 numbers", "at least 2 levels", "add some")
+    elif abs(levels.sum()) > 1e-9 * np.abs(levels).sum():
+        left = f"a sum of {levels.sum():g}"
+        yield Wrong(("levels",), left, "levels that add up to 0", "it must end at rest")
+    most = part.duration / (1.0 + max(1, len(levels)))
+    if part.ramp > most * (1.0 + 1e-9):
+        remedy = "a change must be over before the next begins"
+        yield Wrong(("ramp",), f"{part.ramp:g} s", f"at most {most:g} s", remedy)
 
 
 def _pulses(part: Any) -> Iterator[Wrong]:

@@ -108,7 +108,8 @@ def save_table(plan: Plan, model: Model, path: str | Path, *, rate: float) -> No
 
     One row every 1 / rate [s] from 0 to the end of the plan, with position, velocity and
     acceleration of every coordinate that is moved (joints, motors and wheels on a motion, and the
-    references of those under feedback), in full precision.
+    references of those under feedback), then commanded torques and thrusts, each as its mean until
+    the next row so that impulses are exact, in full precision.
     """
     _require_suffix(path, ".csv")
     plan.check(model)
@@ -130,6 +131,14 @@ def save_table(plan: Plan, model: Model, path: str | Path, *, rate: float) -> No
         names = ("position", "velocity", "acceleration")
         heads += [f"{coordinate.name}.{n} [{unit}]" for n, unit in zip(names, units, strict=True)]
         columns += plan.motion_of(coordinate.name, model).at(times)
+    following = times + 1.0 / rate
+    for name, command in plan.torques.items():
+        slides = model.assembly.coordinates[model.assembly.index(name)].type == "prismatic"
+        heads.append(f"{name}.torque [{'N' if slides else 'N m'}]")
+        columns.append(command.over(times, following))
+    for name, command in plan.thrusts.items():
+        heads.append(f"{name}.force [N]")
+        columns.append(command.over(times, following))
     rows = (",".join(map(repr, row)) for row in np.column_stack(columns).tolist())
     atomic_write(path, "\n".join([",".join(heads), *rows, ""]))
 

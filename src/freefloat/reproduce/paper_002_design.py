@@ -18,7 +18,6 @@ from freefloat.design.criteria import Criterion, information
 from freefloat.design.excitation import Effort, searching
 from freefloat.design.flights import Flights, Unknowns
 from freefloat.design.variables import Variables, variables_of
-from freefloat.design.watches import watches_of
 from freefloat.dynamics.tree import flatten
 from freefloat.excitation.basis import Basis
 from freefloat.excitation.limits import Limit, limits_of
@@ -26,6 +25,7 @@ from freefloat.identification.natural_sizes import natural_sizes
 from freefloat.model import load_model
 from freefloat.model.model import Model
 from freefloat.reproduce.rows import Row, within
+from freefloat.telemetry.watches import watches_of
 
 TABLE = "Eq. 26 and D-optimality"
 PERIOD, DURATION = 30.0, 90.0  # [s]

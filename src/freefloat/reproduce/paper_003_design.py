@@ -17,7 +17,6 @@ from freefloat.design.excitation import Effort, finished, searching
 from freefloat.design.flights import NEARBY, Flown
 from freefloat.design.result import Design
 from freefloat.design.variables import Variables, variables_of
-from freefloat.design.watches import Watch
 from freefloat.dynamics.tree import System
 from freefloat.excitation.basis import Basis
 from freefloat.excitation.limits import limits_of
@@ -28,6 +27,7 @@ from freefloat.reproduce.paper_003_noise import NOISE, Noise
 from freefloat.reproduce.paper_003_published import PUBLISHED
 from freefloat.reproduce.rows import Row, within
 from freefloat.telemetry.truths import Instant
+from freefloat.telemetry.watches import Watch
 
 TABLE = "Better motions"
 LONG = {"duration": 10.0, "harmonics": 5, "reach": 90.0, "rate": 60.0}  # [s], [deg], [deg/s]

@@ -65,7 +65,7 @@ def account(model: Model, plan: Plan, flight: Telemetry) -> Account:
         deflections=deflections(system, states),
         momentum=None if is_pushed else momentum_change(system, times, states),
         pushes=pushes,
-        excesses=excesses(system, plan, flight, states, turn),
+        excesses=excesses(system, plan, flight, states),
     )
 
 

@@ -8,13 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.state import positions, rates
+from freefloat.dynamics.equations import Motion, no_inputs
+from freefloat.dynamics.frames import link_table
 from freefloat.dynamics.tree import System
+from freefloat.excitation.limits import limits_of
 from freefloat.excitation.plan import Plan
 from freefloat.model.parts import Joint
 from freefloat.telemetry.channels import Telemetry
+from freefloat.telemetry.truths import Instant
+from freefloat.telemetry.watches import Watch, watches_of
 
 ROUNDING = 1e-9  # of a limit: reaching it is allowed, and arithmetic is not exact
+QUANTITIES = {"lower": "lowest position", "upper": "highest position"}
 
 
 @dataclass(frozen=True)
@@ -35,39 +40,65 @@ class Excess:
         )
 
 
-def excesses(
-    system: System, plan: Plan, flight: Telemetry, states: Array, turn: Array
-) -> tuple[Excess, ...]:
+def excesses(system: System, plan: Plan, flight: Telemetry, states: Array) -> tuple[Excess, ...]:
     """Every limit of the model that a flight exceeded, in the model's order.
 
-    `states` are those of the flight's truth, `turn` (N, 3) [rad] the base's rotation vectors. Joint
-    accelerations and jerks are those of the plan, hence of prescribed joints only.
+    `states` are those of the flight's truth. Joint accelerations and jerks are those of the plan,
+    hence of prescribed joints only.
     """
     truth = flight.truth
     assert truth is not None  # whoever has the states has the truth
     times = truth["base.rate.x"].time
-    watched = [
-        *_base(system, states, turn),
-        *(found for joint in system.model.joints for found in _joint(system, joint, states)),
-        *(found for joint in system.model.joints for found in _planned(system, plan, joint, times)),
-        *_torques(system, truth),
-        *_wheels(system, states),
+    links = link_table(system, states) if system.model.capsules else np.zeros((0, 0, 0))
+    none = np.zeros((0, 0))
+    at = Instant(times, states, Motion(none, none, links), no_inputs(system))
+    found = [
+        *(_seen(system, watch, at, truth) for watch in _watches(system)),
+        *(
+            _excess(*check, times)
+            for joint in system.model.joints
+            for check in _planned(system, plan, joint, times)
+        ),
     ]
-    found = [_excess(*check, times) for check in watched]
     return tuple(excess for excess in found if excess is not None) + tuple(_thrusters(system, plan))
 
 
+def _watches(system: System) -> Iterator[Watch]:
+    """What the model limits; what would be assumed for a design is no limit here."""
+    for watch in watches_of(system, limits_of(system.model), with_prescribed=True):
+        if not watch.limit.is_assumed:
+            yield watch
+
+
+def _seen(system: System, watch: Watch, at: Instant, truth: Telemetry) -> Excess | None:
+    limit = watch.limit
+    if watch.channel is None:
+        values = watch.look(system, at)
+    elif watch.channel in truth:  # as it was: a closed loop gives other torques than the plan
+        values = np.abs(truth[watch.channel].values)
+    else:
+        return None
+    quantity = QUANTITIES.get(limit.quantity, limit.quantity)
+    return _excess(limit.part, quantity, values, limit.value, limit.unit, at.times, sign=watch.sign)
+
+
 # part, quantity, values over time, limit, unit
-Watched = tuple[str, str, Array, float | None, str]
+Checked = tuple[str, str, Array, float | None, str]
 
 
 def _excess(
-    part: str, quantity: str, values: Array, limit: float | None, unit: str, times: Array
+    part: str,
+    quantity: str,
+    values: Array,
+    limit: float | None,
+    unit: str,
+    times: Array,
+    *,
+    sign: float = 1.0,
 ) -> Excess | None:
-    """Whether values beyond a limit occur: above one, or below where the quantity says so."""
+    """Whether values beyond a limit occur: above one, or below where the sign is -1."""
     if limit is None:
         return None
-    sign = -1.0 if quantity.startswith("lowest") else 1.0
     beyond = sign * (values - limit) > ROUNDING * abs(limit)
     if not beyond.any():
         return None
@@ -75,26 +106,7 @@ def _excess(
     return Excess(part, quantity, float(worst), limit, unit, float(times[np.argmax(beyond)]))
 
 
-def _base(system: System, states: Array, turn: Array) -> Iterator[Watched]:
-    limits = system.model.limits
-    change = states[:, 10:13] - states[0, 10:13]
-    yield "base", "attitude", np.linalg.norm(turn, axis=1), limits.base_attitude, "rad"
-    yield "base", "rate", np.linalg.norm(change, axis=1), limits.base_rate, "rad/s"
-
-
-def _joint(system: System, joint: Joint, states: Array) -> Iterator[Watched]:
-    if joint.type == "fixed":
-        return
-    unit = "m" if joint.type == "prismatic" else "rad"
-    limits, name = joint.limits, joint.name
-    c = system.coordinates.index(name)
-    q, dq = positions(states)[:, c], rates(states)[:, c]
-    yield name, "lowest position", q, limits.lower, unit
-    yield name, "highest position", q, limits.upper, unit
-    yield name, "velocity", np.abs(dq), limits.velocity, f"{unit}/s"
-
-
-def _planned(system: System, plan: Plan, joint: Joint, times: Array) -> Iterator[Watched]:
+def _planned(system: System, plan: Plan, joint: Joint, times: Array) -> Iterator[Checked]:
     """What a plan prescribes: of the joint, or of its motor where there is a drive."""
     name = f"{joint.name}.motor" if joint.drive else joint.name
     prescribed = [system.coordinates[i] for i in system.tree.given]
@@ -105,28 +117,6 @@ def _planned(system: System, plan: Plan, joint: Joint, times: Array) -> Iterator
     limits = joint.limits
     yield name, "acceleration", np.abs(ddq), limits.acceleration, f"{unit}/s^2"
     yield name, "jerk", np.abs(np.gradient(ddq, times)), limits.jerk, f"{unit}/s^3"
-
-
-def _torques(system: System, truth: Telemetry) -> Iterator[Watched]:
-    for joint in system.model.joints:
-        unit = "N" if joint.type == "prismatic" else "N m"
-        # Where there is a drive, the motor is what has a limited effort.
-        channel = f"{joint.name}.motor_torque" if joint.drive else f"{joint.name}.torque"
-        if channel in truth:
-            effort = np.abs(truth[channel].values)
-            yield joint.name, "effort", effort, joint.limits.effort, unit
-    for wheel in system.model.wheels:
-        if f"{wheel.name}.torque" in truth:
-            torque = np.abs(truth[f"{wheel.name}.torque"].values)
-            yield wheel.name, "torque", torque, wheel.max_torque, "N m"
-
-
-def _wheels(system: System, states: Array) -> Iterator[Watched]:
-    for wheel in system.model.wheels:
-        speed = np.abs(rates(states)[:, system.coordinates.index(wheel.name)])
-        momentum = wheel.inertia * speed
-        yield wheel.name, "speed", speed, wheel.max_speed, "rad/s"
-        yield wheel.name, "momentum", momentum, system.model.limits.wheel_momentum, "N m s"
 
 
 def _thrusters(system: System, plan: Plan) -> Iterator[Excess]:

@@ -88,7 +88,7 @@ def _motor_torque(system: System, joint: str, at: Instant, slopes: Sensitivity) 
 
 def _frame(system: System, kind: str, target: str, at: Instant, slopes: Sensitivity) -> Array:
     link, R_LF, p_LF = system.frame_pose(target)
-    change = link_change(system, link, at, slopes)
+    change = link_change(system, link, at, slopes, with_acceleration=kind == "accelerometer")
     rows = at.motion.links[:, link]
     R_BL = rows[:, :9].reshape(-1, 3, 3)
     to_frame = np.swapaxes(R_BL @ R_LF, 1, 2)
@@ -127,7 +127,9 @@ def _gravity_change(system: System, times: Array, moved: Array) -> Array:
     return T[3] * (r[:, :, None] * along[:, None] - moved)
 
 
-def link_change(system: System, link: int, at: Instant, slopes: Sensitivity) -> LinkChange:
+def link_change(
+    system: System, link: int, at: Instant, slopes: Sensitivity, *, with_acceleration: bool = True
+) -> LinkChange:
     """How a link's placement and motion change with the parameters."""
     links, T, E = at.motion.links, slopes.tangents, slopes.efforts
     v = links[:, link, V : V + 6]
@@ -135,8 +137,9 @@ def link_change(system: System, link: int, at: Instant, slopes: Sensitivity) -> 
     dw = T[:, 9:12]
     turn, shift = T[:, 3:6].copy(), np.zeros_like(T[:, :3])
     motion = np.concatenate([dw, np.zeros_like(dw)], axis=1)
-    has_acceleration = len(E) > 0  # a flight may have been followed without
-    acceleration = E[:, :6].copy()
+    # a flight may have been followed without; most sensors do not ask for it
+    has_acceleration = with_acceleration and len(E) > 0
+    acceleration = E[:, :6].copy() if has_acceleration else np.zeros((0, 6, T.shape[2]))
     if has_acceleration:
         # the root's rate carries everything along: (w x dw, 0) - v x (dw, 0)
         acceleration[:, :3] += -_cross(dw, w_root)
@@ -163,8 +166,13 @@ def link_change(system: System, link: int, at: Instant, slopes: Sensitivity) -> 
 
 
 def _cross(a: Array, b: Array) -> Array:
-    """a (N, 3, p) x b (N, 3), column by column."""
-    return np.cross(a, b[:, :, None], axis=1)
+    """a (N, 3, p) x b (N, 3), column by column; written out, for np.cross moves axes about."""
+    x, y, z = b[:, 0, None], b[:, 1, None], b[:, 2, None]
+    out = np.empty_like(a)
+    out[:, 0] = a[:, 1] * z - a[:, 2] * y
+    out[:, 1] = a[:, 2] * x - a[:, 0] * z
+    out[:, 2] = a[:, 0] * y - a[:, 1] * x
+    return out
 
 
 def _cross6(a: Array, b: Array) -> Array:
