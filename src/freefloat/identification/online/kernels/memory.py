@@ -75,6 +75,8 @@ class Memory(NamedTuple):
     factor: np.ndarray  # (m, m)
     rows: np.ndarray  # (m, N + 1)
     probe_rows: np.ndarray  # (m, N + 1)
+    echo: np.ndarray  # (m, N + 1) what wandering made of the rows before, see `echo`
+    unheard: np.ndarray  # (m, m) its covariance
     triangle: np.ndarray  # (N, N + 1)
     bias: np.ndarray  # (N, N + 1)
     x: np.ndarray  # (N,)
@@ -119,10 +121,13 @@ class Scratch(NamedTuple):
     after: np.ndarray  # (3,) impulse so far
     rows: np.ndarray
     probe_rows: np.ndarray
+    plain: np.ndarray  # (2, m, N + 1) rows and probe rows as the next sample's need them
     C: np.ndarray
     X: np.ndarray
     G: np.ndarray
     D: np.ndarray
+    F: np.ndarray
+    H: np.ndarray
     U: np.ndarray
     V: np.ndarray
     S: np.ndarray
@@ -149,7 +154,8 @@ def new_memory(problem: Problem) -> Memory:
         columns=np.zeros((6, n + 1)), probe=np.zeros((6, n + 1)), probe_velocity=np.zeros(3),
         slopes=np.zeros((sources, 6)), moments=np.zeros((sources, 3)),
         ends=np.zeros((sources, 6)), factor=np.zeros((m, m)),
-        rows=np.zeros((m, N + 1)), probe_rows=np.zeros((m, N + 1)), triangle=np.zeros((N, N + 1)),
+        rows=np.zeros((m, N + 1)), probe_rows=np.zeros((m, N + 1)),
+        echo=np.zeros((m, N + 1)), unheard=np.zeros((m, m)), triangle=np.zeros((N, N + 1)),
         bias=np.zeros((N, N + 1)), x=np.zeros(N), worst=np.ones(N),
         spread=np.eye(N),
         wx=np.zeros(n), phi=problem.par.phi.copy(), rotor=problem.par.rotor.copy(),
@@ -175,8 +181,9 @@ def new_scratch(problem: Problem, memory: Memory) -> Scratch:
         starts=np.zeros(tall), times=np.zeros(4), velocities=np.zeros((4, 3)),
         positions=np.zeros((4, 3)), axes=np.zeros((4, 9)), coefficients=np.zeros((4, 4)),
         gain=np.zeros(12), lag=np.zeros(3), after=np.zeros(3), rows=np.zeros((m, N + 1)),
-        probe_rows=np.zeros((m, N + 1)), C=np.zeros((m, m)), X=np.zeros((m, m)),
-        G=np.zeros((m, m)), D=np.zeros((m, m)), U=np.zeros((N, m)), V=np.zeros((N, m)),
+        probe_rows=np.zeros((m, N + 1)), plain=np.zeros((2, m, N + 1)),
+        C=np.zeros((m, m)), X=np.zeros((m, m)), G=np.zeros((m, m)), D=np.zeros((m, m)),
+        F=np.zeros((m, m)), H=np.zeros((m, m)), U=np.zeros((N, m)), V=np.zeros((N, m)),
         S=np.zeros((m, m)), left=np.zeros(m), row=np.zeros(N + 1), g=np.zeros(N + 1),
         d=np.zeros(N), pushed=np.zeros(N), W=np.zeros((N, N)),
     )  # fmt: skip

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from freefloat.compilation import inlined, kernel
 from freefloat.dynamics.kernels.spatial import C
+from freefloat.identification.online.kernels.echo import (
+    copy,
+    hear,
+    is_echoing,
+    pass_on,
+    silence,
+    wander_echo,
+)
 from freefloat.identification.online.kernels.gate import surprise
 from freefloat.identification.online.kernels.interval import (
     covariances,
@@ -113,6 +121,8 @@ def age(problem, m, k, seconds):
             if i >= nn:
                 for b in range(nn):
                     k.d[b] = m.columns[b, i - nn] / problem.momentum_size
+            if m.counts[ROWS_HERE] > 0:
+                wander_echo(m, k, i, variance)
             let_wander(m.triangle, m.bias, m.x, k.d, i, variance, k.row, k.g, k.pushed)
 
 
@@ -122,8 +132,8 @@ def absorb(problem, m, k):
     n, N = k.rows.shape[0], m.x.shape[0]
     for r in range(n):
         for i in range(N + 1):
-            m.rows[r, i] = k.rows[r, i]
-            m.probe_rows[r, i] = k.probe_rows[r, i]
+            m.rows[r, i] = k.plain[0, r, i]
+            m.probe_rows[r, i] = k.plain[1, r, i]
         left = rotate_in(m.triangle, k.rows[r])
         m.numbers[CHI2] += left * left
         for i in range(N):
@@ -194,6 +204,7 @@ def begin(m, k, s):
         m.positions[3, axis] = 0.0
         k.gain[axis] = k.gain[3 + axis] = 0.0
     m.counts[ROWS_HERE] = 0
+    silence(m)
 
 
 @inlined
@@ -264,6 +275,9 @@ def take_rows(problem, m, k, t, s):
     d = k.gain
     set_rows(problem, k.columns, m.columns, d[0], d[1], d[2], J, k.gain, False, k.rows)
     whiten(k, m.rows, k.rows)
+    copy(k.rows, k.plain[0])
+    if is_echoing(m) and not hear(m, k):
+        return BROKEN
     nis = surprise(m, k)
     n_linear = 2 if problem.rows.shape[0] == 3 else 3
     dof = n_linear if is_lost else problem.rows.shape[0]
@@ -285,7 +299,13 @@ def take_rows(problem, m, k, t, s):
     set_rows(problem, k.probe, m.probe, dx, dy, dz, J, k.gain, True, k.probe_rows)
     whiten(k, m.probe_rows, k.probe_rows)
     note_level(m, nis / dof)
+    copy(k.probe_rows, k.plain[1])
     age(problem, m, k, h)
+    if is_echoing(m):
+        copy(k.plain[0], k.rows)
+        if not hear(m, k):
+            return BROKEN
+        pass_on(m, k)
     absorb(problem, m, k)
     m.counts[N_TAKEN] += 1
     m.counts[SINCE_CHANGE] += 1
