@@ -32,8 +32,8 @@ from freefloat.reproduce.paper_001_published import BAND, GUESS, PRIOR
 from freefloat.telemetry.channels import Telemetry
 
 STEP, SAMPLED, OFTEN = 1e-3, 100, 10  # [s]; steps between samples: the paper's, and at 100 Hz
-TOLD = 2  # steps between wrenches
-QUIET = 1e-2  # noise-free data are given this part of the sensors' noise
+TOLD = 1  # steps between wrenches
+QUIET = 1e-3  # noise-free data are given this part of the sensors' noise
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def fuel_rows(*, quick: bool = False) -> list[Row]:
             options=options,
             seeds=n if way.startswith("random") else n // 5,
         )
-        for way, options in WAYS.items()  # fmt: skip
+        for way, options in WAYS.items()
     }
     rows: list[Row] = []
     for name, place in (("m_1", 0), ("m_n", 4)):

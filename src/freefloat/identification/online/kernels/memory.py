@@ -67,6 +67,7 @@ class Memory(NamedTuple):
     wrench: np.ndarray  # (4, 7)
     wrench_moments: np.ndarray  # (6, 4)
     columns: np.ndarray  # (6, unknowns + 1) of the last sample
+    firsts: np.ndarray  # (4, unknowns) of the last sample, see `first_columns`
     probe: np.ndarray  # (6, unknowns + 1)
     probe_velocity: np.ndarray  # (3,)
     slopes: np.ndarray  # (sources, 6)
@@ -104,6 +105,8 @@ class Scratch(NamedTuple):
     original: np.ndarray
     turn: np.ndarray
     columns: np.ndarray
+    firsts: np.ndarray
+    ways: np.ndarray  # (3, unknowns) change of dr with each unknown
     tables: np.ndarray  # (3, 6, unknowns + 1) columns of the probe, up and down, and of the sample
     probe: np.ndarray
     probe_velocity: np.ndarray
@@ -151,7 +154,8 @@ def new_memory(problem: Problem) -> Memory:
         impulse=np.zeros(3), momentum=np.zeros(3), inertia=np.zeros(10),
         detour=np.zeros(3), kink=np.zeros(3), unsure=np.zeros(6), levels=np.zeros(k),
         level_moments=np.zeros((k, 4)), wrench=np.zeros((4, 7)), wrench_moments=np.zeros((6, 4)),
-        columns=np.zeros((6, n + 1)), probe=np.zeros((6, n + 1)), probe_velocity=np.zeros(3),
+        columns=np.zeros((6, n + 1)), firsts=np.zeros((4, n)), probe=np.zeros((6, n + 1)),
+        probe_velocity=np.zeros(3),
         slopes=np.zeros((sources, 6)), moments=np.zeros((sources, 3)),
         ends=np.zeros((sources, 6)), factor=np.zeros((m, m)),
         rows=np.zeros((m, N + 1)), probe_rows=np.zeros((m, N + 1)),
@@ -175,8 +179,8 @@ def new_scratch(problem: Problem, memory: Memory) -> Scratch:
     return Scratch(
         w=new_work(tree), weights=weights, Y=np.zeros((6, 10 * links)), energy=np.zeros(10 * links),
         sample=np.zeros(10 + 2 * c), original=np.zeros(10 + 2 * c), turn=np.zeros(3),
-        columns=np.zeros(wide), tables=np.zeros((3, *wide)), probe=np.zeros(wide),
-        probe_velocity=np.zeros(3), slopes=np.zeros(tall), moments=np.zeros((sources, 3)),
+        columns=np.zeros(wide), firsts=np.zeros((4, n)), ways=np.zeros((3, n)),
+        tables=np.zeros((3, *wide)), probe=np.zeros(wide), probe_velocity=np.zeros(3), slopes=np.zeros(tall), moments=np.zeros((sources, 3)),
         ends=np.zeros(tall),
         starts=np.zeros(tall), times=np.zeros(4), velocities=np.zeros((4, 3)),
         positions=np.zeros((4, 3)), axes=np.zeros((4, 9)), coefficients=np.zeros((4, 4)),

@@ -16,6 +16,7 @@ from freefloat.identification.online.kernels.gate import surprise
 from freefloat.identification.online.kernels.interval import (
     covariances,
     integrate_interval,
+    let_way_depend,
     set_ends,
     set_factors,
     set_moments,
@@ -58,6 +59,7 @@ from freefloat.identification.online.kernels.triangle import (
 HUGE = 1e12  # no reading in SI units is larger
 UNSETTLED = 30.0  # times the gate, as long as weights are those of a model that may be far off
 ROWS_EACH = 8  # rows for every unknown before an estimate makes weights: fewer may hide an outlier
+FEWEST = 4  # the same where nobody looks for outliers
 STILL = 5.0  # standard deviations of its rate within which a joint rests
 
 
@@ -87,6 +89,7 @@ def keep(m, k, t):
         for b in range(m.columns.shape[1]):
             m.columns[a, b] = k.columns[a, b]
             m.probe[a, b] = k.probe[a, b]
+    copy(k.firsts, m.firsts)
     for n in range(m.slopes.shape[0]):
         for r in range(6):
             m.slopes[n, r], m.ends[n, r] = k.slopes[n, r], k.ends[n, r]
@@ -161,7 +164,8 @@ def renew_estimate(problem, m, k):
         m.numbers[SHARE], m.numbers[WRONG] = solve_corrected(
             m.triangle, m.bias, n_rows, m, m.spread, k.W, k.g
         )
-    is_enough = m.counts[SINCE_CHANGE] * k.rows.shape[0] >= ROWS_EACH * m.x.shape[0]
+    each = ROWS_EACH if problem.gates[0] > 0.0 else FEWEST
+    is_enough = m.counts[SINCE_CHANGE] * k.rows.shape[0] >= each * m.x.shape[0]
     if count % problem.every[1] == 0 and is_enough and m.numbers[SHARE] == 1.0:
         m.numbers[SETTLED] = 1.0
         renew_weights(problem, m, problem.n_nuisance)
@@ -274,6 +278,7 @@ def take_rows(problem, m, k, t, s):
         return BROKEN
     d = k.gain
     set_rows(problem, k.columns, m.columns, d[0], d[1], d[2], J, k.gain, False, k.rows)
+    let_way_depend(problem, m, k)
     whiten(k, m.rows, k.rows)
     copy(k.rows, k.plain[0])
     if is_echoing(m) and not hear(m, k):
