@@ -70,7 +70,8 @@ def _curves(title: str, *parts: PaperFigure) -> Figure:
         axis.axhline(100.0 * BAND, color="0.4", linewidth=0.8, label="0.1 % band")
         axis.set_yscale("log")
         _dress(axis, part.y_title)
-        axis.set_title(part.title, fontsize=9)
+        if len(parts) > 1:
+            axis.set_title(part.title, fontsize=9)
     axes[-1].set_xlabel(parts[-1].x_title)
     figure.suptitle(title, fontsize=11)
     return figure
