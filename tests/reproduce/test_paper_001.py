@@ -6,11 +6,12 @@ import pytest
 
 from freefloat.reproduce.paper_001_exact import closed_form_rows, rank_rows
 from freefloat.reproduce.paper_001_faults import fault_rows
+from freefloat.reproduce.paper_001_fuel import fuel_rows
 from freefloat.reproduce.paper_001_tables import _error, _our_time, _time, _value
 
 
-@pytest.mark.parametrize("study", [closed_form_rows, rank_rows, fault_rows])
-def test_nothing_exact_is_missed(study):
+@pytest.mark.parametrize("study", [closed_form_rows, rank_rows, fault_rows, fuel_rows])
+def test_nothing_is_missed(study):
     rows = study(quick=True)
     assert rows and not [row for row in rows if row.status == "missed"]
 

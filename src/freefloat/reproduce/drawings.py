@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from freefloat.report.papers import PaperFigure
+
 
 def save_figures(paper: str, folder: Path) -> list[Path]:
     """Write the figures of a paper as PNG files in a folder; where each is."""
@@ -37,6 +39,47 @@ def _wings_spectrum() -> Figure:
     wings = load_model("servicer-wings")
     found = identify_modes(simulate(wings, kick(wings), seed=1), wings)
     return plot_spectrum(found, title="Paper 000, Fig. 5: free response of the wings")
+
+
+def _converging() -> Figure:
+    """Paper 001, Figs 4 and 5: how masses and inertias converge, by momentum and by force."""
+    from freefloat.reproduce.paper_001_figures import figure_4, figure_5
+
+    return _curves("Paper 001, Figs 4 and 5: medium target in the plane", figure_4(), figure_5())
+
+
+def _fast_starts() -> Figure:
+    """Paper 001, Figs 6 to 9: what the initial velocity does to the inertia of the target."""
+    from freefloat.reproduce.paper_001_figures import figures_6_to_9
+
+    return _curves("Paper 001, Figs 6 to 9: I_n from slow and fast starts", figures_6_to_9())
+
+
+def _curves(title: str, *parts: PaperFigure) -> Figure:
+    """A panel for each; ours are full lines, others broken, the same quantity in one colour."""
+    from freefloat.reproduce.paper_001_published import BAND
+
+    figure, axes = _panels(len(parts))
+    for axis, part in zip(axes, parts, strict=True):
+        halves = [_what(name) for name, *_ in part.lines]
+        whats = list(dict.fromkeys(halves))
+        for (name, x, y), what in zip(part.lines, halves, strict=True):
+            colour = COLOURS[whats.index(what) % len(COLOURS)]
+            style = "-" if "ours" in name else ("--" if "momentum" in name else ":")
+            axis.plot(x, y, color=colour, linestyle=style, linewidth=1.2, label=name)
+        axis.axhline(100.0 * BAND, color="0.4", linewidth=0.8, label="0.1 % band")
+        axis.set_yscale("log")
+        _dress(axis, part.y_title)
+        if len(parts) > 1:
+            axis.set_title(part.title, fontsize=9)
+    axes[-1].set_xlabel(parts[-1].x_title)
+    figure.suptitle(title, fontsize=11)
+    return figure
+
+
+def _what(name: str) -> str:
+    """What a curve is of, without who made it."""
+    return ", ".join(half for half in name.split(", ") if "RLS" not in half and half != "ours")
 
 
 def _base_motion() -> Figure:
@@ -93,7 +136,7 @@ def _panels(n: int) -> tuple[Figure, list[Axes]]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.0, 1.0 + 2.2 * n), dpi=100, layout="constrained")
-    return figure, list(figure.subplots(n, 1, sharex=True))
+    return figure, list(figure.subplots(n, 1, sharex=True, squeeze=False)[:, 0])
 
 
 def _dress(axis: Axes, title: str) -> None:
@@ -106,6 +149,7 @@ def _dress(axis: Axes, title: str) -> None:
 
 FIGURES: dict[str, dict[str, Callable[[], Figure]]] = {
     "000": {"fig5_wings": _wings_spectrum},
+    "001": {"fig4_5_converging": _converging, "fig6_9_fast_starts": _fast_starts},
     "002": {"fig4_base": _base_motion},
     "004": {"held_motor": _held_motor},
 }

@@ -32,8 +32,8 @@ from freefloat.reproduce.paper_001_published import BAND, GUESS, PRIOR
 from freefloat.telemetry.channels import Telemetry
 
 STEP, SAMPLED, OFTEN = 1e-3, 100, 10  # [s]; steps between samples: the paper's, and at 100 Hz
-TOLD = 2  # steps between wrenches
-QUIET = 1e-2  # noise-free data are given this part of the sensors' noise
+TOLD = 1  # steps between wrenches
+QUIET = 1e-3  # noise-free data are given this part of the sensors' noise
 
 
 @dataclass(frozen=True)
@@ -214,6 +214,15 @@ def telemetry(
     flight: Flight, *, noise: float = 0.0, seed: int = 0, every: int = SAMPLED
 ) -> Telemetry:
     """What the model's sensors see of a flight, with `noise` times their noise; and the wrench."""
+    parts = [f"base.{kind}.{a}" for kind in ("torque", "force") for a in "xyz"]
+    told = slice(None, None, TOLD)
+    wrench = {name: flight.wrench[told, k] for k, name in enumerate(parts)}
+    channels = Telemetry.from_arrays(flight.times[told], wrench).channels.values()
+    return sensed(flight, noise=noise, seed=seed, every=every).with_channels(*channels)
+
+
+def sensed(flight: Flight, *, noise: float = 0.0, seed: int = 0, every: int = SAMPLED) -> Telemetry:
+    """What the model's sensors see of a flight, with `noise` times their noise."""
     rng = np.random.default_rng(seed)
     model, x = flight.system.model, flight.states[::every]
     sigma = told_by_model(model)
@@ -235,11 +244,7 @@ def telemetry(
         values["base.angle"] = np.unwrap(2.0 * np.arctan2(q[:, 2], q[:, 3]))
     else:
         values |= {f"base.attitude.{a}": q[:, k] for k, a in enumerate("xyzw")}
-    parts = [f"base.{kind}.{a}" for kind in ("torque", "force") for a in "xyz"]
-    told = slice(None, None, TOLD)
-    wrench = {name: flight.wrench[told, k] for k, name in enumerate(parts)}
-    seen = Telemetry.from_arrays(t, values)
-    return seen.with_channels(*Telemetry.from_arrays(flight.times[told], wrench).channels.values())
+    return Telemetry.from_arrays(t, values)
 
 
 def tracker_of(model: Model, *, noise: float = 1.0, **options: object) -> OnlineEstimator:

@@ -36,6 +36,7 @@ AGREEING = 2.0  # chi-square per row of samples that agree with each other
 PATIENCE = 200  # samples after which it is the model or the noise that is wrong, not the samples
 PROBATION = 50  # samples
 NEVER = 10**9
+AGAIN = 2  # times that the samples are taken again: rows are linear about the weights' parameters
 # What is kept when the samples are taken again: the weights; or all that the samples have said.
 WEIGHTS = ("wx", "phi", "rotor")
 INFORMED = (*WEIGHTS, "triangle", "bias", "x", "worst", "spread")
@@ -102,6 +103,9 @@ class Early:
             n_out = self._leave_out(problem, steady, memory, scratch, kept=())
             self._take_all(ungated, memory, scratch, ())  # for weights that outliers did not touch
         n_out += self._leave_out(problem, ungated, memory, scratch, kept=WEIGHTS)
+        for _ in range(AGAIN):
+            memory.wx[:] = memory.x[problem.n_nuisance :]
+            self._take_all(ungated, memory, scratch, WEIGHTS)
         rows = memory.counts[N_ROWS] - self.snapshot.counts[N_ROWS]
         chi2 = memory.numbers[CHI2] - self.snapshot.numbers[CHI2]
         if len(entries) < PATIENCE and chi2 > AGREEING * max(rows - len(memory.x), 1):

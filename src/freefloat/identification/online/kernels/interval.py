@@ -18,7 +18,7 @@ from freefloat.identification.online.kernels.memory import SETTLED
 from freefloat.identification.online.kernels.triangle import cholesky
 
 FLOOR = 1e-8  # of the largest variance of its kind: nothing has infinite weight
-FAR_OFF, SETTLED_OFF = 0.2, 0.02  # how wrong the parameters of the weights may be
+FAR_OFF = 1.0  # how wrong the way may be by the parameters of a model that may be far off
 LOST = 1e12  # variance, times its own, of an angular row over a gap
 
 
@@ -60,8 +60,9 @@ def integrate_interval(problem, m, k, t, s):
     for n in range(tree.thruster_link.shape[0]):
         if m.level_moments[n, 0] != 0.0:
             add_thrust(tree.thrusters[n], m.level_moments[n], k, first)
-    add_command(m.wrench_moments, k, first)
+    add_command(m.wrench_moments, k)
     refine_way(problem, m, k, 0.5 * h)
+    add_lever(m.wrench_moments, k, h)
     return first
 
 
@@ -72,14 +73,15 @@ def refine_way(problem, m, k, half):
     A velocity's error in dr then is that of the trapezoidal rule, which the linear rows of the same
     two samples explain. What the rule lacks follows from where the centre of mass is: with S the
     first moment about the root and M the mass, M dr = int(P) dt - [S(t) - S(t')], whatever happens
-    in between, long gaps included. It has the small noise of attitude and encoders, but is as wrong
-    as the parameters of the weights, so it is mixed with what the polynomial through the last
-    velocities says, as if those were FAR_OFF wrong (SETTLED_OFF once they are an estimate).
+    in between, long gaps included. It has the small noise of attitude and encoders, but depends on
+    the parameters. So it is linear about those of the weights (k.ways, see `let_way_depend`), and
+    as long as those are not an estimate mixed with what the polynomial through the last velocities
+    says, as if it were FAR_OFF wrong.
     """
     n = m.wx.shape[0]
     M = k.w.L[0, C]
     S, S0, R, R0 = k.w.L[0], m.inertia, k.axes[3], m.axes[3]
-    off = SETTLED_OFF if m.numbers[SETTLED] == 1.0 else FAR_OFF
+    off = 0.0 if m.numbers[SETTLED] == 1.0 else FAR_OFF
     for axis in range(3):
         a = 3 * axis
         moment = R[a] * S[C + 1] + R[a + 1] * S[C + 2] + R[a + 2] * S[C + 3]
@@ -94,6 +96,26 @@ def refine_way(problem, m, k, half):
         noise, error = half * problem.sigma[6 + axis], off * lacking
         share = error * error / (error * error + noise * noise + 1e-300)
         k.gain[axis] = share * k.gain[axis] + (1.0 - share) * (half * ends + lacking)
+        for p in range(n):
+            mass = k.firsts[3, p]
+            more = half * (k.columns[axis, p] + m.columns[axis, p] - mass * ends)
+            more -= k.firsts[axis, p] - m.firsts[axis, p] + mass * lacking
+            k.ways[axis, p] = (1.0 - share) * more / M
+
+
+@inlined
+def let_way_depend(problem, m, k):
+    """dr depends on the unknowns: what that makes of dr x P, about the weights' parameters."""
+    nn, n = problem.n_nuisance, problem.blocks.shape[2]
+    px, py, pz = k.gain[9], k.gain[10], k.gain[11]
+    for p in range(n):
+        x, y, z = cross(k.ways[0, p], k.ways[1, p], k.ways[2, p], px, py, pz)
+        for r in range(problem.rows.shape[0]):
+            row = problem.rows[r]
+            if row >= 3:
+                part = x if row == 3 else (y if row == 4 else z)
+                k.rows[r, nn + p] += part
+                k.rows[r, nn + n] += part * m.wx[p]
 
 
 @inlined
@@ -119,25 +141,32 @@ def add_thrust(thruster, moments, k, first):
 
 
 @inlined
-def add_command(moments, k, first):
-    """The impulse of the commanded wrench, its force acting where the root is."""
+def add_command(moments, k):
+    """The impulse of the commanded wrench."""
     for axis in range(3):
         k.gain[3 + axis] += moments[3 + axis, 0]
         k.lag[axis] += moments[3 + axis, 1]
         k.gain[6 + axis] += moments[axis, 0]
-    for i in range(4):
+
+
+@inlined
+def add_lever(moments, k, h):
+    """The angular impulse of the commanded force, which acts where the root is.
+
+    On its way the root has the velocities of both ends: a cubic, 19 times closer than the one
+    through the last four positions.
+    """
+    a, b, v, w = 1.0 / h, 1.0 / (h * h), k.velocities[2], k.velocities[3]
+    for i in range(1, 4):
         fx, fy, fz = moments[3, i], moments[4, i], moments[5, i]
         if fx == 0.0 and fy == 0.0 and fz == 0.0:
             continue
-        x = y = z = 0.0
-        for j in range(first, 4):
-            c = k.coefficients[j, i]
-            x, y, z = (
-                x + c * k.positions[j, 0],
-                y + c * k.positions[j, 1],
-                z + c * k.positions[j, 2],
-            )
-        ax, ay, az = cross(x, y, z, fx, fy, fz)
+        for axis in range(3):
+            way = 3.0 * b * k.gain[axis] - a * (2.0 * v[axis] + w[axis])
+            if i == 3:
+                way = b * (v[axis] + w[axis]) - 2.0 * a * b * k.gain[axis]
+            k.turn[axis] = v[axis] if i == 1 else way
+        ax, ay, az = cross(k.turn[0], k.turn[1], k.turn[2], fx, fy, fz)
         k.gain[6], k.gain[7], k.gain[8] = k.gain[6] + ax, k.gain[7] + ay, k.gain[8] + az
 
 

@@ -12,7 +12,7 @@ from freefloat.compilation import inlined
 from freefloat.dynamics.kernels.newton_euler import root_axes
 from freefloat.dynamics.kernels.spatial import F, six
 from freefloat.identification.online.kernels.memory import N_GATED, N_TAKEN
-from freefloat.identification.online.kernels.momenta import columns, slopes
+from freefloat.identification.online.kernels.momenta import columns, first_columns, slopes
 
 
 @inlined
@@ -68,6 +68,7 @@ def measure(problem, m, k, s):
         for p in range(k.columns.shape[1]):
             k.probe[a, p] = 0.5 * (k.tables[0, a, p] - k.tables[1, a, p])
             k.columns[a, p] = k.tables[2, a, p]
+    first_columns(problem, k.w, k.firsts)
     a, b, c, d, e, f, g, h, i_ = root_axes(k.w.root)
     k.axes[3, 0], k.axes[3, 1], k.axes[3, 2] = a, b, c
     k.axes[3, 3], k.axes[3, 4], k.axes[3, 5] = d, e, f

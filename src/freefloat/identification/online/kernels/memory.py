@@ -67,6 +67,7 @@ class Memory(NamedTuple):
     wrench: np.ndarray  # (4, 7)
     wrench_moments: np.ndarray  # (6, 4)
     columns: np.ndarray  # (6, unknowns + 1) of the last sample
+    firsts: np.ndarray  # (4, unknowns) of the last sample, see `first_columns`
     probe: np.ndarray  # (6, unknowns + 1)
     probe_velocity: np.ndarray  # (3,)
     slopes: np.ndarray  # (sources, 6)
@@ -75,6 +76,8 @@ class Memory(NamedTuple):
     factor: np.ndarray  # (m, m)
     rows: np.ndarray  # (m, N + 1)
     probe_rows: np.ndarray  # (m, N + 1)
+    echo: np.ndarray  # (m, N + 1) what wandering made of the rows before, see `echo`
+    unheard: np.ndarray  # (m, m) its covariance
     triangle: np.ndarray  # (N, N + 1)
     bias: np.ndarray  # (N, N + 1)
     x: np.ndarray  # (N,)
@@ -102,6 +105,8 @@ class Scratch(NamedTuple):
     original: np.ndarray
     turn: np.ndarray
     columns: np.ndarray
+    firsts: np.ndarray
+    ways: np.ndarray  # (3, unknowns) change of dr with each unknown
     tables: np.ndarray  # (3, 6, unknowns + 1) columns of the probe, up and down, and of the sample
     probe: np.ndarray
     probe_velocity: np.ndarray
@@ -119,10 +124,13 @@ class Scratch(NamedTuple):
     after: np.ndarray  # (3,) impulse so far
     rows: np.ndarray
     probe_rows: np.ndarray
+    plain: np.ndarray  # (2, m, N + 1) rows and probe rows as the next sample's need them
     C: np.ndarray
     X: np.ndarray
     G: np.ndarray
     D: np.ndarray
+    F: np.ndarray
+    H: np.ndarray
     U: np.ndarray
     V: np.ndarray
     S: np.ndarray
@@ -146,10 +154,12 @@ def new_memory(problem: Problem) -> Memory:
         impulse=np.zeros(3), momentum=np.zeros(3), inertia=np.zeros(10),
         detour=np.zeros(3), kink=np.zeros(3), unsure=np.zeros(6), levels=np.zeros(k),
         level_moments=np.zeros((k, 4)), wrench=np.zeros((4, 7)), wrench_moments=np.zeros((6, 4)),
-        columns=np.zeros((6, n + 1)), probe=np.zeros((6, n + 1)), probe_velocity=np.zeros(3),
+        columns=np.zeros((6, n + 1)), firsts=np.zeros((4, n)), probe=np.zeros((6, n + 1)),
+        probe_velocity=np.zeros(3),
         slopes=np.zeros((sources, 6)), moments=np.zeros((sources, 3)),
         ends=np.zeros((sources, 6)), factor=np.zeros((m, m)),
-        rows=np.zeros((m, N + 1)), probe_rows=np.zeros((m, N + 1)), triangle=np.zeros((N, N + 1)),
+        rows=np.zeros((m, N + 1)), probe_rows=np.zeros((m, N + 1)),
+        echo=np.zeros((m, N + 1)), unheard=np.zeros((m, m)), triangle=np.zeros((N, N + 1)),
         bias=np.zeros((N, N + 1)), x=np.zeros(N), worst=np.ones(N),
         spread=np.eye(N),
         wx=np.zeros(n), phi=problem.par.phi.copy(), rotor=problem.par.rotor.copy(),
@@ -169,14 +179,16 @@ def new_scratch(problem: Problem, memory: Memory) -> Scratch:
     return Scratch(
         w=new_work(tree), weights=weights, Y=np.zeros((6, 10 * links)), energy=np.zeros(10 * links),
         sample=np.zeros(10 + 2 * c), original=np.zeros(10 + 2 * c), turn=np.zeros(3),
-        columns=np.zeros(wide), tables=np.zeros((3, *wide)), probe=np.zeros(wide),
+        columns=np.zeros(wide), firsts=np.zeros((4, n)), ways=np.zeros((3, n)),
+        tables=np.zeros((3, *wide)), probe=np.zeros(wide),
         probe_velocity=np.zeros(3), slopes=np.zeros(tall), moments=np.zeros((sources, 3)),
         ends=np.zeros(tall),
         starts=np.zeros(tall), times=np.zeros(4), velocities=np.zeros((4, 3)),
         positions=np.zeros((4, 3)), axes=np.zeros((4, 9)), coefficients=np.zeros((4, 4)),
         gain=np.zeros(12), lag=np.zeros(3), after=np.zeros(3), rows=np.zeros((m, N + 1)),
-        probe_rows=np.zeros((m, N + 1)), C=np.zeros((m, m)), X=np.zeros((m, m)),
-        G=np.zeros((m, m)), D=np.zeros((m, m)), U=np.zeros((N, m)), V=np.zeros((N, m)),
+        probe_rows=np.zeros((m, N + 1)), plain=np.zeros((2, m, N + 1)),
+        C=np.zeros((m, m)), X=np.zeros((m, m)), G=np.zeros((m, m)), D=np.zeros((m, m)),
+        F=np.zeros((m, m)), H=np.zeros((m, m)), U=np.zeros((N, m)), V=np.zeros((N, m)),
         S=np.zeros((m, m)), left=np.zeros(m), row=np.zeros(N + 1), g=np.zeros(N + 1),
         d=np.zeros(N), pushed=np.zeros(N), W=np.zeros((N, N)),
     )  # fmt: skip

@@ -23,6 +23,7 @@ from freefloat.dynamics.kernels.regressor import momentum_columns
 from freefloat.dynamics.kernels.spatial import (
     C,
     F,
+    P,
     S,
     V,
     cross,
@@ -108,6 +109,28 @@ def columns(problem, w, Y, energy, s, out):
     px, py, pz = px + m * ux, py + m * uy, pz + m * uz
     to_world(w.root, out, n, lx + ax, ly + ay, lz + az, px, py, pz)
     return ux, uy, uz
+
+
+@inlined
+def first_columns(problem, w, out):
+    """out (4, unknowns): first moment about the root, in world axes, and mass, for each being one.
+
+    After `columns` of the same sample.
+    """
+    L = w.L
+    a, b, c, d, e, f, g, h, i = root_axes(w.root)
+    for p in range(out.shape[1]):
+        m = x = y = z = 0.0
+        for n in range(problem.links.shape[0]):
+            if p < problem.spans[n, 0] or p >= problem.spans[n, 1]:
+                continue
+            phi, link = problem.blocks[n], problem.links[n]
+            m += phi[0, p]
+            sx, sy, sz = rotate(L, link, phi[1, p], phi[2, p], phi[3, p])
+            px, py, pz = three(L, link, P)
+            x, y, z = x + sx + phi[0, p] * px, y + sy + phi[0, p] * py, z + sz + phi[0, p] * pz
+        out[0, p], out[1, p] = a * x + b * y + c * z, d * x + e * y + f * z
+        out[2, p], out[3, p] = g * x + h * y + i * z, m
 
 
 @inlined

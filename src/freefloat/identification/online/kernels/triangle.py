@@ -45,6 +45,25 @@ def forget(T, bias, factor):
 
 
 @inlined
+def push_along(T, d, last, pushed, g):
+    """pushed = R d and g = R^T R d, for d that ends at place `last`; and d g."""
+    N = T.shape[0]
+    for j in range(last + 1):
+        total = 0.0
+        for k in range(j, last + 1):
+            total += T[j, k] * d[k]
+        pushed[j] = total
+    size = 0.0
+    for k in range(N):
+        total = 0.0
+        for j in range(min(last, k) + 1):
+            total += T[j, k] * pushed[j]
+        g[k] = total
+        size += total * d[k]
+    return size
+
+
+@inlined
 def let_wander(T, bias, x, d, last, variance, row, g, pushed):
     """The unknowns take a random step of this variance along d, which ends at place `last`.
 
@@ -52,18 +71,7 @@ def let_wander(T, bias, x, d, last, variance, row, g, pushed):
     the triangle. B and c follow so that the corrected solution stays where it is; see docs/live.md.
     """
     N = T.shape[0]
-    for j in range(last + 1):  # R d
-        total = 0.0
-        for k in range(j, last + 1):
-            total += T[j, k] * d[k]
-        pushed[j] = total
-    size = 0.0
-    for k in range(N):  # g = R^T R d
-        total = 0.0
-        for j in range(min(last, k) + 1):
-            total += T[j, k] * pushed[j]
-        g[k] = total
-        size += total * d[k]
+    size = push_along(T, d, last, pushed, g)
     wander_bias(bias, x, d, variance / (1.0 + variance * size), g, row)
     head = 1.0 / sqrt(variance)
     for k in range(N + 1):

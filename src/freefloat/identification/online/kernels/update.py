@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from freefloat.compilation import inlined, kernel
 from freefloat.dynamics.kernels.spatial import C
+from freefloat.identification.online.kernels.echo import (
+    copy,
+    hear,
+    is_echoing,
+    pass_on,
+    silence,
+    wander_echo,
+)
 from freefloat.identification.online.kernels.gate import surprise
 from freefloat.identification.online.kernels.interval import (
     covariances,
     integrate_interval,
+    let_way_depend,
     set_ends,
     set_factors,
     set_moments,
@@ -50,6 +59,7 @@ from freefloat.identification.online.kernels.triangle import (
 HUGE = 1e12  # no reading in SI units is larger
 UNSETTLED = 30.0  # times the gate, as long as weights are those of a model that may be far off
 ROWS_EACH = 8  # rows for every unknown before an estimate makes weights: fewer may hide an outlier
+FEWEST = 4  # the same where nobody looks for outliers
 STILL = 5.0  # standard deviations of its rate within which a joint rests
 
 
@@ -79,6 +89,7 @@ def keep(m, k, t):
         for b in range(m.columns.shape[1]):
             m.columns[a, b] = k.columns[a, b]
             m.probe[a, b] = k.probe[a, b]
+    copy(k.firsts, m.firsts)
     for n in range(m.slopes.shape[0]):
         for r in range(6):
             m.slopes[n, r], m.ends[n, r] = k.slopes[n, r], k.ends[n, r]
@@ -113,6 +124,8 @@ def age(problem, m, k, seconds):
             if i >= nn:
                 for b in range(nn):
                     k.d[b] = m.columns[b, i - nn] / problem.momentum_size
+            if m.counts[ROWS_HERE] > 0:
+                wander_echo(m, k, i, variance)
             let_wander(m.triangle, m.bias, m.x, k.d, i, variance, k.row, k.g, k.pushed)
 
 
@@ -122,8 +135,8 @@ def absorb(problem, m, k):
     n, N = k.rows.shape[0], m.x.shape[0]
     for r in range(n):
         for i in range(N + 1):
-            m.rows[r, i] = k.rows[r, i]
-            m.probe_rows[r, i] = k.probe_rows[r, i]
+            m.rows[r, i] = k.plain[0, r, i]
+            m.probe_rows[r, i] = k.plain[1, r, i]
         left = rotate_in(m.triangle, k.rows[r])
         m.numbers[CHI2] += left * left
         for i in range(N):
@@ -151,7 +164,8 @@ def renew_estimate(problem, m, k):
         m.numbers[SHARE], m.numbers[WRONG] = solve_corrected(
             m.triangle, m.bias, n_rows, m, m.spread, k.W, k.g
         )
-    is_enough = m.counts[SINCE_CHANGE] * k.rows.shape[0] >= ROWS_EACH * m.x.shape[0]
+    each = ROWS_EACH if problem.gates[0] > 0.0 else FEWEST
+    is_enough = m.counts[SINCE_CHANGE] * k.rows.shape[0] >= each * m.x.shape[0]
     if count % problem.every[1] == 0 and is_enough and m.numbers[SHARE] == 1.0:
         m.numbers[SETTLED] = 1.0
         renew_weights(problem, m, problem.n_nuisance)
@@ -194,6 +208,7 @@ def begin(m, k, s):
         m.positions[3, axis] = 0.0
         k.gain[axis] = k.gain[3 + axis] = 0.0
     m.counts[ROWS_HERE] = 0
+    silence(m)
 
 
 @inlined
@@ -263,7 +278,11 @@ def take_rows(problem, m, k, t, s):
         return BROKEN
     d = k.gain
     set_rows(problem, k.columns, m.columns, d[0], d[1], d[2], J, k.gain, False, k.rows)
+    let_way_depend(problem, m, k)
     whiten(k, m.rows, k.rows)
+    copy(k.rows, k.plain[0])
+    if is_echoing(m) and not hear(m, k):
+        return BROKEN
     nis = surprise(m, k)
     n_linear = 2 if problem.rows.shape[0] == 3 else 3
     dof = n_linear if is_lost else problem.rows.shape[0]
@@ -285,7 +304,13 @@ def take_rows(problem, m, k, t, s):
     set_rows(problem, k.probe, m.probe, dx, dy, dz, J, k.gain, True, k.probe_rows)
     whiten(k, m.probe_rows, k.probe_rows)
     note_level(m, nis / dof)
+    copy(k.probe_rows, k.plain[1])
     age(problem, m, k, h)
+    if is_echoing(m):
+        copy(k.plain[0], k.rows)
+        if not hear(m, k):
+            return BROKEN
+        pass_on(m, k)
     absorb(problem, m, k)
     m.counts[N_TAKEN] += 1
     m.counts[SINCE_CHANGE] += 1

@@ -1,0 +1,152 @@
+"""What a wandering unknown leaves in the whitening's memory.
+
+Whitened rows remember the ones before them, and with them unknowns as they were then. With
+e = z - r x + eta the noise of the last whitened rows, eta is what wandering since has made of them;
+it is kept as the estimate  A [x, 1]  for given unknowns (Memory.echo) and its covariance V
+(Memory.unheard). Nothing wanders: eta is zero, and nothing here is done.
+"""
+
+from __future__ import annotations
+
+from freefloat.compilation import inlined
+from freefloat.identification.online.kernels.triangle import cholesky, push_along
+
+
+@inlined
+def is_echoing(m):
+    """Whether anything has wandered since the segment began."""
+    total = 0.0
+    for a in range(m.unheard.shape[0]):
+        total += m.unheard[a, a]
+    return total > 0.0
+
+
+@inlined
+def silence(m):
+    """The memory of the whitening is empty."""
+    for a in range(m.echo.shape[0]):
+        for i in range(m.echo.shape[1]):
+            m.echo[a, i] = 0.0
+        for b in range(m.unheard.shape[1]):
+            m.unheard[a, b] = 0.0
+
+
+@inlined
+def copy(table, out):
+    """out = table."""
+    for a in range(table.shape[0]):
+        for i in range(table.shape[1]):
+            out[a, i] = table[a, i]
+
+
+@inlined
+def wander_echo(m, k, last, variance):
+    """The unknowns will take a random step of this variance along k.d, which ends at `last`.
+
+    The step w, given where it leads, is shrink (g x - h) and has the variance `shrink`.
+    """
+    T, N = m.triangle, m.x.shape[0]
+    size = push_along(T, k.d, last, k.pushed, k.g)
+    shrink = variance / (1.0 + variance * size)
+    h = 0.0
+    for j in range(last + 1):
+        h += k.pushed[j] * T[j, N]
+    n = m.echo.shape[0]
+    for a in range(n):
+        total = 0.0
+        for i in range(last + 1):
+            total += (m.rows[a, i] - m.echo[a, i]) * k.d[i]
+        k.left[a] = total
+    for a in range(n):
+        f = shrink * k.left[a]
+        for i in range(N):
+            m.echo[a, i] += f * k.g[i]
+        m.echo[a, N] -= f * h
+        for b in range(n):
+            m.unheard[a, b] += f * k.left[b]
+
+
+@inlined
+def hear(m, k):
+    """k.rows and k.probe_rows without the echo, and white again; whether that can be done.
+
+    The rows say  r x + F eta + e = z  with F = D^-1 G^T.
+    """
+    n, N = k.rows.shape[0], m.x.shape[0]
+    for a in range(n):
+        for b in range(n):
+            total = k.G[b, a]
+            for j in range(a):
+                total -= k.D[a, j] * k.F[j, b]
+            k.F[a, b] = total / k.D[a, a]
+    for a in range(n):
+        for b in range(n):
+            total = 0.0
+            for j in range(n):
+                total += k.F[a, j] * m.unheard[j, b]
+            k.H[a, b] = total  # F V
+    for a in range(n):
+        for b in range(n):
+            total = 1.0 if a == b else 0.0
+            for j in range(n):
+                total += k.H[a, j] * k.F[b, j]
+            k.S[a, b] = total
+        for j in range(n):
+            f = k.F[a, j]
+            for i in range(N):
+                k.rows[a, i] += f * m.echo[j, i]
+            k.rows[a, N] -= f * m.echo[j, N]
+    if not cholesky(k.S) > 0.0:
+        return False
+    whiten_by(k.S, k.rows)
+    whiten_by(k.S, k.probe_rows)
+    whiten_by(k.S, k.H)
+    return True
+
+
+@inlined
+def whiten_by(L, rows):
+    """rows = L^-1 rows."""
+    n, width = rows.shape
+    for a in range(n):
+        for j in range(a):
+            f = L[a, j]
+            for c in range(width):
+                rows[a, c] -= f * rows[j, c]
+        f = 1.0 / L[a, a]
+        for c in range(width):
+            rows[a, c] *= f
+
+
+@inlined
+def pass_on(m, k):
+    """What the rows say of eta, and eta of the rows that are the last ones from now on: -F eta."""
+    n, N = k.rows.shape[0], m.x.shape[0]
+    for a in range(n):
+        for b in range(n):
+            f = k.H[b, a]
+            for i in range(N):
+                m.echo[a, i] -= f * k.rows[b, i]
+            m.echo[a, N] += f * k.rows[b, N]
+            for c in range(n):
+                m.unheard[a, c] -= f * k.H[b, c]
+    for i in range(N + 1):
+        for a in range(n):
+            k.left[a] = m.echo[a, i]
+        for a in range(n):
+            total = 0.0
+            for j in range(n):
+                total -= k.F[a, j] * k.left[j]
+            m.echo[a, i] = total
+    for a in range(n):
+        for b in range(n):
+            total = 0.0
+            for j in range(n):
+                total += k.F[a, j] * m.unheard[j, b]
+            k.H[a, b] = total
+    for a in range(n):
+        for b in range(n):
+            total = 0.0
+            for j in range(n):
+                total += k.H[a, j] * k.F[b, j]
+            m.unheard[a, b] = total
