@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.dynamics.state import Start
 from freefloat.errors import IdentificationError
 from freefloat.excitation.motions import Sinusoid
 from freefloat.excitation.plan import Plan
@@ -15,6 +16,7 @@ from freefloat.identification.parameters import Parameters
 from freefloat.identification.write_back import with_parameters
 from freefloat.model.model import Model
 from freefloat.model.parts import Body, Sensor
+from freefloat.model.rotations import matrix_from_quaternion
 from freefloat.reproduce.paper_002_published import FAST
 from freefloat.telemetry.channels import Telemetry
 from freefloat.telemetry.predict import predict
@@ -22,6 +24,17 @@ from freefloat.telemetry.simulate import simulate
 
 STATED = 1e-5  # rad/s and m/s^2: the noise that noise-free channels are weighed with
 STEP = 0.05  # [s]: the arm swings in 30 s, RK4 errs by 1e-10
+A_PERIOD = 300  # samples of eq. 21 in a period of the motion, 10 Hz when fast
+# How the satellite may stand at first: where its x, y and z axes point (quaternions in the axes
+# of the orbit: up, ahead, and left along its normal).
+HALF = float(np.sqrt(0.5))
+ORIENTATIONS: dict[str, tuple[float, float, float, float]] = {
+    "up, ahead, left": (0.0, 0.0, 0.0, 1.0),
+    "up, left, astern": (HALF, 0.0, 0.0, HALF),
+    "right, ahead, up": (0.0, HALF, 0.0, HALF),
+    "ahead, down, left": (0.0, 0.0, HALF, HALF),
+    "ahead, left, up": (0.5, 0.5, 0.5, 0.5),
+}
 
 
 def motion(q: Sequence[float], shape: tuple[float, float, float] = FAST, *, name: str = "") -> Plan:
@@ -52,11 +65,24 @@ def quiet(model: Model, plan: Plan, *, stated: float = STATED) -> Telemetry:
     return flight.with_channels(*(c.with_noise(stated) for c in flight.channels.values()))
 
 
-def eq_21_sensors() -> tuple[Sensor, ...]:
+def begun(plan: Plan, model: Model, orientation: str, *, turns: bool, wheel: float = 0.0) -> Plan:
+    """A plan that starts in one of ORIENTATIONS; where it turns, with the orbit it is on.
+
+    wheel: the speed of the roll wheel [rad/s].
+    """
+    assert model.orbit is not None
+    attitude = ORIENTATIONS[orientation]
+    rate = np.array(model.orbit.normal) * np.sqrt(model.orbit.mu / model.orbit.radius**3) * turns
+    R = matrix_from_quaternion(np.array([attitude]))[0]
+    start = Start(attitude=attitude, rate=tuple((R.T @ rate).tolist()), speeds={"rw_x": wheel})
+    return replace(plan, start=start)
+
+
+def eq_21_sensors(rate: float = 10.0) -> tuple[Sensor, ...]:
     """What eq. 21 compares: velocity and rate of the base, all six alike."""
     return (
-        Sensor("velocity", "bus", 10.0, noise=STATED),
-        Sensor("gyro", "bus", 10.0, noise=STATED),
+        Sensor("velocity", "bus", rate, noise=STATED),
+        Sensor("gyro", "bus", rate, noise=STATED),
     )
 
 
@@ -66,14 +92,15 @@ def eq_21(model: Model, flown: Model, plan: Plan, *, flown_plan: Plan | None = N
     Plain sums of squares as in the paper: what a wrong model does to the minimum. Gauss-Newton on
     the analytic slopes of the simulated velocities.
     """
-    suite = eq_21_sensors()
+    period = max(own.period for own in plan.motions.values() if isinstance(own, Sinusoid))
+    suite, step = eq_21_sensors(A_PERIOD / period), STEP * period / FAST[1]
     names = [p.name for p in Parameters(model).free("bus.*").free_ones]
-    data = _table(flown, plan if flown_plan is None else flown_plan, suite)
+    data = _table(flown, plan if flown_plan is None else flown_plan, suite, step)
     bus = model.body("bus")
     heavier = 1.05 * bus.mass, bus.com, [1.05 * value for value in bus.inertia]
     model = with_values(model, "bus", heavier)
     for _ in range(20):
-        ahead = predict(model, plan, names, sensors=suite, step=STEP)
+        ahead = predict(model, plan, names, sensors=suite, step=step)
         J = np.vstack([r.slopes.reshape(-1, len(names)) for r in ahead.readings])
         missing = data - np.concatenate([r.values.ravel() for r in ahead.readings])
         size = np.linalg.norm(J, axis=0)
@@ -96,6 +123,6 @@ def _moved(model: Model, old: dict[str, float], names: list[str], change: Array)
     return model
 
 
-def _table(model: Model, plan: Plan, suite: tuple[Sensor, ...]) -> Array:
-    readings = predict(model, plan, [], sensors=suite, step=STEP).readings
+def _table(model: Model, plan: Plan, suite: tuple[Sensor, ...], step: float) -> Array:
+    readings = predict(model, plan, [], sensors=suite, step=step).readings
     return np.concatenate([r.values.ravel() for r in readings])

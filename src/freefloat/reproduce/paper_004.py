@@ -11,6 +11,7 @@ from freefloat.reproduce.paper_004_better import (
     rate_rows,
     sine_rows,
 )
+from freefloat.reproduce.paper_004_bounds import bound_rows
 from freefloat.reproduce.paper_004_fits import fit_rows, held_rows
 from freefloat.reproduce.paper_004_model import average_rows, model_rows, vision_rows
 from freefloat.reproduce.paper_004_published import PUBLISHED
@@ -20,6 +21,7 @@ STUDIES = (
     vision_rows,
     average_rows,
     fit_rows,
+    bound_rows,
     held_rows,
     better_rows,
     rate_rows,

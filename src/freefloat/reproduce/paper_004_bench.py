@@ -152,9 +152,9 @@ class Bench:
         )  # fmt: skip
         return flight.states
 
-    def joint_angle(self, drive: DriveValues, offset: float) -> Array:
+    def joint_angle(self, drive: DriveValues, offset: float, torque: Array | None = None) -> Array:
         """q1 at the sample instants [rad]."""
-        return positions(self.states(drive, offset))[::EVERY, 0]
+        return positions(self.states(drive, offset, torque))[::EVERY, 0]
 
     def flight(
         self, drive: DriveValues, offset: float, *, seed: int, is_noisy: bool = True

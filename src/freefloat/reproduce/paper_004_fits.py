@@ -29,6 +29,8 @@ from freefloat.telemetry.simulate import simulate
 START = (3.0, 10.0, 0.1, 0.0)
 SIZES = np.array([1.0, 1.0, 0.1, 0.01])
 MOST_SIMULATIONS = 800
+APART = 1e-6  # of a difference: q1 is computed to 1e-14, and bends over a tenth of a unit
+ENOUGH = 1e-6  # the last relative gain of a search, a thousandth of a deviation
 UNITS = {"inertia": "kg m^2", "stiffness": "N m/rad", "damping": "N m s/rad"}
 
 
@@ -75,14 +77,14 @@ def held_flights(model: Model, *, seed: int, swing: float = 0.0) -> list[Telemet
 class _Simulations:
     """The disc model's q1 for candidates, and how often it was asked for."""
 
-    def __init__(self, bench: Bench, n: int) -> None:
-        self.bench, self.n, self.count = bench, n, 0
+    def __init__(self, bench: Bench, n: int, torque: Array | None = None) -> None:
+        self.bench, self.n, self.torque, self.count = bench, n, torque, 0
 
     def __call__(self, candidate: Array) -> Array:
         self.count += 1
         try:
             drive = DriveValues(*map(float, candidate[:3]))
-            return self.bench.joint_angle(drive, float(candidate[3]))
+            return self.bench.joint_angle(drive, float(candidate[3]), self.torque)
         except FreefloatError:  # too stiff to integrate: as bad as a radian off
             return np.ones(self.n)
 
@@ -104,22 +106,40 @@ def by_nelder_mead(bench: Bench, runs: list[Array], *, most: int = MOST_SIMULATI
     return Found(table[:, :3], nothing, table[:, 3], table[:, 4], simulated.count)
 
 
-def by_least_squares(bench: Bench, runs: list[Array]) -> Found:
-    """Levenberg-Marquardt within the paper's bounds: drive shared, an offset a run."""
+def by_least_squares(bench: Bench, runs: list[Array], *, torque: Array | None = None) -> Found:
+    """Levenberg-Marquardt within the paper's bounds: drive shared, an offset a run.
+
+    torque: where it is known; otherwise that of the rigid reference for every candidate I_m.
+    """
     from scipy.optimize import least_squares
 
-    n, simulated = len(runs), _Simulations(bench, len(runs[0]))
+    n, simulated = len(runs), _Simulations(bench, len(runs[0]), torque)
     where = [0, 1, 2] + [3] * n
     lower, upper = np.array(PUBLISHED["bounds"]).T
+    known: dict[str, Array] = {}
+
+    def angles(x: Array) -> Array:
+        return np.array([simulated(np.append(x[:3], x[3 + k])) for k in range(n)])
 
     def residual(x: Array) -> Array:
-        errors = [simulated(np.append(x[:3], x[3 + k])) - run for k, run in enumerate(runs)]
-        return np.concatenate(errors)
+        known["x"], known["q"] = x.copy(), angles(x)
+        return (known["q"] - np.array(runs)).ravel()
+
+    def slopes(x: Array) -> Array:
+        """An offset moves its own run alone: four differences a run, however many there are."""
+        here = known["q"] if np.array_equal(x, known["x"]) else angles(x)
+        J = np.zeros((n, len(runs[0]), 3 + n))
+        for k in range(3):
+            J[:, :, k] = (angles(x + APART * np.eye(3 + n)[k]) - here) / APART
+        own = (angles(x + APART * (np.arange(3 + n) >= 3)) - here) / APART
+        for k in range(n):
+            J[k, :, 3 + k] = own[k]
+        return J.reshape(-1, 3 + n)
 
     result = least_squares(
-        residual, np.array(START)[where], x_scale=SIZES[where],
-        bounds=(lower[where], upper[where]),
-    )  # fmt: skip
+        residual, np.array(START)[where], jac=slopes, x_scale=SIZES[where],
+        bounds=(lower[where], upper[where]), ftol=ENOUGH,
+    )  # type: ignore[call-overload]  # fmt: skip
     size = 2.0 * result.cost / (len(result.fun) - len(result.x))
     std = np.sqrt(np.diag(np.linalg.pinv(result.jac.T @ result.jac)) * size)
     rms = np.sqrt(np.mean(result.fun.reshape(n, -1) ** 2, axis=1))
