@@ -32,7 +32,7 @@ from freefloat.reproduce.paper_001_published import BAND, GUESS, PRIOR
 from freefloat.telemetry.channels import Telemetry
 
 STEP, SAMPLED, OFTEN = 1e-3, 100, 10  # [s]; steps between samples: the paper's, and at 100 Hz
-TOLD = 1  # steps between wrenches
+TOLD = 2  # steps between wrenches
 QUIET = 1e-3  # noise-free data are given this part of the sensors' noise
 
 
