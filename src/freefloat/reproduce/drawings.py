@@ -1,33 +1,61 @@
-"""Figures of papers, redrawn from our own computations (matplotlib, the extra `plot`)."""
+"""Figures of papers as PNG files, from our own computations (matplotlib, the extra `plot`)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from freefloat.report.papers import PaperFigure
 from freefloat.report.plots import COLOURS, require_matplotlib, save_figure
+from freefloat.reproduce import figures
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+DASHED = len(COLOURS)  # lines beyond have the same colours, dashed
 
 
 def save_figures(paper: str, folder: Path) -> list[Path]:
     """Write the figures of a paper as PNG files in a folder; where each is."""
     require_matplotlib()
+    drawn = {_name(figure.title): _drawn(figure, paper) for figure in figures(paper)}
+    drawn |= {name: draw() for name, draw in ALONE.get(paper, {}).items()}
     written = []
-    for name, draw in FIGURES.get(paper, {}).items():
-        path = folder / f"{paper}_{name}.png"
-        save_figure(draw(), path)
-        written.append(path)
+    for name, figure in drawn.items():
+        written.append(folder / f"{paper}_{name}.png")
+        save_figure(figure, written[-1])
     return written
 
 
-def _wings_spectrum() -> Figure:
-    """Paper 000, Fig. 5: power spectra of the free response of the wings."""
+def _name(title: str) -> str:
+    """A title as part of a file's name."""
+    return re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")[:40].rstrip("_")
+
+
+def _drawn(figure: PaperFigure, paper: str) -> Figure:
+    from matplotlib.figure import Figure
+
+    page = Figure(figsize=(8.0, 4.0), dpi=100, layout="constrained")
+    axis = page.subplots()
+    for k, (name, x, y) in enumerate(figure.lines):
+        style = "--" if k >= DASHED else "-"
+        axis.plot(x, y, style, color=COLOURS[k % DASHED], linewidth=1.2, label=name)
+    if figure.is_log:
+        axis.set_yscale("log")
+    axis.set_xlabel(figure.x_title, fontsize=9)
+    axis.set_ylabel(figure.y_title, fontsize=9)
+    axis.grid(alpha=0.3, linewidth=0.5)
+    axis.tick_params(labelsize=8)
+    axis.margins(x=0.0)
+    axis.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    page.suptitle(f"Paper {paper}. {figure.title}", fontsize=11)
+    return page
+
+
+def _wings_modes() -> Figure:
+    """Paper 000, Fig. 5 A with every channel, and the modes that were read off."""
     from freefloat.identification.modal import identify_modes
     from freefloat.model import load_model
     from freefloat.report.spectrum_plot import plot_spectrum
@@ -36,76 +64,7 @@ def _wings_spectrum() -> Figure:
 
     wings = load_model("servicer-wings")
     found = identify_modes(simulate(wings, kick(wings), seed=1), wings)
-    return plot_spectrum(found, title="Paper 000, Fig. 5: free response of the wings")
+    return plot_spectrum(found, title="Paper 000. Fig. 5 A: free response of the wings, its modes")
 
 
-def _base_motion() -> Figure:
-    """Paper 002, Fig. 4: how the base moves during the paper's own motion."""
-    from freefloat.model import load_model
-    from freefloat.reproduce.paper_002_flights import motion
-    from freefloat.reproduce.paper_002_published import PUBLISHED
-    from freefloat.telemetry.simulate import simulate
-
-    ets7 = load_model("ets7")
-    truth = simulate(ets7, motion(PUBLISHED["motion"]), step=0.01).truth
-    assert truth is not None
-    quantities = (("base.position", "position [m]", 1.0), ("base.rate", "rate [mrad/s]", 1e3))
-    figure, axes = _panels(len(quantities))
-    for axis, (stem, title, factor) in zip(axes, quantities, strict=True):
-        for k, letter in enumerate("xyz"):
-            time, values = truth[f"{stem}.{letter}"].usable()
-            axis.plot(time, factor * values, color=COLOURS[k], linewidth=1.2, label=letter)
-        _dress(axis, title)
-    axes[-1].set_xlabel("time [s]")
-    figure.suptitle("Paper 002, Fig. 4: the base during the excitation", fontsize=11)
-    return figure
-
-
-def _held_motor() -> Figure:
-    """Paper 004, the finding: joint angle and base attitude, held motor against the free disc."""
-    from freefloat.dynamics.state import positions
-    from freefloat.model import load_model
-    from freefloat.reproduce.paper_004_bench import STEP, Bench, DriveValues, angle_from_vision
-    from freefloat.reproduce.paper_004_fits import by_least_squares, held_flights
-
-    bench, geared = Bench.of(), load_model("cbk-arm-geared")
-    flight = held_flights(geared, seed=10)[1]
-    seen = angle_from_vision(geared, flight)
-    found = by_least_squares(bench, [seen])
-    states = bench.states(DriveValues(*found.values[0]), float(found.offsets[0]))
-    time = np.arange(len(states)) * STEP
-    attitude = 2.0 * np.arctan2(states[:, 5], states[:, 6])
-    figure, axes = _panels(2)
-    samples, angle = flight["base.angle"].usable()
-    pairs = ((samples, seen, positions(states)[:, 0]), (samples, angle, attitude))
-    titles = ("q1 [deg]", "base attitude [deg]")
-    for axis, (at, measured, model), title in zip(axes, pairs, titles, strict=True):
-        axis.plot(at, np.rad2deg(measured), ".", color=COLOURS[0], markersize=3, label="measured")
-        axis.plot(time, np.rad2deg(model), color=COLOURS[1], linewidth=1.2, label="free disc")
-        _dress(axis, title)
-    axes[-1].set_xlabel("time [s]")
-    k = found.values[0, 1]
-    figure.suptitle(f"Paper 004: the free disc fitted to a held motor, k = {k:.1f}", fontsize=11)
-    return figure
-
-
-def _panels(n: int) -> tuple[Figure, list[Axes]]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 1.0 + 2.2 * n), dpi=100, layout="constrained")
-    return figure, list(figure.subplots(n, 1, sharex=True))
-
-
-def _dress(axis: Axes, title: str) -> None:
-    axis.set_ylabel(title, fontsize=9)
-    axis.grid(alpha=0.3, linewidth=0.5)
-    axis.tick_params(labelsize=8)
-    axis.margins(x=0.0)
-    axis.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-
-
-FIGURES: dict[str, dict[str, Callable[[], Figure]]] = {
-    "000": {"fig5_wings": _wings_spectrum},
-    "002": {"fig4_base": _base_motion},
-    "004": {"held_motor": _held_motor},
-}
+ALONE: dict[str, dict[str, Callable[[], Figure]]] = {"000": {"fig_5_a_modes": _wings_modes}}

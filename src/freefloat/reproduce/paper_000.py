@@ -6,6 +6,7 @@ Each study rebuilds a part of the paper, or answers a question it leaves open.
 from __future__ import annotations
 
 from freefloat.reproduce.paper_000_design import design_rows
+from freefloat.reproduce.paper_000_figures import FIGURES
 from freefloat.reproduce.paper_000_model import equation_rows, mode_rows, slosh_rows
 from freefloat.reproduce.paper_000_published import PUBLISHED
 from freefloat.reproduce.paper_000_spectra import rank_rows, spectrum_rows
@@ -35,4 +36,4 @@ FINDINGS = (
     " moments and hinge inertias of panels, not their masses.",
 )
 
-__all__ = ["FINDINGS", "PUBLISHED", "STUDIES"]
+__all__ = ["FIGURES", "FINDINGS", "PUBLISHED", "STUDIES"]

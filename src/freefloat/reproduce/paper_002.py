@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from freefloat.reproduce.paper_002_design import design_rows
 from freefloat.reproduce.paper_002_effects import gradient_rows, noise_rows, wheel_rows
+from freefloat.reproduce.paper_002_figures import FIGURES
 from freefloat.reproduce.paper_002_model import count_rows, excitation_rows, model_rows
 from freefloat.reproduce.paper_002_problems import base_rows, load_rows, loop_rows
 from freefloat.reproduce.paper_002_published import PUBLISHED
@@ -35,4 +36,4 @@ FINDINGS = (
     " noise then decides between motions.",
 )
 
-__all__ = ["FINDINGS", "PUBLISHED", "STUDIES"]
+__all__ = ["FIGURES", "FINDINGS", "PUBLISHED", "STUDIES"]

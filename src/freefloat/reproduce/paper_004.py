@@ -12,6 +12,7 @@ from freefloat.reproduce.paper_004_better import (
     sine_rows,
 )
 from freefloat.reproduce.paper_004_bounds import bound_rows
+from freefloat.reproduce.paper_004_figures import FIGURES
 from freefloat.reproduce.paper_004_fits import fit_rows, held_rows
 from freefloat.reproduce.paper_004_model import average_rows, model_rows, vision_rows
 from freefloat.reproduce.paper_004_published import PUBLISHED
@@ -41,4 +42,4 @@ FINDINGS = (
     " by a seventh.",
 )
 
-__all__ = ["FINDINGS", "PUBLISHED", "STUDIES"]
+__all__ = ["FIGURES", "FINDINGS", "PUBLISHED", "STUDIES"]
