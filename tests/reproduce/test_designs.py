@@ -80,8 +80,14 @@ def test_eq_10_tells_nothing_of_rigid_wings():
 
 
 @pytest.mark.full
-def test_no_row_of_000_is_missed():
-    assert not [row for row in paper_000_design.design_rows(quick=True) if row.status == "missed"]
+def test_000_falls_short_of_a_hundred_times_the_energy_alone():
+    """Hinges bound what any motion can leave; both come near that."""
+    rows = paper_000_design.design_rows(quick=True)
+    (short,) = [row for row in rows if row.status == "missed"]
+    assert short.quantity == "designed over sizes, wings unknown" and short.ours > 1.0
+    (left,) = [row for row in rows if row.quantity == "energy left, designed for it"]
+    (most,) = [row for row in rows if row.quantity.startswith("most that one mode")]
+    assert 0.9 * most.ours < left.ours < 1.3 * most.ours  # a little of other modes besides
 
 
 @pytest.mark.full

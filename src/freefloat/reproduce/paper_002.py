@@ -34,6 +34,8 @@ FINDINGS = (
     " more than a tenth.",
     "One pass from the paper's wrong guesses ends at the truth, with the poor motion as well;"
     " noise then decides between motions.",
+    "What a wheel's momentum or the gravity gradient costs when left out depends on how the"
+    " satellite stands and whether it turns with the orbit: by a factor of ten and more.",
 )
 
 __all__ = ["FIGURES", "FINDINGS", "PUBLISHED", "STUDIES"]
