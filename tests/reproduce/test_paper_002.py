@@ -9,7 +9,7 @@ from reproduced import missed
 from freefloat.model import load_model
 from freefloat.reproduce import reproduce
 from freefloat.reproduce.paper_002_effects import noise_rows, wheel_rows
-from freefloat.reproduce.paper_002_flights import motion
+from freefloat.reproduce.paper_002_flights import ORIENTATIONS, begun, motion
 from freefloat.reproduce.paper_002_model import count_rows, eq_26, excitation_rows, model_rows
 from freefloat.reproduce.paper_002_problems import base_rows
 from freefloat.reproduce.paper_002_published import PUBLISHED, SLOW, SLOW_MOTION
@@ -33,6 +33,18 @@ def test_the_slow_motion_is_within_three_degrees_a_second():
     for own in plan.motions.values():
         assert np.rad2deg(np.abs(own.at(t)[1]).max()) <= 3.0
         assert np.abs(own.at(t)[0]).max() <= PUBLISHED["joint_limit"]
+
+
+def test_a_satellite_that_turns_with_the_orbit_keeps_its_sides():
+    ets7, plan = load_model("ets7"), motion(SLOW_MOTION, SLOW)
+    assert ets7.orbit is not None
+    n = np.sqrt(ets7.orbit.mu / ets7.orbit.radius**3)
+    for name in ORIENTATIONS:
+        start = begun(plan, ets7, name, turns=True).start
+        left = [side in ("left", "right") for side in name.split(", ")]
+        # all of the rate is about the axis along the orbit's normal
+        assert np.abs(start.rate) == pytest.approx(n * np.array(left), abs=1e-15)
+        assert begun(plan, ets7, name, turns=False).start.rate == (0.0, 0.0, 0.0)
 
 
 def test_eq_26_prefers_the_third_axis():

@@ -11,11 +11,14 @@ from freefloat.model import load_model
 from freefloat.reproduce import reproduce
 from freefloat.reproduce.paper_004_bench import Bench
 from freefloat.reproduce.paper_004_better import sine_rows
-from freefloat.reproduce.paper_004_fits import held_rows
+from freefloat.reproduce.paper_004_bounds import NOISE, Slopes, bound_rows
+from freefloat.reproduce.paper_004_fits import by_least_squares, disc_runs, held_rows
 from freefloat.reproduce.paper_004_model import HeldMotor, average_rows, model_rows, vision_rows
 
 
-@pytest.mark.parametrize("study", [model_rows, vision_rows, average_rows, held_rows, sine_rows])
+@pytest.mark.parametrize(
+    "study", [model_rows, vision_rows, average_rows, held_rows, bound_rows, sine_rows]
+)
 def test_no_row_is_missed(study):
     assert not missed(study(quick=True))
 
@@ -27,6 +30,17 @@ def test_the_held_motor_in_closed_form():
     # The disc of that inertia must take no part in the mode: M12 = -M11.
     m = held.equivalent_inertia
     assert held.L - held.C**2 / (held.B + m) == pytest.approx(held.C * m / (held.B + m))
+
+
+def test_what_q1_alone_allows_is_what_the_joint_fit_reaches():
+    bench = Bench.of()
+    slopes = Slopes.of(bench, knows_torque=False)
+    fit = by_least_squares(bench, disc_runs(bench, seed=1))
+    # slopes at the truth and at the estimate, noise taken from 1000 residuals
+    assert fit.std[0] == pytest.approx(slopes.std(), rel=0.1)
+    # 0.010 N m/rad is not to be had of q1 alone with this vision, known torque or not
+    assert Slopes.of(bench, knows_torque=True).std(noise=NOISE)[1] > 0.0125
+    assert slopes.std(with_rate=True)[1] > slopes.std()[1]
 
 
 def test_another_model_gives_other_rows():

@@ -30,6 +30,11 @@ def kick(model: Model, *, duration: float = 45.0) -> Plan:
     return Plan(duration, motions=motions, name="kick and rest")
 
 
+def slow_motion(model: Model) -> Plan:
+    """A motion for rigid bodies: 45 s with four control points, below the modes."""
+    return splines(model, duration=45.0, rest=0.0, reach=0.5, points=4, seed=5)
+
+
 def spectrum_rows(*, quick: bool = False, model: Model | None = None, seed: int = 1) -> list[Row]:
     """Figs 4 and 5: the free response of the wings with noise, its peaks and modes."""
     wings = load_model("servicer-wings") if model is None else model
@@ -75,8 +80,10 @@ def _motion_rows(wings: Model, *, seed: int) -> list[Row]:
     """Fig. 5 B and C: how much of a motion lies in the flexible bands."""
     table = "Fig. 5: what motions excite"
     rows = []
-    slow = splines(wings, duration=45.0, rest=0.0, reach=0.5, points=4, seed=5)
-    for words, plan in (("kick", kick(wings)), ("slow motion for rigid bodies", slow)):
+    for words, plan in (
+        ("kick", kick(wings)),
+        ("slow motion for rigid bodies", slow_motion(wings)),
+    ):
         flight = simulate(rigid(wings), plan, seed=seed).truth
         assert flight is not None
         rows.append(Row(table, f"share of base acceleration in the bands, {words}", "%", None,

@@ -118,7 +118,7 @@ def _true(study: Study, who: str, ours: Four, limit: float | None) -> list[Row]:
 def start_rows(*, quick: bool = False, model: Model | None = None, seed: int = 1) -> list[Row]:
     """Whether searches find home from stiffness up to 40 % and mass up to 25 % off."""
     wings = load_model("servicer-wings") if model is None else model
-    n = 1 if quick else 20
+    n = 1 if quick else 10
     good = converged(wings, n=n, seed=seed)
     return [
         Row("Random starts", "searches that end below 0.1 mm", "%", None, 100.0 * good / n,

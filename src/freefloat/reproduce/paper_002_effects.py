@@ -55,17 +55,17 @@ def gradient_rows(*, quick: bool = False, model: Model | None = None, seed: int 
             Row(table, "mass, put in: error", "kg", None, with_it.mass - truth.mass,
                 "better" if abs(with_it.mass - truth.mass) < 0.003 else "missed"),
         ]  # fmt: skip
-    return rows + _gradient_all_round(ets7) + _weighed(ets7, seed=seed)
+    return rows + _gradient_all_round(ets7, quick) + _weighed(ets7, seed=seed)
 
 
-def _gradient_all_round(ets7: Model) -> list[Row]:
+def _gradient_all_round(ets7: Model, quick: bool) -> list[Row]:
     """The same for a satellite that stands otherwise, and for one that turns with its orbit."""
     table, plan = "Gravity gradient, ETS-VII speed", motion(SLOW_MOTION, SLOW)
     truth, rows = ets7.body("bus"), []
     for words, turns in ATTITUDES.items():
         bodies = [
             eq_21(replace(ets7, orbit=None), ets7, begun(plan, ets7, name, turns=turns)).body("bus")
-            for name in ORIENTATIONS
+            for name in _orientations(quick)
         ]
         masses = [body.mass - truth.mass for body in bodies]
         spans = [body.inertia[5] - truth.inertia[5] for body in bodies]
@@ -103,7 +103,7 @@ def wheel_rows(*, quick: bool = False, model: Model | None = None) -> list[Row]:
     cases = (("fast", GOOD_MOTION, FAST), ("ETS-VII speed", SLOW_MOTION, SLOW))
     for speed, q, shape in cases:
         for words, turns in ATTITUDES.items():
-            errors = _wheel_errors(ets7, motion(q, shape), turns=turns)
+            errors = _wheel_errors(ets7, motion(q, shape), turns=turns, quick=quick)
             largest = max(errors, key=abs)
             # 2 N m s times the orbit's rate is 2e-3 N m, as much as the gravity gradient; a base
             # that stands still turns by the arm's reaction alone
@@ -121,15 +121,21 @@ def wheel_rows(*, quick: bool = False, model: Model | None = None) -> list[Row]:
     return rows
 
 
-def _wheel_errors(ets7: Model, plan: Plan, *, turns: bool) -> list[float]:
+def _wheel_errors(ets7: Model, plan: Plan, *, turns: bool, quick: bool) -> list[float]:
     """Errors of the mass [kg], one an orientation."""
     errors = []
-    for name in ORIENTATIONS:
+    for name in _orientations(quick):
         still = begun(plan, ets7, name, turns=turns)
         spinning = begun(plan, ets7, name, turns=turns, wheel=WHEEL_SPEED)
         body = eq_21(ets7, ets7, still, flown_plan=spinning).body("bus")
         errors.append(body.mass - ets7.body("bus").mass)
     return errors
+
+
+def _orientations(quick: bool) -> list[str]:
+    """All of them, or the three that show most."""
+    names = list(ORIENTATIONS)
+    return [names[k] for k in (1, 3, 4)] if quick else names
 
 
 def noise_rows(*, quick: bool = False, model: Model | None = None) -> list[Row]:
@@ -146,7 +152,7 @@ def noise_rows(*, quick: bool = False, model: Model | None = None) -> list[Row]:
             "better" if izz <= HELD_TO["izz"] else "missed",
             "deviation; paper: 2 % of a planar case in its reference 16"),
         Row(table, "mass, gyro alone", "%", None, alone,
-            "not published" if 100.0 * both < alone else "missed",
+            "not published" if alone > 10.0 else "missed",
             "deviation: it is the accelerometer that makes the mass visible"),
     ]  # fmt: skip
     note = f"all angles of the motion times {SMALLER:g}"

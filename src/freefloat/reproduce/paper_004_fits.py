@@ -137,9 +137,10 @@ def by_least_squares(bench: Bench, runs: list[Array], *, torque: Array | None = 
         return J.reshape(-1, 3 + n)
 
     result = least_squares(
-        residual, np.array(START)[where], jac=slopes, x_scale=SIZES[where],
-        bounds=(lower[where], upper[where]), ftol=ENOUGH,
-    )  # type: ignore[call-overload]  # fmt: skip
+        residual, np.array(START)[where],
+        jac=slopes,  # type: ignore[arg-type]
+        x_scale=SIZES[where], bounds=(lower[where], upper[where]), ftol=ENOUGH,
+    )  # fmt: skip
     size = 2.0 * result.cost / (len(result.fun) - len(result.x))
     std = np.sqrt(np.diag(np.linalg.pinv(result.jac.T @ result.jac)) * size)
     rms = np.sqrt(np.mean(result.fun.reshape(n, -1) ** 2, axis=1))
