@@ -165,3 +165,16 @@ def told_by_flight(flight: Telemetry) -> dict[str, float]:
         name: -1.0 if channel.noise is None else channel.noise
         for name, channel in flight.channels.items()
     }
+
+
+def known_channels(
+    model: Model, like: Telemetry | None, noise: Mapping[str, float] | None
+) -> tuple[list[str], dict[str, float]]:
+    """Channels that samples have, and the deviations of those that are known.
+
+    Those of `noise` count before those of `like`, and these before the model's sensors'.
+    """
+    told = told_by_model(model)
+    known = dict(told) if like is None else told_by_flight(like)
+    sizes = told | {n: s for n, s in known.items() if s >= 0.0} | dict(noise or {})
+    return [*known, *(noise or {})], sizes

@@ -24,6 +24,7 @@ from freefloat.identification.online.kernels.memory import (
     Memory,
     new_scratch,
 )
+from freefloat.identification.online.kernels.notice import NOTHING
 
 if TYPE_CHECKING:
     from freefloat.arrays import Array
@@ -153,6 +154,7 @@ class Early:
         self, problem: Problem, memory: Memory, scratch: Scratch, kept: tuple[str, ...]
     ) -> tuple[Array, Array]:
         """Go back, but for what is `kept`, and take all entries; NIS and rows of each."""
+        from freefloat.binding import bind
         from freefloat.identification.online.kernels.update import take_sample, tell_inputs
 
         assert self.snapshot is not None
@@ -162,12 +164,16 @@ class Early:
             memory.numbers[SHARE], memory.numbers[WRONG] = share, wrong
         memory.numbers[LEVEL], memory.numbers[SETTLED] = 1.0, 1.0
         found = np.zeros((2, len(self.entries)))
-        for k, (time, flags, vector, levels, wrench) in enumerate(self.entries):
+        now = tuple(array.copy() for array in self.entries[0][2:]) if self.entries else ()
+        bound = bind(problem, memory, scratch, *now) if now else None
+        for k, (time, flags, *arrays) in enumerate(self.entries):
+            for mine, kept_then in zip(now, arrays, strict=True):
+                mine[:] = kept_then
             has_wrench = flags % 2.0 == 1.0
             if flags < 2.0:
-                tell_inputs(problem, memory, time, levels, wrench, has_wrench)
+                tell_inputs(bound, time, has_wrench)
                 continue
-            code = take_sample(problem, memory, scratch, time, vector, levels, wrench, has_wrench)
+            code = take_sample(bound, time, has_wrench, NOTHING)
             if code == TAKEN:
                 found[:, k] = memory.numbers[NIS], memory.numbers[DOF]
         return found[0], found[1]

@@ -16,6 +16,7 @@ from freefloat.identification.physical import Physical, closest_physical
 from freefloat.identification.solve import Solution
 
 WEAK = 0.3  # natural sizes: a deviation above says little of the parameter
+NO_BAND = "no band"  # the status of all that an estimator without deviations finds
 FROM_PRIOR = 0.01  # of the prior's deviation: above, the data did not say it
 
 
