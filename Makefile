@@ -106,7 +106,7 @@ PEERS := build/peers-venv
 $(PEERS)/.installed: | $(CREATED)
 	@echo "Installing neighbouring tools into $(PEERS) ..."
 	@$(BIN)/python -m venv --without-pip $(PEERS)
-	@for peer in figaroh cyipopt-wheels 'mujoco[sysid]'; do \
+	@for peer in figaroh cyipopt-wheels 'mujoco[sysid]' padasip filterpy; do \
 	  $(BIN)/python -m pip --python $(PEERS)/bin/python install --quiet "$$peer" || \
 	    echo "$$peer could not be installed; pip's message is above. It is left out." >&2; \
 	done
@@ -115,7 +115,7 @@ $(PEERS)/.installed: | $(CREATED)
 bench-peers: $(DEV) $(PEERS)/.installed ## identification beside other tools, in short slices
 	@failed=""; \
 	for script in benchmarks/i_minimal_sets.py benchmarks/s5_design.py \
-	  benchmarks/s6_identify.py; do \
+	  benchmarks/s6_identify.py benchmarks/o6_online.py; do \
 	  $(BIN)/python "$$script" --quick --record build/bench || failed="$$failed $$script"; echo; \
 	done; \
 	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }

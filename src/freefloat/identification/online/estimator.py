@@ -9,6 +9,7 @@ runs along and taken off, as in batch identification.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -137,7 +138,7 @@ class OnlineEstimator:
     def _keep_books(self, reorder: int) -> None:
         """Clock, order, counts and events: the same for every filter."""
         self.clock, self.buffer = Clock(), ReorderBuffer(reorder)
-        self.counts = dict.fromkeys(VERDICTS, 0)
+        self.counts: defaultdict[str, int] = defaultdict(int)
         self.events: list[Event] = []
         self._n_events = 0
         self._kernels: Any = None
@@ -233,7 +234,7 @@ class OnlineEstimator:
     @property
     def health(self) -> Health:
         """What became of the samples so far."""
-        counts = {k: n for k, n in self.counts.items() if n}
+        counts = dict(self.counts)
         if self.buffer.held:
             counts["waiting"] = len(self.buffer.held)
         m = self.memory
@@ -243,10 +244,11 @@ class OnlineEstimator:
 
     def _estimate(self, verdict: Verdict, events: tuple[Event, ...]) -> Estimate:
         m = self.memory
-        return Estimate(
-            self.time, verdict, m.numbers.item(NIS), int(m.numbers.item(DOF)), events, self.health,
-            self.parameters, self.unknowns, m.triangle.copy(), m.bias.copy(),
-            m.counts.item(SINCE_CHANGE) * len(self.problem.rows),
+        return Estimate.of(
+            time=self.time, verdict=verdict, nis=m.numbers.item(NIS),
+            dof=int(m.numbers.item(DOF)), events=events, health=self.health,
+            parameters=self.parameters, unknowns=self.unknowns, triangle=m.triangle.copy(),
+            bias=m.bias.copy(), n_rows=m.counts.item(SINCE_CHANGE) * len(self.problem.rows),
         )  # fmt: skip
 
     def _process(self, sample: Sample) -> Verdict:
@@ -302,8 +304,9 @@ class OnlineEstimator:
             self.early.note(time, self.taken, is_sample=is_sample)
         if self.early.is_ready(self.memory):
             n_out = self.early.replay(self.problem, self.memory, self.scratch)
-            self.counts["taken"] -= n_out or 0
-            self.counts["gated"] += n_out or 0
+            if n_out:
+                self.counts["taken"] -= n_out
+                self.counts["gated"] += n_out
 
     def _restart(self, time: float, kind: Any, why: str) -> None:
         """A new segment, and why."""

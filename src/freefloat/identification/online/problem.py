@@ -16,6 +16,7 @@ from freefloat.identification.linear.momentum import NUISANCE
 from freefloat.identification.natural_sizes import natural_sizes
 from freefloat.identification.online.channels import Channels
 from freefloat.identification.online.kernels.memory import LEVEL, SETTLED, Memory, Problem
+from freefloat.identification.online.kernels.triangle import MOST
 from freefloat.identification.parameters import Parameter, Parameters, parameter_values
 from freefloat.model.model import Model
 
@@ -46,6 +47,8 @@ def unknowns_of(system: System, parameters: Parameters) -> Unknowns:
     free = parameters.free_ones
     if not free:
         raise IdentificationError("nothing is free; say what to look for with Parameters.free(...)")
+    if len(free) + len(NUISANCE) > MOST:
+        raise IdentificationError(f"{len(free)} parameters are free; live, {MOST} are the most")
     root = system.model.root.type
     if root == "fixed":
         raise IdentificationError("a fixed root keeps no momentum; use identify with torques")

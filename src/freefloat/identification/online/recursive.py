@@ -126,7 +126,7 @@ class RecursiveEstimator(OnlineEstimator):
     @property
     def health(self) -> Health:
         """What became of the samples so far."""
-        counts = {k: n for k, n in self.counts.items() if n}
+        counts = dict(self.counts)
         if self.buffer.held:
             counts["waiting"] = len(self.buffer.held)
         return Health(counts, tuple(self.events))

@@ -7,9 +7,10 @@ import numpy as np
 from freefloat.compilation import inlined
 from freefloat.identification.online.kernels.memory import WRONG
 from freefloat.identification.online.kernels.triangle import (
-    WIDE,
     cholesky,
     dot,
+    put_six,
+    six_less,
     solve_table,
     solve_table_transposed,
 )
@@ -17,21 +18,20 @@ from freefloat.identification.online.kernels.triangle import (
 
 @inlined
 def foresee(m, k):
-    """k.U (N, WIDE): how rows move with what is uncertain; k.V: with what noise may have misled."""
+    """k.U (N, 6): how rows move with what is uncertain; k.V: with what noise may have misled."""
     N = m.x.shape[0]
     solve_table_transposed(m.triangle, k.U)
     solve_table_transposed(m.spread, k.U)
     solve_table(m.spread, k.U)
     for i in range(N):
-        for c in range(WIDE):
-            k.Z[i, c], k.V[i, c] = k.U[i, c], 0.0
+        for r in range(6):
+            k.Z[i, r] = k.U[i, r]
     solve_table(m.triangle, k.Z)
-    for j in range(N):
-        f, row = k.Z[j], m.bias[j]
-        for i in range(N):
-            size, out = m.numbers[WRONG] * row[i], k.V[i]
-            for c in range(WIDE):
-                out[c] += size * f[c]
+    for i in range(N):
+        a = b = c = d = e = f = 0.0
+        for j in range(N):
+            a, b, c, d, e, f = six_less(m.bias[i, j], k.Z, j, a, b, c, d, e, f)
+        put_six(m.numbers[WRONG], k.V, i, a, b, c, d, e, f)
 
 
 @inlined

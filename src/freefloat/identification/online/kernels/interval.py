@@ -226,18 +226,21 @@ def covariances(problem, m, k, half, is_lost):
             own[i, j] = shared[i, j] = 0.0
     for n in range(k.ends.shape[0]):
         end, before, start = k.ends[n], m.ends[n], k.starts[n]
-        for j in range(3):
-            start[j] = 0.0  # linear rows know nothing of where the interval starts
+        for j in range(3, 6):  # linear rows know nothing of where the interval starts
             # twice the slope is taken off: the start counts -slope, dr x P on both sides +
-            start[3 + j] -= 2.0 * m.slopes[n, 3 + j]
+            start[j] -= 2.0 * m.slopes[n, j]
         for i in range(6):
-            for j in range(6):
-                own[i, j] += end[i] * end[j] + start[i] * start[j]
+            for j in range(i + 1):
+                own[i, j] += end[i] * end[j]
+            for j in range(3, 6):
                 shared[i, j] += before[i] * start[j]
+        for i in range(3, 6):
+            for j in range(3, i + 1):
+                own[i, j] += start[i] * start[j]
     for a in range(n_rows):
         for b in range(n_rows):
             i, j = problem.rows[a], problem.rows[b]
-            k.C[a, b], k.X[a, b] = own[i, j], shared[i, j]
+            k.C[a, b], k.X[a, b] = own[max(i, j), min(i, j)], shared[i, j]
     for a in range(n_rows):  # linear ones too, for this sample alone: so the gate knows of it
         k.C[a, a] += m.unsure[problem.rows[a]]
     for kind in range(2):

@@ -9,7 +9,7 @@ import numpy as np
 from freefloat.dynamics.kernels.newton_euler import Work, new_work
 from freefloat.dynamics.tree import Parameters as Numbers
 from freefloat.dynamics.tree import Tree
-from freefloat.identification.online.kernels.triangle import WIDE
+from freefloat.identification.online.kernels.triangle import ROOM
 
 # What became of a sample; GAP: nothing yet, since momentum must be found anew first.
 BEGUN, TAKEN, GATED, BROKEN, UNUSABLE, SPIKY, GAP = range(7)
@@ -121,6 +121,7 @@ class Scratch(NamedTuple):
     after: np.ndarray  # (3,) impulse so far
     rows: np.ndarray
     probe_rows: np.ndarray
+    turned: np.ndarray  # see `turn_in`
     own: np.ndarray  # (6, 6)
     shared: np.ndarray  # (6, 6)
     C: np.ndarray
@@ -180,10 +181,10 @@ def new_scratch(problem: Problem, memory: Memory) -> Scratch:
         starts=np.zeros(tall), times=np.zeros(4), velocities=np.zeros((4, 3)),
         positions=np.zeros((4, 3)), axes=np.zeros((4, 9)), coefficients=np.zeros((4, 4)),
         gain=np.zeros(12), lag=np.zeros(3), after=np.zeros(3), rows=np.zeros((m, N + 1)),
-        probe_rows=np.zeros((m, N + 1)), own=np.zeros((6, 6)), shared=np.zeros((6, 6)),
+        probe_rows=np.zeros((m, N + 1)), turned=np.zeros(ROOM), own=np.zeros((6, 6)), shared=np.zeros((6, 6)),
         C=np.zeros((m, m)), X=np.zeros((m, m)),
         G=np.zeros((m, m)), D=np.zeros((m, m)),
-        U=np.zeros((N, WIDE)), V=np.zeros((N, WIDE)), Z=np.zeros((N, WIDE)),
+        U=np.zeros((N, 6)), V=np.zeros((N, 6)), Z=np.zeros((N, 6)),
         S=np.zeros((m, m)), left=np.zeros(m), row=np.zeros(N + 1), g=np.zeros(N + 1),
         d=np.zeros(N), pushed=np.zeros(N), W=np.zeros((N, N)),
     )  # fmt: skip

@@ -9,49 +9,57 @@ from __future__ import annotations
 from math import sqrt
 
 from freefloat.compilation import inlined
+from freefloat.dynamics.kernels.spatial import six
 
 DOUBT = 5.0  # deviations
-WIDE = 8  # columns of tables that are solved at once: at least the six rows of a sample
+APART = 264  # numbers between rows that are turned in; no multiple of a cache's size
+ROOM = 6 * APART
+MOST = APART - 1  # unknowns
 MISLED = 3.0  # natural sizes by which the truth may be away from the model
 
 
 @inlined
-def turn_in(T, rows):
-    """Add whitened rows (m, N + 1) to the triangle, three at a time; the chi-square that is left.
+def turn_in(T, rows, w):
+    """Add whitened rows (at most 6, N + 1) to the triangle; the chi-square left. Scratch: w.
 
-    One Householder reflection for three rows takes half the work of three Givens rotations, and
-    one root instead of three. The rows are used up; their last column keeps what is left of them.
+    One Householder reflection for six rows takes less work than six Givens rotations, and one root
+    instead of six. In w (ROOM) the rows lie a constant distance apart, so that LLVM knows
+    that they do not overlap and works on four columns at once.
     """
-    chi2 = 0.0
-    for first in range(0, rows.shape[0], 3):
-        reflect(T, rows[first], rows[first + 1], rows[first + 2])
-    for r in range(rows.shape[0]):
-        left = rows[r, T.shape[0]]
-        chi2 += left * left
+    N, chi2 = T.shape[0], 0.0
+    for r in range(6):
+        for k in range(N + 1):
+            w[APART * r + k] = rows[r, k] if r < rows.shape[0] else 0.0
+    for i in range(N):
+        reflect(T[i], w, i, N + 1)
+    for r in range(6):
+        chi2 += w[APART * r + N] * w[APART * r + N]
     return chi2
 
 
 @inlined
-def reflect(T, x, y, z):
-    """Turn three rows (N + 1) into the triangle; its diagonal stays positive."""
-    N = T.shape[0]
-    for i in range(N):
-        a, bx, by, bz = T[i, i], x[i], y[i], z[i]
-        rest = bx * bx + by * by + bz * bz
-        if rest == 0.0:
-            continue
-        size = sqrt(a * a + rest)
-        v = -rest / (a + size)  # a - size without its cancellation
-        f = 2.0 / (v * v + rest)
-        fa, fx, fy, fz = f * v, f * bx, f * by, f * bz
-        T[i, i] = size
-        t = T[i]
-        for k in range(i + 1, N + 1):
-            w = v * t[k] + bx * x[k] + by * y[k] + bz * z[k]
-            t[k] -= fa * w
-            x[k] -= fx * w
-            y[k] -= fy * w
-            z[k] -= fz * w
+def reflect(t, w, i, end):
+    """Turn the six rows in w so that their column i goes into row t of the triangle."""
+    a, b, c = w[i], w[APART + i], w[2 * APART + i]
+    d, e, f = w[3 * APART + i], w[4 * APART + i], w[5 * APART + i]
+    rest = (a * a + b * b + c * c) + (d * d + e * e + f * f)
+    if rest == 0.0:
+        return
+    size = sqrt(t[i] * t[i] + rest)
+    v = -rest / (t[i] + size)  # t - size without its cancellation: the diagonal is positive
+    scale = 2.0 / (v * v + rest)
+    t[i] = size
+    for k in range(i + 1, end):
+        along = v * t[k] + (a * w[k] + b * w[APART + k] + c * w[2 * APART + k])
+        along += d * w[3 * APART + k] + e * w[4 * APART + k] + f * w[5 * APART + k]
+        along *= scale
+        t[k] -= v * along
+        w[k] -= a * along
+        w[APART + k] -= b * along
+        w[2 * APART + k] -= c * along
+        w[3 * APART + k] -= d * along
+        w[4 * APART + k] -= e * along
+        w[5 * APART + k] -= f * along
 
 
 @inlined
@@ -164,34 +172,45 @@ def solve_triangle(T, right, x):
 
 
 @inlined
+def six_less(size, table, k, a, b, c, d, e, f):
+    """Six numbers less `size` times those of a table's row."""
+    return (
+        a - size * table[k, 0],
+        b - size * table[k, 1],
+        c - size * table[k, 2],
+        d - size * table[k, 3],
+        e - size * table[k, 4],
+        f - size * table[k, 5],
+    )
+
+
+@inlined
+def put_six(size, table, i, a, b, c, d, e, f):
+    """A table's row of six is `size` times these numbers."""
+    table[i, 0], table[i, 1], table[i, 2] = size * a, size * b, size * c
+    table[i, 3], table[i, 4], table[i, 5] = size * d, size * e, size * f
+
+
+@inlined
 def solve_table_transposed(T, table):
-    """table (N, WIDE) = R^-T table: WIDE columns at once, which fill the processor's registers."""
-    N = T.shape[0]
-    for i in range(N):
-        d = 1.0 / T[i, i]
-        own = table[i]
-        for c in range(WIDE):
-            own[c] *= d
-        for k in range(i + 1, N):
-            f, other = T[i, k], table[k]
-            for c in range(WIDE):
-                other[c] -= f * own[c]
+    """table (N, 6) = R^-T table: six columns at once, summed in registers."""
+    for i in range(T.shape[0]):
+        a, b, c, d, e, f = six(table, i, 0)
+        for k in range(i):
+            a, b, c, d, e, f = six_less(T[k, i], table, k, a, b, c, d, e, f)
+        put_six(1.0 / T[i, i], table, i, a, b, c, d, e, f)
 
 
 @inlined
 def solve_table(T, table):
-    """table (N, WIDE) = R^-1 table."""
+    """table (N, 6) = R^-1 table."""
     N = T.shape[0]
     for back in range(N):
         i = N - 1 - back
-        own = table[i]
+        a, b, c, d, e, f = six(table, i, 0)
         for k in range(i + 1, N):
-            f, other = T[i, k], table[k]
-            for c in range(WIDE):
-                own[c] -= f * other[c]
-        d = 1.0 / T[i, i]
-        for c in range(WIDE):
-            own[c] *= d
+            a, b, c, d, e, f = six_less(T[i, k], table, k, a, b, c, d, e, f)
+        put_six(1.0 / T[i, i], table, i, a, b, c, d, e, f)
 
 
 @inlined
@@ -263,14 +282,12 @@ def least_part(K, e):
 
 
 @inlined
-def solve_corrected(T, bias, n_rows, m, K, W, g):
-    """The estimate m.x of (R^T R - share B) x = R^T z - c; K: the upper factor of 1 - share A.
+def factor_clear_part(T, bias, n_rows, m, K, W):
+    """K, the upper factor of 1 - share A, with A the part of the information that is noise.
 
     share is one unless a direction may be nothing but noise: 1 - A is then not clearly positive,
     and as much of B is left in as chance could account for, which draws the estimate to the model.
     Returned: the share, and how many natural sizes times B / (R^T R) the estimate may be off.
-    Readers of estimates get directions judged one by one (`information.solution`); this one must be
-    quick and safe, for the gate.
     """
     N = T.shape[0]
     doubt = doubt_of(n_rows)
@@ -289,6 +306,17 @@ def solve_corrected(T, bias, n_rows, m, K, W, g):
         for i in range(N):
             for k in range(i, N):
                 K[i, k] = 1.0 if i == k else 0.0
+    return share, (doubt / DOUBT if share == 1.0 else MISLED * (1.0 - share))
+
+
+@inlined
+def solve_corrected(T, bias, K, x, g):
+    """The estimate x of (R^T R - share B) x = R^T z - c, with the factor K of 1 - share A.
+
+    Readers of estimates get directions judged one by one (`information.solution`); this one must be
+    quick and safe, for the gate.
+    """
+    N = T.shape[0]
     for i in range(N):
         g[i] = bias[i, N]
     solve_transposed(T, g)
@@ -296,5 +324,4 @@ def solve_corrected(T, bias, n_rows, m, K, W, g):
         g[i] = T[i, N] - g[i]
     solve_transposed(K, g)
     solve_triangle(K, g, g)
-    solve_triangle(T, g, m.x)
-    return share, (doubt / DOUBT if share == 1.0 else MISLED * (1.0 - share))
+    solve_triangle(T, g, x)

@@ -45,6 +45,7 @@ from freefloat.identification.online.kernels.notice import ALL, NOTHING, noticed
 from freefloat.identification.online.kernels.spikes import is_spike
 from freefloat.identification.online.kernels.switch import integrate_inputs, switch
 from freefloat.identification.online.kernels.triangle import (
+    factor_clear_part,
     forget,
     let_wander,
     solve_corrected,
@@ -55,6 +56,9 @@ HUGE = 1e12  # no reading in SI units is larger
 UNSETTLED = 30.0  # times the gate, as long as weights are those of a model that may be far off
 ROWS_EACH = 8  # rows for every unknown before an estimate makes weights: fewer may hide an outlier
 LONG = 10.0  # usual steps without a sample after which momentum is found anew, if anything pushes
+# The part of the information that is noise moves by one in so many samples: it is found anew with
+# every sample of the first FRESH, and with every SELDOM-th later, when it has moved by 3 % at most.
+FRESH, SELDOM = 128, 4
 STILL = 5.0  # standard deviations of its rate within which a joint rests
 
 
@@ -136,7 +140,7 @@ def absorb(problem, m, k):
                     m.bias[i, j] += f * k.probe_rows[r, j]
         for j in range(n):
             m.factor[r, j] = k.D[r, j]
-    m.numbers[CHI2] += turn_in(m.triangle, k.rows)
+    m.numbers[CHI2] += turn_in(m.triangle, k.rows, k.turned)
     m.counts[N_ROWS] += n
     m.counts[ROWS_HERE] += 1
 
@@ -151,10 +155,13 @@ def renew_estimate(problem, m, k):
     """
     count = m.counts[N_TAKEN]
     if count % problem.every[0] == 0:
-        n_rows = float(m.counts[SINCE_CHANGE]) * k.rows.shape[0]
-        m.numbers[SHARE], m.numbers[WRONG] = solve_corrected(
-            m.triangle, m.bias, n_rows, m, m.spread, k.W, k.g
-        )
+        is_fresh = min(m.counts[SINCE_CHANGE], m.counts[ROWS_HERE]) < FRESH
+        if is_fresh or count % (SELDOM * problem.every[0]) == 0:
+            n_rows = float(m.counts[SINCE_CHANGE]) * k.rows.shape[0]
+            m.numbers[SHARE], m.numbers[WRONG] = factor_clear_part(
+                m.triangle, m.bias, n_rows, m, m.spread, k.W
+            )
+        solve_corrected(m.triangle, m.bias, m.spread, m.x, k.g)
     is_enough = m.counts[SINCE_CHANGE] * k.rows.shape[0] >= ROWS_EACH * m.x.shape[0]
     if count % problem.every[1] == 0 and is_enough and m.numbers[SHARE] == 1.0:
         m.numbers[SETTLED] = 1.0
