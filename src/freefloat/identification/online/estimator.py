@@ -18,7 +18,6 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import flatten
-from freefloat.errors import IdentificationError
 from freefloat.identification.online import changes
 from freefloat.identification.online.channels import Channels, known_channels
 from freefloat.identification.online.clock import Clock
@@ -85,7 +84,8 @@ class OnlineEstimator:
     second. gate: the chance to lose a good sample; 0 takes all. reorder: samples held back to find
     their order. reset: globs of what a change (capture, release) makes unknown again, those of the
     targets unless said; none: changes are only told. correct: take off what noise in the columns
-    does to the estimate; only data without noise do better without.
+    does to the estimate; only data without noise do better without. gather: channels come at
+    different rates and are brought together (`gather`), as `like` or the sensors say unless told.
 
     >>> import freefloat as ff
     >>> model = ff.load_model("planar-capture")
@@ -99,7 +99,9 @@ class OnlineEstimator:
         """The estimator of the method asked for; its own class, unless a subclass is called."""
         if cls is not OnlineEstimator:
             return object.__new__(cls)
-        return object.__new__(_class_of(model, parameters, options))
+        from freefloat.identification.online.methods import class_of
+
+        return object.__new__(class_of(model, parameters, options))
 
     def __init__(
         self,
@@ -116,6 +118,7 @@ class OnlineEstimator:
         reset: tuple[str, ...] | None = None,
         correct: bool = True,
         solve_every: int = 1,
+        gather: bool | None = None,
     ) -> None:
         self.model, self.parameters = model, parameters
         self.system = flatten(with_fixed_values(model, parameters))
@@ -261,6 +264,10 @@ class OnlineEstimator:
             self._restart(time, "clock jump", "the clock jumped")
         elif judged != "next":
             return "clock jump" if judged == "suspect" else judged
+        return self._take_read(time)
+
+    def _take_read(self, time: float) -> Verdict:
+        """What becomes of the sample that was read."""
         code = self._take(time)
         if code == UNUSABLE:
             self._tell_inputs(time)
@@ -301,7 +308,7 @@ class OnlineEstimator:
         """Keep the sample; once weights come from an estimate, take the kept ones again."""
         is_sample = code in (BEGUN, TAKEN)
         if is_sample or self.taken.has_inputs:
-            self.early.note(time, self.taken, is_sample=is_sample)
+            self.early.note(time, self.taken, self.problem.sigma, is_sample=is_sample)
         if self.early.is_ready(self.memory):
             n_out = self.early.replay(self.problem, self.memory, self.scratch)
             if n_out:
@@ -328,6 +335,13 @@ class OnlineEstimator:
         self.events.append(event)
         self._n_events += 1
         del self.events[:-1000]  # a bounded memory of what happened
+
+    def _more_arrays(self) -> dict[str, np.ndarray]:
+        """What else belongs into a state file."""
+        return {}
+
+    def _restore_more(self, arrays: dict[str, np.ndarray]) -> None:
+        """Go on from what `_more_arrays` gave."""
 
     def _since(self, n_events: int) -> tuple[Event, ...]:
         """What happened since there were so many events."""
@@ -378,23 +392,6 @@ class OnlineEstimator:
                 self.silenced.discard(name)
                 m.repeats[place if place < 3 else place - 1] = 0
         return bool(self.silenced)
-
-
-def _class_of(model: Model, parameters: Parameters, options: dict[str, Any]) -> type:
-    """The class that does what is asked for; IdentificationError for methods that are none."""
-    from freefloat.identification.online.kalman import KalmanEstimator, is_filtered
-    from freefloat.identification.online.recursions import RECURSIVE
-    from freefloat.identification.online.recursive import RecursiveEstimator
-
-    method = options.get("method", "auto")
-    if method == "auto":
-        method = "kalman" if is_filtered(model, parameters, options.get("like")) else "square-root"
-    if method in RECURSIVE:
-        return RecursiveEstimator
-    if method not in ("square-root", "kalman"):
-        known = ", ".join(("auto", "square-root", "kalman", *RECURSIVE))
-        raise IdentificationError(f"method={method!r}: expected one of {known}")
-    return KalmanEstimator if method == "kalman" else OnlineEstimator
 
 
 __all__ = ["Estimate", "OnlineEstimator"]
