@@ -91,7 +91,7 @@ def judge(figure, n_samples: int) -> None:
 
 @pytest.mark.promise("O3")
 @pytest.mark.promise("O6")
-def test_an_hour_is_as_the_minute_was(figure):
+def test_half_an_hour_is_as_the_minute_was(figure):
     judge(figure, 15_000)
 
 
