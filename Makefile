@@ -115,7 +115,7 @@ $(PEERS)/.installed: benchmarks/peers.txt | $(CREATED)
 bench-peers: $(DEV) $(PEERS)/.installed ## identification beside other tools, in short slices
 	@failed=""; \
 	for script in benchmarks/i_minimal_sets.py benchmarks/s5_design.py \
-	  benchmarks/s6_identify.py; do \
+	  benchmarks/s6_identify.py benchmarks/o6_online.py; do \
 	  $(BIN)/python "$$script" --quick --record build/bench || failed="$$failed $$script"; echo; \
 	done; \
 	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }

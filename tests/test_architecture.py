@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "freefloat"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
-TOP_LEVEL = ("errors", "arrays", "provenance", "files", "compilation")
+TOP_LEVEL = ("errors", "arrays", "provenance", "files", "compilation", "binding")
 FOLDERS = (
     "model",
     "dynamics",

@@ -43,3 +43,13 @@ def test_a_wrong_model_is_one_clear_error(command, tmp_path):
     assert command("track", "nonsense", "a.parquet").code == 2
     assert command("track", "planar-capture", "tcp://10.1.1.1:1").code == 2
     assert ff.load_model("ets7").name == "ets7"
+
+
+def test_other_methods_are_asked_for_by_name(command, tmp_path):
+    noisy("planar-capture", 0).between(0.0, 10.0).save(tmp_path / "a.parquet")
+    ended = command("track", "planar-capture", "a.parquet", "--method", "rls", "--json")
+    *_, estimate, last = [json.loads(line) for line in ended.out.splitlines()]
+    assert ended.code == 0 and last["summary"]["samples"]["taken"] == 100
+    assert {p["status"] for p in estimate["parameters"].values()} == {"no band"}
+    ended = command("track", "planar-capture", "a.parquet", "--method", "lms")
+    assert ended.code == 2 and "expected one of auto, square-root" in ended.err

@@ -30,6 +30,9 @@ REFRESH = 0.25  # [s] between pictures on a terminal
 class Tracking:
     """How samples are treated."""
 
+    method: str = "auto"
+    """auto, square-root, kalman; to compare: rls, two-step, modified-rls, modified-rls-force."""
+
     noise: Annotated[tuple[str, ...], _REPEATED] = ()
     """Noise of channels, over what file and model say: GLOB=STD, in SI units."""
 

@@ -58,7 +58,8 @@ def understood(
     from freefloat.identification.online.estimator import OnlineEstimator
 
     tracker = OnlineEstimator(
-        robot, parameters, like=flight, noise=_noise(robot, flight, noise), random_walk=walk,
+        robot, parameters, method=tracking.method, like=flight,
+        noise=_noise(robot, flight, noise), random_walk=walk,
         forgetting=tracking.forgetting, gate=tracking.gate, reorder=tracking.reorder,
     )  # fmt: skip
     if state is not None and state.exists():

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from freefloat.identification.online.health import Health
 
 BAND = 21  # characters of a band
-STYLES = {"seen": "green", "weak": "yellow", "not seen": "dim"}
+STYLES = {"seen": "green", "weak": "yellow", "not seen": "dim", "no band": "dim"}
 EVENTS = 4  # the last ones that are shown
 
 

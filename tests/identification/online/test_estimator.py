@@ -182,11 +182,16 @@ def test_updates_take_microseconds_and_no_memory(figure):
     samples = list(flight)
     t = tracker(SPACE, like=flight)
     t.warm_up()
-    durations = []
-    for sample in samples:
-        begun = time.perf_counter()
-        t.update(sample)
-        durations.append(time.perf_counter() - begun)
+    best = np.full(len(samples), np.inf)
+    for _ in range(15):  # the best of some passes: what an update takes, not what else runs here
+        t = tracker(SPACE, like=flight)
+        for k, sample in enumerate(samples):
+            begun = time.thread_time_ns()
+            t.update(sample)
+            best[k] = min(best[k], 1e-3 * (time.thread_time_ns() - begun))
+        median, late = np.percentile(best[150:], [50, 99])  # the first samples are taken twice
+        if late < 40.0:
+            break
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
     from dataclasses import replace as changed
@@ -196,10 +201,9 @@ def test_updates_take_microseconds_and_no_memory(figure):
             t.update(changed(sample, time=sample.time + 60.0 * lap))
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    median = float(np.median(durations)) * 1e6
-    figure("O6", f"median update {median:.0f} us; {after - before} bytes more after 3000 samples")
-    # 1 ms: a loaded machine may be 20 times slower than an idle one; the figure is what counts
-    assert median < 1000.0
+    told = f"update {median:.0f} us (median), {late:.0f} us (99 %) of the processor"
+    figure("O6", f"{told}; {after - before} bytes more after 3000 samples")
+    assert late < 50.0
     assert after - before < 100_000  # events and counters, but no samples
 
 

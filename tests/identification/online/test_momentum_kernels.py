@@ -60,7 +60,7 @@ def test_columns_and_slopes(name):
     rng, c = np.random.default_rng(0), system.n_coordinates
     s = rng.normal(size=10 + 2 * c)
     s[3:7] /= np.linalg.norm(s[3:7])
-    n = problem.blocks.shape[2]
+    n = problem.n_unknowns
     out, slope = np.zeros((6, n + 1)), np.zeros((9 + 2 * c, 6))
     sigma = np.ones(9 + 2 * c)
     problem = problem._replace(sigma=sigma)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot, sqrt
 from operator import itemgetter
@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freefloat.arrays import Array
-from freefloat.dynamics.tree import System
+from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import Fault, IdentificationError
 from freefloat.identification.reading import XYZ, channel_names
 from freefloat.model.checks import sensor_targets
 from freefloat.model.model import Model
+from freefloat.model.parts import Sensor
 from freefloat.telemetry.channels import Telemetry
 
 # Kinds of sensors and what they call their channels, of those that momentum is made of.
@@ -46,6 +47,11 @@ class Channels:
     is_planar: bool
     notes: tuple[str, ...]
     take: Callable[[Mapping[str, Any]], Any]
+
+    @property
+    def sources(self) -> list[slice | int]:
+        """For every channel, the sources of error in sigma that are its own."""
+        return [_source(n, int(p)) for n, p in zip(self.names, self.places, strict=True)]
 
     @classmethod
     def of(cls, system: System, known: Sequence[str], noise: Mapping[str, float]) -> Channels:
@@ -102,6 +108,11 @@ def _needed(system: System) -> tuple[list[tuple[str, int]], list[tuple[str, int]
     return needed, optional
 
 
+def needed_names(model: Model) -> list[str]:
+    """The channels that every sample must have."""
+    return [name for name, _ in _needed(flatten(model))[0]]
+
+
 def _remedy(name: str) -> str:
     if name.endswith(".velocity"):
         return "add the joint's rate; live, an encoder alone is not differentiated"
@@ -117,16 +128,20 @@ def _home(system: System) -> Array:
     return home
 
 
+def _source(name: str, place: int) -> slice | int:
+    """The sources of error that a channel has, of those in sigma."""
+    if name.startswith("base.attitude."):
+        return slice(3, 6)
+    if name == "base.angle":
+        return 5
+    return place if place < 3 else place - 1
+
+
 def _sigma(system: System, wanted: Sequence[tuple[str, int]], noise: Mapping[str, float]) -> Array:
     sigma = np.zeros(9 + 2 * system.n_coordinates)
     unknown = []
     for name, place in wanted:
-        if name.startswith("base.attitude."):
-            source: slice | int = slice(3, 6)
-        elif name == "base.angle":
-            source = 5
-        else:
-            source = place if place < 3 else place - 1
+        source = _source(name, place)
         size = noise.get(name, noise.get("base.attitude", -1.0) if 3 <= place < 7 else -1.0)
         if not 0.0 <= size < np.inf:
             unknown.append(name)
@@ -143,20 +158,38 @@ def _sigma(system: System, wanted: Sequence[tuple[str, int]], noise: Mapping[str
 def told_by_model(model: Model) -> dict[str, float]:
     """Channels that the model's sensors report, with their noise."""
     told: dict[str, float] = {}
-    for sensor in model.sensors:
+    for sensor, names in _reported(model):
         coloured = sensor.coloured.sigma if sensor.coloured is not None else 0.0
         size = hypot(sensor.noise, coloured, sensor.quantisation / sqrt(12.0))
+        told.update(dict.fromkeys(names, size))
+    return told
+
+
+def _reported(model: Model) -> Iterator[tuple[Sensor, list[str]]]:
+    """Sensors of what momentum is made of, with their channels."""
+    for sensor in model.sensors:
         targets = sensor_targets(model, sensor)
         if sensor.kind in BODY_KINDS and model.root.body in targets:
             field = BODY_KINDS[sensor.kind]
             base = sensor.channel or f"base.{field}"
             axes = (*XYZ, "w") if field == "attitude" else XYZ
-            told.update({f"{base}.{axis}": size for axis in axes})
-            if field == "attitude":
-                told["base.angle"] = size
+            names = [f"{base}.{axis}" for axis in axes]
+            yield sensor, [*names, "base.angle"] if field == "attitude" else names
         elif sensor.kind in JOINT_KINDS:
-            told.update({f"{name}.{JOINT_KINDS[sensor.kind]}": size for name in targets})
-    return told
+            yield sensor, [f"{name}.{JOINT_KINDS[sensor.kind]}" for name in targets]
+
+
+def channel_rates(model: Model, like: Telemetry | None, names: Sequence[str]) -> dict[str, float]:
+    """Readings per second of the channels: of a recording like it, or of the model's sensors."""
+    if like is None:
+        told = {name: sensor.rate for sensor, own in _reported(model) for name in own}
+        return {name: told[name] for name in names if told.get(name)}
+    spans = {name: like[name].time for name in names if name in like}
+    return {
+        name: (len(time) - 1) / float(time[-1] - time[0])
+        for name, time in spans.items()
+        if len(time) > 1 and time[-1] > time[0]
+    }
 
 
 def told_by_flight(flight: Telemetry) -> dict[str, float]:
@@ -165,3 +198,16 @@ def told_by_flight(flight: Telemetry) -> dict[str, float]:
         name: -1.0 if channel.noise is None else channel.noise
         for name, channel in flight.channels.items()
     }
+
+
+def known_channels(
+    model: Model, like: Telemetry | None, noise: Mapping[str, float] | None
+) -> tuple[list[str], dict[str, float]]:
+    """Channels that samples have, and the deviations of those that are known.
+
+    Those of `noise` count before those of `like`, and these before the model's sensors'.
+    """
+    told = told_by_model(model)
+    known = dict(told) if like is None else told_by_flight(like)
+    sizes = told | {n: s for n, s in known.items() if s >= 0.0} | dict(noise or {})
+    return [*known, *(noise or {})], sizes

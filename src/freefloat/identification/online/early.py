@@ -7,7 +7,7 @@ goes back to where it began and takes the samples kept so far with the weights i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from freefloat.identification.online.kernels.memory import (
     Memory,
     new_scratch,
 )
+from freefloat.identification.online.kernels.notice import NOTHING
 
 if TYPE_CHECKING:
     from freefloat.arrays import Array
@@ -37,6 +38,7 @@ PATIENCE = 200  # samples after which it is the model or the noise that is wrong
 PROBATION = 50  # samples
 NEVER = 10**9
 AGAIN = 2  # times that the samples are taken again: rows are linear about the weights' parameters
+KEPT = ("time", "flags", "vector", "levels", "wrench", "sigma")  # of every sample
 # What is kept when the samples are taken again: the weights; or all that the samples have said.
 WEIGHTS = ("wx", "phi", "rotor")
 INFORMED = (*WEIGHTS, "triangle", "bias", "x", "worst", "spread")
@@ -47,14 +49,15 @@ class Early:
 
     def __init__(self, memory: Memory) -> None:
         self.snapshot: Memory | None = _copied(memory)
-        self.entries: list[tuple[float, float, Array, Array, Array]] = []
+        # time, flags, and the arrays of KEPT
+        self.entries: list[tuple[Any, ...]] = []
         self.probation = 0  # samples for which a settled filter may still turn out to be misled
 
     def begin(self, memory: Memory) -> None:
         """Keep samples again, from here on."""
         self.snapshot, self.entries, self.probation = _copied(memory), [], 0
 
-    def note(self, time: float, taken: Taken, *, is_sample: bool) -> None:
+    def note(self, time: float, taken: Taken, sigma: Array, *, is_sample: bool) -> None:
         """Keep one: a sample, or inputs alone."""
         if self.snapshot is None:
             return
@@ -64,9 +67,8 @@ class Early:
                 self.end()
             return
         flags = 2.0 * is_sample + taken.has_wrench
-        self.entries.append(
-            (time, flags, taken.vector.copy(), taken.levels.copy(), taken.wrench.copy())
-        )
+        now = (taken.vector, taken.levels, taken.wrench, sigma)
+        self.entries.append((time, flags, *(array.copy() for array in now)))
         if len(self.entries) > MOST:
             self.end()
 
@@ -130,8 +132,8 @@ class Early:
         most = FEW + len(self.entries) // 20 if problem.gates[0] > 0.0 else 0
         self._take_all(ungated, memory, scratch, kept)
         while n_out < most and (worst := self._worst(problem, ungated, memory)) is not None:
-            time, flags, vector, levels, wrench = self.entries[worst]
-            self.entries[worst] = (time, flags - 2.0, vector, levels, wrench)
+            time, flags, *arrays = self.entries[worst]
+            self.entries[worst] = (time, flags - 2.0, *arrays)
             n_out += 1
             self._take_all(ungated, memory, scratch, kept)
         return n_out
@@ -157,6 +159,7 @@ class Early:
         self, problem: Problem, memory: Memory, scratch: Scratch, kept: tuple[str, ...]
     ) -> tuple[Array, Array]:
         """Go back, but for what is `kept`, and take all entries; NIS and rows of each."""
+        from freefloat.binding import bind
         from freefloat.identification.online.kernels.update import take_sample, tell_inputs
 
         assert self.snapshot is not None
@@ -166,14 +169,22 @@ class Early:
             memory.numbers[SHARE], memory.numbers[WRONG] = share, wrong
         memory.numbers[LEVEL], memory.numbers[SETTLED] = 1.0, 1.0
         found = np.zeros((2, len(self.entries)))
-        for k, (time, flags, vector, levels, wrench) in enumerate(self.entries):
+        if not self.entries:
+            return found[0], found[1]
+        own = tuple(array.copy() for array in self.entries[0][2:5])
+        bound, usual = bind(problem, memory, scratch, *own), problem.sigma.copy()
+        now = (*own, problem.sigma)  # a gathered sample has its own noise
+        for k, (time, flags, *arrays) in enumerate(self.entries):
+            for mine, kept_then in zip(now, arrays, strict=True):
+                mine[:] = kept_then
             has_wrench = flags % 2.0 == 1.0
             if flags < 2.0:
-                tell_inputs(problem, memory, time, levels, wrench, has_wrench)
+                tell_inputs(bound, time, has_wrench)
                 continue
-            code = take_sample(problem, memory, scratch, time, vector, levels, wrench, has_wrench)
+            code = take_sample(bound, time, has_wrench, NOTHING)
             if code == TAKEN:
                 found[:, k] = memory.numbers[NIS], memory.numbers[DOF]
+        problem.sigma[:] = usual
         return found[0], found[1]
 
     # -- as arrays, for the state file -------------------------------------------------------------
@@ -183,7 +194,7 @@ class Early:
         if self.snapshot is None:
             return {}
         found = {f"early.{name}": array for name, array in self.snapshot._asdict().items()}
-        for k, name in enumerate(("time", "flags", "vector", "levels", "wrench")):
+        for k, name in enumerate(KEPT):
             column = [entry[k] for entry in self.entries]
             found[f"kept.{name}"] = np.array(column)
         found["kept.probation"] = np.array(self.probation)
@@ -196,11 +207,9 @@ class Early:
             return
         fields = {name: arrays[f"early.{name}"] for name in Memory._fields}
         self.snapshot = Memory(**fields)
-        kept = [arrays[f"kept.{n}"] for n in ("time", "flags", "vector", "levels", "wrench")]
+        kept = [arrays[f"kept.{n}"] for n in KEPT]
         self.probation = int(arrays["kept.probation"])
-        self.entries = [
-            (float(t), float(f), v, lv, w) for t, f, v, lv, w in zip(*kept, strict=True)
-        ]
+        self.entries = [(float(t), float(f), *rest) for t, f, *rest in zip(*kept, strict=True)]
 
 
 def _copied(memory: Memory) -> Memory:

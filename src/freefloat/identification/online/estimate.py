@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from freefloat.identification.physical import Physical, closest_physical
 from freefloat.identification.solve import Solution
 
 WEAK = 0.3  # natural sizes: a deviation above says little of the parameter
+NO_BAND = "no band"  # the status of all that an estimator without deviations finds
 FROM_PRIOR = 0.01  # of the prior's deviation: above, the data did not say it
 
 
@@ -39,6 +41,16 @@ class Estimate:
     triangle: Array
     bias: Array
     n_rows: int
+
+    @classmethod
+    def of(cls, **fields: Any) -> Self:
+        """An estimate of all fields, made as fast as can be: one is made for every sample.
+
+        A frozen dataclass sets each field by a call; all at once takes a quarter of the time.
+        """
+        made = object.__new__(cls)
+        made.__dict__.update(fields)
+        return made
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ runs along and taken off, as in batch identification.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,8 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import flatten
-from freefloat.errors import IdentificationError
 from freefloat.identification.online import changes
-from freefloat.identification.online.channels import Channels, told_by_flight, told_by_model
+from freefloat.identification.online.channels import Channels, known_channels
 from freefloat.identification.online.clock import Clock
 from freefloat.identification.online.early import Early
 from freefloat.identification.online.estimate import Estimate
@@ -30,23 +29,37 @@ from freefloat.identification.online.kernels.memory import (
     BEGUN,
     CHI2,
     DOF,
+    GAP,
     GATED,
     HISTORY,
-    LEVEL,
     N_ROWS,
     N_WRENCH,
     NIS,
     SETTLED,
     SINCE_CHANGE,
-    STEP,
     TAKEN,
     UNUSABLE,
-    Memory,
-    Problem,
     new_memory,
     new_scratch,
 )
-from freefloat.identification.online.problem import problem_of, start, unknowns_of
+from freefloat.identification.online.kernels.notice import (
+    ALL,
+    CHANGED,
+    FROZEN,
+    GAPS,
+    OUT_OF_STEP,
+    STUCK,
+)
+from freefloat.identification.online.problem import (
+    checked_forgetting,
+    gates_of,
+    problem_of,
+    renew_model_weights,
+    reset_places,
+    start,
+    unknowns_of,
+    with_fixed_values,
+)
 from freefloat.identification.online.reorder import ReorderBuffer
 from freefloat.identification.online.sample import Taken, taken_from
 from freefloat.identification.online.state import restore_state, save_state
@@ -62,13 +75,17 @@ GATE = 1e-6
 class OnlineEstimator:
     """Finds the free ones of `parameters` from samples, one by one; never raises on a bad one.
 
+    method: "square-root", the estimator of record; "kalman", for what swings unmeasured; "auto"
+    chooses between these two; "rls", "two-step", "modified-rls", "modified-rls-force": recursions
+    of the literature, to compare with (`recursive`).
     like: a recording whose channels and noises the samples have; noise: deviations by channel, over
     those of `like` and of the model's sensors. random_walk: glob -> deviation per root second, for
     what changes slowly (fuel: {"bus.mass": 0.1}). forgetting: what information counts after a
     second. gate: the chance to lose a good sample; 0 takes all. reorder: samples held back to find
     their order. reset: globs of what a change (capture, release) makes unknown again, those of the
     targets unless said; none: changes are only told. correct: take off what noise in the columns
-    does to the estimate; only data without noise do better without.
+    does to the estimate; only data without noise do better without. gather: channels come at
+    different rates and are brought together (`gather`), as `like` or the sensors say unless told.
 
     >>> import freefloat as ff
     >>> model = ff.load_model("planar-capture")
@@ -79,17 +96,19 @@ class OnlineEstimator:
     """
 
     def __new__(cls, model: Model, parameters: Parameters, **options: Any) -> OnlineEstimator:
-        """The estimator itself, or the Kalman filter where something swings unmeasured."""
-        from freefloat.identification.online.kalman import KalmanEstimator, is_filtered
+        """The estimator of the method asked for; its own class, unless a subclass is called."""
+        if cls is not OnlineEstimator:
+            return object.__new__(cls)
+        from freefloat.identification.online.methods import class_of
 
-        is_kalman = is_filtered(model, parameters, options.get("like"))
-        return object.__new__(KalmanEstimator if is_kalman else cls)
+        return object.__new__(class_of(model, parameters, options))
 
     def __init__(
         self,
         model: Model,
         parameters: Parameters,
         *,
+        method: str = "auto",
         like: Telemetry | None = None,
         noise: Mapping[str, float] | None = None,
         random_walk: Mapping[str, float] | None = None,
@@ -99,17 +118,16 @@ class OnlineEstimator:
         reset: tuple[str, ...] | None = None,
         correct: bool = True,
         solve_every: int = 1,
+        gather: bool | None = None,
     ) -> None:
         self.model, self.parameters = model, parameters
-        self.system = flatten(_with_fixed_values(model, parameters))
+        self.system = flatten(with_fixed_values(model, parameters))
         self.unknowns = unknowns_of(self.system, parameters)
-        told = told_by_model(model)
-        known = dict(told) if like is None else told_by_flight(like)
-        sizes = told | {n: s for n, s in known.items() if s >= 0.0} | dict(noise or {})
-        self.channels = Channels.of(self.system, [*known, *(noise or {})], sizes)
+        names, sizes = known_channels(model, like, noise)
+        self.channels = Channels.of(self.system, names, sizes)
         self.problem = problem_of(
             self.system, parameters, self.unknowns, self.channels, walk=random_walk or {},
-            forgetting=_checked_forgetting(forgetting), gates=_gates(gate, self.channels),
+            forgetting=checked_forgetting(forgetting), gates=gates_of(gate, self.channels),
             every=(solve_every, 8), correct=correct,
         )  # fmt: skip
         self.memory = new_memory(self.problem)
@@ -117,14 +135,17 @@ class OnlineEstimator:
         start(self.memory, self.unknowns)
         self.early = Early(self.memory)
         self._keep_books(reorder)
-        self._reset = _reset_places(self, reset)
+        self._reset = reset_places(self.model, self.unknowns, reset)
         self.taken = Taken(self.channels)
 
     def _keep_books(self, reorder: int) -> None:
         """Clock, order, counts and events: the same for every filter."""
         self.clock, self.buffer = Clock(), ReorderBuffer(reorder)
-        self.counts = dict.fromkeys(VERDICTS, 0)
+        self.counts: defaultdict[str, int] = defaultdict(int)
         self.events: list[Event] = []
+        self._n_events = 0
+        self._kernels: Any = None
+        self._bound: Any = None
         self.time: float | None = None
         self.silenced: set[str] = set()
 
@@ -141,14 +162,29 @@ class OnlineEstimator:
         return start + self.unknowns.sizes[n:] * self.memory.x[n:]
 
     def warm_up(self) -> None:
-        """Load or compile the kernel, so that the first sample takes no longer than others."""
-        from freefloat.identification.online.kernels.update import take_sample
+        """Load or compile the kernels, so that the first sample takes no longer than others."""
+        from freefloat.binding import bind
+        from freefloat.identification.online.kernels import update
 
-        other = new_memory(self.problem)
+        other, taken = new_memory(self.problem), self.taken
         scratch = new_scratch(self.problem, other)
-        nothing = np.full_like(self.taken.vector, np.nan)
+        nothing = np.full_like(taken.vector, np.nan)
+        bound = bind(self.problem, other, scratch, nothing, taken.levels.copy(), taken.wrench)
+        update.take_sample(bound, 0.0, False, ALL)
+        update.notice_sample(bound, TAKEN)
+        update.tell_inputs(bound, 0.0, False)
+        self._bind()
+
+    def _bind(self) -> None:
+        """Give the kernels their arrays, once."""
+        from freefloat.binding import bind
+        from freefloat.identification.online.kernels import update
+
         taken = self.taken
-        take_sample(self.problem, other, scratch, 0.0, nothing, taken.levels, taken.wrench, False)
+        self._kernels = update
+        self._bound = bind(
+            self.problem, self.memory, self.scratch, taken.vector, taken.levels, taken.wrench
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -160,26 +196,28 @@ class OnlineEstimator:
 
         A sample is a Sample, or a mapping with "time" and the channels' values.
         """
-        before = len(self.events)
-        read = taken_from(sample)
+        read, before = taken_from(sample), self._n_events
         if read is None:
             verdict: Verdict = "unreadable"
             self.counts[verdict] += 1
-        else:
+        elif self.buffer.size:
             verdict = "waiting"
             for ready in self.buffer.push(read):
                 verdict = self._process(ready)
                 self.counts[verdict] += 1
-        return self._estimate(verdict, tuple(self.events[before:]))
+        else:
+            verdict = self._process(read)
+            self.counts[verdict] += 1
+        return self._estimate(verdict, self._since(before))
 
     def finish(self) -> Estimate:
         """Use what is still held back; the last estimate."""
-        before = len(self.events)
+        before = self._n_events
         verdict: Verdict = "waiting"
         for ready in self.buffer.drain():
             verdict = self._process(ready)
             self.counts[verdict] += 1
-        return self._estimate(verdict, tuple(self.events[before:]))
+        return self._estimate(verdict, self._since(before))
 
     def run(self, samples: Telemetry) -> Estimate:
         """All samples of a recording; the estimate after the last."""
@@ -199,74 +237,91 @@ class OnlineEstimator:
     @property
     def health(self) -> Health:
         """What became of the samples so far."""
-        waiting = {"waiting": len(self.buffer.held)}
-        counts = {k: n for k, n in (self.counts | waiting).items() if n}
+        counts = dict(self.counts)
+        if self.buffer.held:
+            counts["waiting"] = len(self.buffer.held)
         m = self.memory
-        return Health(counts, tuple(self.events), float(m.numbers[CHI2]), int(m.counts[N_ROWS]))
+        return Health(counts, tuple(self.events), m.numbers.item(CHI2), m.counts.item(N_ROWS))
 
     # -- inside ------------------------------------------------------------------------------------
 
     def _estimate(self, verdict: Verdict, events: tuple[Event, ...]) -> Estimate:
         m = self.memory
-        return Estimate(
-            self.time, verdict, float(m.numbers[NIS]), int(m.numbers[DOF]), events, self.health,
-            self.parameters, self.unknowns, m.triangle.copy(), m.bias.copy(),
-            int(m.counts[SINCE_CHANGE]) * len(self.problem.rows),
+        return Estimate.of(
+            time=self.time, verdict=verdict, nis=m.numbers.item(NIS),
+            dof=int(m.numbers.item(DOF)), events=events, health=self.health,
+            parameters=self.parameters, unknowns=self.unknowns, triangle=m.triangle.copy(),
+            bias=m.bias.copy(), n_rows=m.counts.item(SINCE_CHANGE) * len(self.problem.rows),
         )  # fmt: skip
 
     def _process(self, sample: Sample) -> Verdict:
-        from freefloat.identification.online.kernels.update import take_sample, tell_inputs
-
-        taken, m = self.taken, self.memory
-        is_complete = taken.read(sample) and not (self.silenced and self._is_silenced())
-        judged = self.clock.judge(sample.time) if is_complete else "next"
+        taken, time = self.taken, sample.time
+        if not taken.read(sample.values) or (self.silenced and self._is_silenced()):
+            self._tell_inputs(time)
+            return "incomplete"
+        judged = self.clock.judge(time)
         if judged == "jumped":
-            self._restart(sample.time, "clock jump", "the clock jumped")
+            self._restart(time, "clock jump", "the clock jumped")
         elif judged != "next":
             return "clock jump" if judged == "suspect" else judged
-        if not is_complete:
-            if taken.has_inputs and m.counts[HISTORY] and sample.time >= m.times[3]:
-                tell_inputs(
-                    self.problem, m, sample.time, taken.levels, taken.wrench, taken.has_wrench
-                )
-            return "incomplete"
-        self._mind_the_gap(sample.time)
-        code = take_sample(
-            self.problem, m, self.scratch, sample.time, taken.vector, taken.levels, taken.wrench,
-            taken.has_wrench,
-        )  # fmt: skip
-        if code == UNUSABLE and taken.has_inputs and m.counts[HISTORY]:
-            tell_inputs(self.problem, m, sample.time, taken.levels, taken.wrench, taken.has_wrench)
-        if self.early.snapshot is not None:
-            self._settle(sample.time, code)
-        verdict = VERDICTS[code]
-        if code <= TAKEN:
-            self.time = sample.time
-        if code in (TAKEN, GATED):
-            self._watch(sample.time, was_gated=code == GATED)
-        return verdict
+        return self._take_read(time)
+
+    def _take_read(self, time: float) -> Verdict:
+        """What becomes of the sample that was read."""
+        code = self._take(time)
+        if code == UNUSABLE:
+            self._tell_inputs(time)
+        elif code <= TAKEN:
+            self.time = time
+        return VERDICTS[code]
+
+    def _take(self, time: float) -> int:
+        """The sample that was read, through the kernel; the code of what became of it."""
+        if self._bound is None:
+            self._bind()
+        kernels, bound, taken = self._kernels, self._bound, self.taken
+        is_settled = self.early.snapshot is None
+        watched = ALL if is_settled else GAPS
+        code = kernels.take_sample(bound, time, taken.has_wrench, watched)
+        if code == GAP:
+            silence = time - self.memory.times[3]
+            self._restart(time, "gap", f"no sample for {silence:.3g} s")
+            code = kernels.take_sample(bound, time, taken.has_wrench, watched)
+        if is_settled:
+            code, odd = code & 7, code >> 3
+        else:
+            self._settle(time, code)
+            odd = kernels.notice_sample(bound, code) if code in (TAKEN, GATED) else 0
+        if odd:
+            self._heed(time, odd)
+        return code
+
+    def _tell_inputs(self, time: float) -> None:
+        """Inputs of a sample that cannot be used as one."""
+        m, taken = self.memory, self.taken
+        if taken.has_inputs and m.counts[HISTORY] and time >= m.times[3]:
+            if self._bound is None:
+                self._bind()
+            self._kernels.tell_inputs(self._bound, time, taken.has_wrench)
 
     def _settle(self, time: float, code: int) -> None:
         """Keep the sample; once weights come from an estimate, take the kept ones again."""
         is_sample = code in (BEGUN, TAKEN)
         if is_sample or self.taken.has_inputs:
-            self.early.note(time, self.taken, is_sample=is_sample)
+            self.early.note(time, self.taken, self.problem.sigma, is_sample=is_sample)
         if self.early.is_ready(self.memory):
             n_out = self.early.replay(self.problem, self.memory, self.scratch)
-            self.counts["taken"] -= n_out or 0
-            self.counts["gated"] += n_out or 0
-
-    def _mind_the_gap(self, time: float) -> None:
-        """After a silence in which forces may have acted unseen, momentum must be found anew."""
-        m = self.memory
-        step = m.numbers[STEP]
-        if m.counts[HISTORY] and step and time - m.times[3] > 10.0 * step:
-            is_pushed = bool(m.levels.any() or self.taken.levels.any() or m.counts[N_WRENCH])
-            if is_pushed:
-                self._restart(time, "gap", f"no sample for {time - m.times[3]:.3g} s")
+            if n_out:
+                self.counts["taken"] -= n_out
+                self.counts["gated"] += n_out
 
     def _restart(self, time: float, kind: Any, why: str) -> None:
-        """A new segment: positions, impulses and the initial momentum are forgotten."""
+        """A new segment, and why."""
+        self._begin_segment()
+        self._note(Event(time, kind, f"{why}: initial momentum found anew"))
+
+    def _begin_segment(self) -> None:
+        """Forget positions, impulses and the initial momentum."""
         m = self.memory
         nuisance = range(self.problem.n_nuisance)
         leave_out(m, list(nuisance))
@@ -275,27 +330,40 @@ class OnlineEstimator:
         m.level_moments[:] = m.wrench_moments[:] = m.detour[:] = m.unsure[:] = 0.0
         if not m.numbers[SETTLED]:
             self.early.begin(m)  # what was kept belongs to another segment
-        self._note(Event(time, kind, f"{why}: initial momentum found anew"))
 
     def _note(self, event: Event) -> None:
         self.events.append(event)
+        self._n_events += 1
         del self.events[:-1000]  # a bounded memory of what happened
 
-    def _watch(self, time: float, *, was_gated: bool) -> None:
+    def _more_arrays(self) -> dict[str, np.ndarray]:
+        """What else belongs into a state file."""
+        return {}
+
+    def _restore_more(self, arrays: dict[str, np.ndarray]) -> None:
+        """Go on from what `_more_arrays` gave."""
+
+    def _since(self, n_events: int) -> tuple[Event, ...]:
+        """What happened since there were so many events."""
+        new = self._n_events - n_events
+        return tuple(self.events[-new:]) if new else ()
+
+    def _heed(self, time: float, odd: int) -> None:
+        """Act on what the kernel noticed."""
         m = self.memory
-        if changes.has_changed(m, was_gated=was_gated):
+        if odd & CHANGED:
             self._change(time)
-        elif was_gated and changes.is_out_of_step(m):
+        elif odd & OUT_OF_STEP:
             self._restart(time, "restart", "the last samples disagree with the one before them")
-        if m.repeats.max() == changes.REPEATED:
+        if odd & FROZEN:
             for name in changes.frozen_channels(m, self.channels):
                 self.silenced.add(name)
-                self.events.append(changes.frozen_event(time, name))
-        if m.still[:, 0].max(initial=0.0) > changes.RESTED:
+                self._note(changes.frozen_event(time, name))
+        if odd & STUCK:
             for name in changes.stuck_joints(m, self.system.coordinates, sigma=self.problem.sigma):
                 k = self.system.coordinates.index(name)
                 m.still[k] = 0.0  # told once; to be told again it must move again
-                self.events.append(changes.stuck_event(time, name))
+                self._note(changes.stuck_event(time, name))
 
     def _change(self, time: float) -> None:
         """Something was caught or let go: what belongs to it is unknown again."""
@@ -306,15 +374,14 @@ class OnlineEstimator:
             return
         names = self.unknowns.names
         what = ", ".join(dict.fromkeys(names[k].split(".")[0] for k in self._reset))
-        self.events.append(changes.change_event(time, what or "nothing"))
+        self._note(changes.change_event(time, what or "nothing"))
         changes.clear(m)
-        self._restart(time, "change", "something changed")
+        self._begin_segment()
         if self._reset:
             leave_out(m, self._reset)
             start(m, self.unknowns, self._reset)
             renew_model_weights(self.problem, m)
         self.early.begin(m)
-        self.events.pop(-1)
 
     def _is_silenced(self) -> bool:
         """Whether a frozen channel still repeats itself; if not, it may speak again."""
@@ -325,51 +392,6 @@ class OnlineEstimator:
                 self.silenced.discard(name)
                 m.repeats[place if place < 3 else place - 1] = 0
         return bool(self.silenced)
-
-
-def renew_model_weights(problem: Problem, memory: Memory) -> None:
-    """Weights are made of the model's parameters again."""
-    memory.wx[:] = 0.0
-    memory.phi[:], memory.rotor[:] = problem.par.phi, problem.par.rotor
-    memory.numbers[LEVEL], memory.numbers[SETTLED] = 1.0, 0.0
-
-
-def _with_fixed_values(model: Model, parameters: Parameters) -> Model:
-    """The model with the values asked for: fixed or started from elsewhere."""
-    from freefloat.identification.parameters import parameter_values
-    from freefloat.identification.write_back import with_parameters
-
-    known = parameter_values(flatten(model))
-    moved = {p.name: p.value for p in parameters if known.get(p.name, p.value) != p.value}
-    return with_parameters(model, moved) if moved else model
-
-
-def _checked_forgetting(forgetting: float) -> float:
-    if not 0.0 < forgetting <= 1.0:
-        raise IdentificationError(
-            f"forgetting={forgetting!r}: expected more than 0, at most 1 (nothing is forgotten)"
-        )
-    return forgetting
-
-
-def _gates(gate: float, channels: Channels) -> tuple[float, float]:
-    """The largest NIS for all rows and for the linear ones."""
-    if not 0.0 <= gate < 0.5:
-        raise IdentificationError(f"gate={gate!r}: expected a chance from 0 (no gate) to 0.5")
-    if gate == 0.0:
-        return 0.0, 0.0
-    from scipy.stats import chi2
-
-    rows = (3, 2) if channels.is_planar else (6, 3)
-    return float(chi2.isf(gate, rows[0])), float(chi2.isf(gate, rows[1]))
-
-
-def _reset_places(self: OnlineEstimator, reset: tuple[str, ...] | None) -> list[int]:
-    """Which unknowns a change makes unknown again."""
-    globs = tuple(f"{t.name}.*" for t in self.model.targets) if reset is None else reset
-    names = self.unknowns.names
-    n = len(self.unknowns.nuisance)
-    return [k for k in range(n, len(names)) if any(fnmatchcase(names[k], glob) for glob in globs)]
 
 
 __all__ = ["Estimate", "OnlineEstimator"]

@@ -7,14 +7,15 @@ from typing import Literal
 
 Verdict = Literal[
     "begun", "taken", "gated", "broken", "unusable", "spike", "incomplete", "late", "duplicate",
-    "clock jump", "unreadable", "waiting",
+    "clock jump", "unreadable", "waiting", "gathered",
 ]  # fmt: skip
 VERDICTS: tuple[Verdict, ...] = (
     "begun", "taken", "gated", "broken", "unusable", "spike", "incomplete", "late", "duplicate",
-    "clock jump", "unreadable", "waiting",
+    "clock jump", "unreadable", "waiting", "gathered",
 )  # fmt: skip
 # said when most samples lack channels: only instants that have all of them give equations
-DIFFERENT_RATES = "channels of different rates? Bring them together first (telemetry.resample)"
+DIFFERENT_RATES = "channels of different rates? gather=True brings them together"
+USED = ("taken", "begun", "waiting", "gathered")
 EventKind = Literal["change", "stuck", "frozen", "clock jump", "gap", "restart"]
 
 
@@ -34,7 +35,8 @@ class Health:
     begun: the first of a segment; taken: used; gated: too surprising; broken: no usable equations;
     unusable: not finite or not an attitude; spike: a reading far off its own run; incomplete:
     channels missing; late: older than what was used; duplicate: its instant was used; clock jump:
-    its time fits to nothing yet; unreadable: not a sample; waiting: kept for the right order.
+    its time fits to nothing yet; unreadable: not a sample; waiting: kept for the right order;
+    gathered: used together with others.
 
     >>> Health({"taken": 98, "gated": 2}, events=()).n_rejected
     2
@@ -53,7 +55,7 @@ class Health:
     @property
     def n_rejected(self) -> int:
         """Samples that were not used and will not be."""
-        return self.n_samples - sum(self.counts.get(k, 0) for k in ("taken", "begun", "waiting"))
+        return self.n_samples - sum(self.counts.get(k, 0) for k in USED)
 
     @property
     def misfit(self) -> float:
@@ -68,7 +70,7 @@ class Health:
         share = self.n_rejected / max(self.n_samples, 1)
         if share > 0.5:
             worst = max(
-                (k for k in self.counts if k not in ("taken", "begun", "waiting")),
+                (k for k in self.counts if k not in USED),
                 key=lambda k: self.counts[k],
             )
             told = f"{share:.0%} of the samples are not used, most of them {worst}"

@@ -20,8 +20,8 @@ from freefloat.errors import IdentificationError
 from freefloat.identification.online.estimator import (
     GATE,
     OnlineEstimator,
-    _checked_forgetting,
-    _with_fixed_values,
+    checked_forgetting,
+    with_fixed_values,
 )
 from freefloat.identification.online.filtered import FilteredEstimate, Readout
 from freefloat.identification.online.health import Event, Health, Verdict
@@ -82,6 +82,7 @@ class KalmanEstimator(OnlineEstimator):
         model: Model,
         parameters: Parameters,
         *,
+        method: str = "kalman",
         like: Telemetry | None = None,
         noise: Mapping[str, float] | None = None,
         random_walk: Mapping[str, float] | None = None,
@@ -92,7 +93,7 @@ class KalmanEstimator(OnlineEstimator):
         jerk: float = JERK,
         opening: float = OPENING,
     ) -> None:
-        whole = _with_fixed_values(model, parameters)
+        whole = with_fixed_values(model, parameters)
         driven = [c.name for c in whole.assembly.coordinates if c.role == "torque"]
         self.model, self.parameters = model, parameters
         self.system = flatten(driven_by_motion(whole, driven))
@@ -101,7 +102,7 @@ class KalmanEstimator(OnlineEstimator):
         sigma = np.concatenate([s.noise for s in streams])
         walk = walk_rates(self.unknowns, random_walk or {})
         self.problem: Any = Settings(
-            sigma, walk, _checked_forgetting(forgetting), _gates(gate), float(jerk)
+            sigma, walk, checked_forgetting(forgetting), _gates(gate), float(jerk)
         )
         self.filter = KalmanFilter(self.system, parameters, streams, self.unknowns, self.problem)
         self.memory: Any = self.filter.memory
@@ -236,8 +237,7 @@ class KalmanEstimator(OnlineEstimator):
         self.filter.memory.counts[IS_BEGUN] = 0
         if self.early.samples is not None:
             self.early.samples.clear()
-        self.events.append(Event(time, kind, f"{why}: states found anew"))
-        del self.events[:-1000]  # a bounded memory of what happened
+        self._note(Event(time, kind, f"{why}: states found anew"))
 
 
 def _gates(gate: float) -> Array:

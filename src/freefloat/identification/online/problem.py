@@ -9,14 +9,16 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.tree import System
+from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.columns import change_matrix, require_linear
 from freefloat.identification.linear.momentum import NUISANCE
 from freefloat.identification.natural_sizes import natural_sizes
 from freefloat.identification.online.channels import Channels
-from freefloat.identification.online.kernels.memory import Memory, Problem
-from freefloat.identification.parameters import Parameter, Parameters
+from freefloat.identification.online.kernels.memory import LEVEL, SETTLED, Memory, Problem
+from freefloat.identification.online.kernels.triangle import MOST
+from freefloat.identification.parameters import Parameter, Parameters, parameter_values
+from freefloat.model.model import Model
 
 DIFFUSE = 1e6  # natural sizes: the deviation of what nobody knows anything about
 GAP = 6.5  # usual steps between samples from which on the way of the root is not known
@@ -45,6 +47,8 @@ def unknowns_of(system: System, parameters: Parameters) -> Unknowns:
     free = parameters.free_ones
     if not free:
         raise IdentificationError("nothing is free; say what to look for with Parameters.free(...)")
+    if len(free) + len(NUISANCE) > MOST:
+        raise IdentificationError(f"{len(free)} parameters are free; live, {MOST} are the most")
     root = system.model.root.type
     if root == "fixed":
         raise IdentificationError("a fixed root keeps no momentum; use identify with torques")
@@ -76,24 +80,23 @@ def problem_of(
     correct: bool,
 ) -> Problem:
     """The problem as arrays."""
-    change = _change(system, parameters) * unknowns.sizes[len(unknowns.nuisance) :]
+    change = change_of(system, parameters) * unknowns.sizes[len(unknowns.nuisance) :]
     n_links = system.n_links
-    per_link = change[: 10 * n_links].reshape(n_links, 10, -1)
-    links = np.flatnonzero(np.any(per_link != 0.0, axis=(1, 2)))
-    spans = [np.flatnonzero(np.any(per_link[i] != 0.0, axis=0)) for i in links]
+    unknown, place = np.nonzero(change[: 10 * n_links].T)
     return Problem(
-        system.tree, system.parameters, links.astype(np.int64),
-        np.array([[s[0], s[-1] + 1] for s in spans], dtype=np.int64).reshape(-1, 2),
-        np.ascontiguousarray(per_link[links]), np.ascontiguousarray(change[10 * n_links :]),
+        system.tree, system.parameters, np.unique(place // 10).astype(np.int64),
+        np.column_stack([place, unknown]).astype(np.int64), change[place, unknown],
+        np.ascontiguousarray(change[10 * n_links :]),
         channels.sigma.copy(),
         np.array([0, 1, 5] if channels.is_planar else range(6), dtype=np.int64),
-        len(unknowns.nuisance), float(unknowns.sizes[0]), walk_rates(unknowns, walk),
+        len(unknowns.nuisance), len(unknowns.free), float(unknowns.sizes[0]),
+        walk_rates(unknowns, walk),
         np.array(gates), GAP, np.array(every, dtype=np.int64), 1.0 if correct else 0.0,
         float(forgetting),
     )  # fmt: skip
 
 
-def _change(system: System, parameters: Parameters) -> Array:
+def change_of(system: System, parameters: Parameters) -> Array:
     """d system vector / d free parameters, ties followed."""
     free = [p.name for p in parameters.free_ones]
     change = change_matrix(system, free)
@@ -126,3 +129,47 @@ def start(memory: Memory, unknowns: Unknowns, which: Sequence[int] | None = None
         mean, deviation = unknowns.prior[k]
         memory.triangle[k, k] = 1.0 / deviation
         memory.triangle[k, -1] = mean / deviation
+
+
+def renew_model_weights(problem: Problem, memory: Memory) -> None:
+    """Weights are made of the model's parameters again."""
+    memory.wx[:] = 0.0
+    memory.phi[:], memory.rotor[:] = problem.par.phi, problem.par.rotor
+    memory.numbers[LEVEL], memory.numbers[SETTLED] = 1.0, 0.0
+
+
+def with_fixed_values(model: Model, parameters: Parameters) -> Model:
+    """The model with the values asked for: fixed or started from elsewhere."""
+    from freefloat.identification.write_back import with_parameters
+
+    known = parameter_values(flatten(model))
+    moved = {p.name: p.value for p in parameters if known.get(p.name, p.value) != p.value}
+    return with_parameters(model, moved) if moved else model
+
+
+def checked_forgetting(forgetting: float) -> float:
+    """The factor, if it is one; IdentificationError otherwise."""
+    if not 0.0 < forgetting <= 1.0:
+        raise IdentificationError(
+            f"forgetting={forgetting!r}: expected more than 0, at most 1 (nothing is forgotten)"
+        )
+    return forgetting
+
+
+def gates_of(gate: float, channels: Channels) -> tuple[float, float]:
+    """The largest NIS for all rows and for the linear ones."""
+    if not 0.0 <= gate < 0.5:
+        raise IdentificationError(f"gate={gate!r}: expected a chance from 0 (no gate) to 0.5")
+    if gate == 0.0:
+        return 0.0, 0.0
+    from scipy.stats import chi2
+
+    rows = (3, 2) if channels.is_planar else (6, 3)
+    return float(chi2.isf(gate, rows[0])), float(chi2.isf(gate, rows[1]))
+
+
+def reset_places(model: Model, unknowns: Unknowns, reset: tuple[str, ...] | None) -> list[int]:
+    """Which unknowns a change makes unknown again: those of the targets, unless told."""
+    globs = tuple(f"{t.name}.*" for t in model.targets) if reset is None else reset
+    names, n = unknowns.names, len(unknowns.nuisance)
+    return [k for k in range(n, len(names)) if any(fnmatchcase(names[k], glob) for glob in globs)]

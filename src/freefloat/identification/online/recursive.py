@@ -1,172 +1,161 @@
-"""The recursions of the literature behind the same interface: a sample in, an estimate out.
+"""The recursions of the literature behind `OnlineEstimator(model, parameters, method=...)`.
 
-They are here to be compared with `OnlineEstimator`: rows are not weighed by noise, nothing is
-gated, and there are no deviations. Momentum is taken about the fixed point where the first sample
-was, reached by integrating the velocity; thrusters hold what they were last told.
+They are here to be compared with the estimator of record: rows are not weighed by noise, nothing
+is gated, and there are no deviations. Momentum is taken about the fixed point where the first
+sample was, reached by integrating the velocity; thrusters hold what they were last told.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from freefloat.arrays import Array
+from freefloat.arrays import Array, frozen
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import IdentificationError
-from freefloat.identification.online.channels import Channels, told_by_model
-from freefloat.identification.online.health import Verdict
-from freefloat.identification.online.paper_rows import PaperForm, momentum_columns
-from freefloat.identification.online.rls import ModifiedRls, PlainRls, TwoStepRls
-from freefloat.identification.online.sample import Taken, taken_from
+from freefloat.identification.online.channels import Channels, known_channels
+from freefloat.identification.online.estimate import NO_BAND, Estimate
+from freefloat.identification.online.estimator import OnlineEstimator
+from freefloat.identification.online.health import Event, Health, Verdict
+from freefloat.identification.online.paper_rows import Motion
+from freefloat.identification.online.problem import Unknowns, unknowns_of, with_fixed_values
+from freefloat.identification.online.recursions import recursion_of
+from freefloat.identification.online.sample import Taken
+from freefloat.identification.parameters import Parameters
+from freefloat.identification.physical import Physical, closest_physical
 from freefloat.model.model import Model
+from freefloat.telemetry.channels import Telemetry
 from freefloat.telemetry.stream import Sample
-
-Method = Literal["modified_rls", "two_step_rls", "plain_rls"]
-METHODS: tuple[Method, ...] = ("modified_rls", "two_step_rls", "plain_rls")
-
-
-class Live(Protocol):
-    """What every live estimate tells."""
-
-    @property
-    def time(self) -> float | None:
-        """The instant [s] of the last sample used."""
-        ...
-
-    @property
-    def verdict(self) -> Verdict:
-        """What became of the sample."""
-        ...
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the parameters."""
-        ...
-
-    @property
-    def values(self) -> Array:
-        """Their estimates."""
-        ...
-
-
-class LiveEstimator(Protocol):
-    """One sample in, one estimate out: `OnlineEstimator` and `RecursiveEstimator`."""
-
-    def update(self, sample: Sample | Mapping[str, Any]) -> Live:
-        """Take one sample; the estimate after it."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
-class RecursiveEstimate:
-    """Values after a sample: mu, then theta.
+class RecursiveEstimate(Estimate):
+    """An Estimate without deviations: `triangle` is one column, the values."""
 
-    Inertias are about the centres of mass, those of plain_rls about the bodies' frames.
-    """
+    @cached_property
+    def values(self) -> Array:
+        """The estimates, in the parameters' units."""
+        return frozen(self.triangle[:, 0])
 
-    time: float | None
-    verdict: Verdict
-    names: tuple[str, ...]
-    values: Array
+    @cached_property
+    def covariance(self) -> Array:
+        """NaN: these recursions do not know how sure they are."""
+        return frozen(np.full((len(self.values), len(self.values)), np.nan))
+
+    @property
+    def statuses(self) -> tuple[str, ...]:
+        """That there are no bands."""
+        return (NO_BAND,) * len(self.values)
+
+    @cached_property
+    def physical(self) -> Physical:
+        """The closest parameters that bodies can have, in natural sizes."""
+        weights = np.diag(1.0 / np.square(self.unknowns.sizes))
+        return closest_physical(self.parameters, self.names, self.values, weights)
 
 
-class _Before(NamedTuple):
-    """The last sample, and the columns of the first."""
-
-    state: Array
-    R: Array
-    levels: Array
-    first: Array
+class NoMemory(NamedTuple):
+    """Recursions keep theirs in `early`: its size is not known beforehand."""
 
 
-class RecursiveEstimator:
-    """Base and target by recursive least squares; `prior`: the variance that P starts from.
+@dataclass(frozen=True)
+class Options:
+    """What a saved state must have been made with."""
 
-    >>> from freefloat.model import load_model
-    >>> rls = RecursiveEstimator(load_model("planar-capture"), method="plain_rls")
-    >>> rls.update({"time": 0.0}).verdict
+    sigma: Array
+    walk: Array
+    gates: Array
+    forgetting: float = 1.0
+    probing: float = 0.0
+
+
+class RecursiveEstimator(OnlineEstimator):
+    """Linear parameters by recursive least squares; `prior`: the variance P starts from, SI.
+
+    >>> import freefloat as ff
+    >>> model = ff.load_model("planar-capture")
+    >>> params = ff.Parameters(model).free("bus.mass", "target.mass")
+    >>> ff.OnlineEstimator(model, params, method="rls").update({"time": 0.0}).verdict
     'incomplete'
     """
 
     def __init__(
         self,
         model: Model,
-        bodies: tuple[str, str] = ("bus", "target"),
+        parameters: Parameters,
         *,
-        method: Method = "modified_rls",
+        method: str = "modified-rls",
+        like: Telemetry | None = None,
+        noise: Mapping[str, float] | None = None,
+        reorder: int = 0,
         prior: float = 1e6,
+        **others: Any,
     ) -> None:
-        if method not in METHODS:
-            raise IdentificationError(f"method={method!r}: expected one of {', '.join(METHODS)}")
-        self.form = PaperForm(flatten(model), bodies)
-        told = told_by_model(model)
-        self.taken = Taken(Channels.of(self.form.system, list(told), told))
-        phi = np.concatenate([model.body(name).phi for name in bodies])
-        mu = phi[self.form.mu_places]
-        start = self.form.theta(phi)
-        self.rls: PlainRls | ModifiedRls | TwoStepRls
-        if method == "plain_rls":
-            x = np.concatenate([mu, phi[self.form.theta_places]])
-            self.rls = PlainRls(x, np.full(len(x), prior))
-        else:
-            kind = ModifiedRls if method == "modified_rls" else TwoStepRls
-            self.rls = kind(mu, start, prior, self.form.quadratic)
-        places = [*self.form.mu_places, *self.form.theta_places]
-        self.names = tuple(self.form.names[k] for k in places)
-        self.time: float | None = None
-        self._before: _Before | None = None
-        self._gained = np.zeros(6)
+        for name, usual in (("random_walk", {}), ("forgetting", 1.0)):
+            if others.get(name, usual) not in (usual, None):
+                raise IdentificationError(f"method={method!r} has no {name}; another method has")
+        self.model, self.parameters = model, parameters
+        self.system = flatten(with_fixed_values(model, parameters))
+        found = unknowns_of(self.system, parameters)
+        n = len(found.nuisance)
+        self.unknowns = Unknowns(found.free, (), found.sizes[n:], found.prior[n:])
+        names, sizes = known_channels(model, like, noise)
+        self.channels = Channels.of(self.system, names, sizes)
+        self.taken = Taken(self.channels)
+        self.recursion = recursion_of(method, self.system, parameters, prior=prior)
+        self.early: Any = self.recursion
+        self.memory: Any = NoMemory()
+        nothing = np.zeros(0)
+        self.problem: Any = Options(self.channels.sigma, nothing, nothing)
+        self._keep_books(reorder)
 
-    def update(self, sample: Sample | Mapping[str, Any]) -> RecursiveEstimate:
-        """Take one sample; the estimate after it. Never raises on a bad one."""
-        read = taken_from(sample)
-        if read is None:
-            return self._estimate("unreadable")
-        if not self.taken.read(read):
-            return self._estimate("incomplete")
-        if not np.all(np.isfinite(self.taken.vector)):
-            return self._estimate("unusable")
-        if self.time is not None and read.time <= self.time:
-            return self._estimate("duplicate" if read.time == self.time else "late")
-        return self._estimate(self._take(read.time))
+    def warm_up(self) -> None:
+        """Load or compile the regressor."""
+        home = self.channels.home
+        self.recursion.warm_up(Motion.of(home, self.taken.levels, self.taken.wrench))
 
-    def _estimate(self, verdict: Verdict) -> RecursiveEstimate:
-        return RecursiveEstimate(self.time, verdict, self.names, self.rls.x.copy())
+    @property
+    def values(self) -> Array:
+        """The estimates."""
+        return self.recursion.values
 
-    def _take(self, time: float) -> Verdict:
-        v = self.taken.vector
-        state = np.concatenate([np.zeros(3), v[3:7], v[7:10], v[:3], v[10:]])
-        if self._before is None or self.time is None:
-            columns, R = momentum_columns(self.form, state[None])
-            self._before = _Before(state, R[0], self.taken.levels.copy(), columns[0])
-            self.time = time
-            return "begun"
-        last, h = self._before, time - self.time
-        state[:3] = last.state[:3] + 0.5 * h * (last.state[7:10] + state[7:10])
-        columns, R = momentum_columns(self.form, state[None])
-        ends = ((last.state, last.R), (state, R[0]))  # the same thrust, seen from both ends
-        self._gained += 0.5 * h * sum(self._push(x, axes, last.levels) for x, axes in ends)
-        self._before = _Before(state, R[0], self.taken.levels.copy(), last.first)
-        self.time = time
-        self._rows(columns[0] - last.first)
-        return "taken"
+    @property
+    def health(self) -> Health:
+        """What became of the samples so far."""
+        counts = dict(self.counts)
+        if self.buffer.held:
+            counts["waiting"] = len(self.buffer.held)
+        return Health(counts, tuple(self.events))
 
-    def _push(self, state: Array, R: Array, levels: Array) -> Array:
-        """Force, and torque about the origin, of thrusters at these levels."""
-        thrust = self.form.system.tree.thrusters.T @ levels
-        force, torque = R @ thrust[3:], R @ thrust[:3]
-        return np.concatenate([force, torque + np.cross(state[:3], force)])
+    # -- inside ------------------------------------------------------------------------------------
 
-    def _rows(self, moved: Array) -> None:
-        form = self.form
-        linear, angular = ([0, 1], [5]) if form.is_planar else ([0, 1, 2], [3, 4, 5])
-        Y, y = moved[:, :20], self._gained - moved[:, 20]
-        if isinstance(self.rls, PlainRls):
-            kept = [*linear, *angular]
-            self.rls.update(Y[kept][:, [*form.mu_places, *form.theta_places]], y[kept])
-            return
-        phi, psi = form.split(Y[angular])
-        self.rls.update(Y[linear][:, form.mu_places], y[linear], phi, y[angular], -psi)
+    def _estimate(self, verdict: Verdict, events: tuple[Event, ...]) -> RecursiveEstimate:
+        values = np.array(self.recursion.values)[:, None]
+        return RecursiveEstimate(
+            self.time, verdict, np.nan, 0, events, self.health, self.parameters, self.unknowns,
+            values, np.zeros_like(values), 0,
+        )  # fmt: skip
+
+    def _process(self, sample: Sample) -> Verdict:
+        taken = self.taken
+        if not taken.read(sample.values):
+            return "incomplete"
+        if not np.all(np.isfinite(taken.vector)):
+            return "unusable"
+        judged = self.clock.judge(sample.time)
+        if judged == "jumped":
+            self._restart(sample.time, "clock jump", "the clock jumped")
+        elif judged != "next":
+            return "clock jump" if judged == "suspect" else judged
+        motion = Motion.of(taken.vector, taken.levels, taken.wrench)
+        has_rows = self.recursion.take(sample.time, motion)
+        self.time = sample.time
+        return "taken" if has_rows else "begun"
+
+    def _restart(self, time: float, kind: Any, why: str) -> None:
+        self.recursion.restart()
+        self._note(Event(time, kind, f"{why}: momentum counts from here"))

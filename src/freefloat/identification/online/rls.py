@@ -25,13 +25,17 @@ from freefloat.arrays import Array
 class PlainRls:
     """Covariance RLS: P and x, updated with every set of rows.
 
+    symmetric: P is made symmetric again after every update. As it is written in the literature it
+    is not, and rounding then makes P lose its sign within some hundred samples of precise data.
+
     >>> rls = PlainRls(np.zeros(1), np.full(1, 1e6))
     >>> for _ in range(3): gain = rls.update(np.ones((1, 1)), np.array([2.0]))
     >>> round(float(rls.x[0]), 6)
     1.999999
     """
 
-    def __init__(self, x: Array, variance: Array) -> None:
+    def __init__(self, x: Array, variance: Array, *, symmetric: bool = False) -> None:
+        self.symmetric = symmetric
         self.x, self.P = np.array(x, dtype=float), np.diag(np.asarray(variance, dtype=float))
 
     def update(self, Y: Array, y: Array) -> Array:
@@ -41,7 +45,17 @@ class PlainRls:
             K = np.linalg.solve(np.eye(len(y)) + Y @ across, across.T).T
             self.x = self.x + K @ (y - Y @ self.x)
             self.P = self.P - K @ across.T
+            if self.symmetric:
+                self.P = 0.5 * (self.P + self.P.T)
         return K
+
+    def arrays(self) -> dict[str, Array]:
+        """x and P, for a state file."""
+        return {"x": self.x, "P": self.P}
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        """Go on from `arrays`."""
+        self.x, self.P = arrays["x"], arrays["P"]
 
     @property
     def is_positive(self) -> bool:
@@ -74,6 +88,18 @@ class ModifiedRls:
         self.M = self.M - K @ (phi @ self.M) + K @ psi
         self.D = D
 
+    def arrays(self) -> dict[str, Array]:
+        """Everything, for a state file."""
+        parts = {"first": self.first, "second": self.second}
+        found = {f"{k}.{n}": a for k, rls in parts.items() for n, a in rls.arrays().items()}
+        return found | {"D": self.D, "M": self.M}
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        """Go on from `arrays`."""
+        self.first.restore({n: arrays[f"first.{n}"] for n in ("x", "P")})
+        self.second.restore({n: arrays[f"second.{n}"] for n in ("x", "P")})
+        self.D, self.M = arrays["D"], arrays["M"]
+
     @property
     def x(self) -> Array:
         """mu, then theta."""
@@ -99,6 +125,21 @@ class TwoStepRls:
         self.second = PlainRls(self.theta, np.full(len(self.theta), self.variance))
         for rows, right, mix in self.kept:
             self.second.update(rows, right + mix @ D)
+
+    def arrays(self) -> dict[str, Array]:
+        """Everything, for a state file."""
+        parts = {"first": self.first, "second": self.second}
+        found = {f"{k}.{n}": a for k, rls in parts.items() for n, a in rls.arrays().items()}
+        for k, name in enumerate(("phi", "y", "psi")):
+            found[f"kept.{name}"] = np.array([rows[k] for rows in self.kept])
+        return found
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        """Go on from `arrays`."""
+        self.first.restore({n: arrays[f"first.{n}"] for n in ("x", "P")})
+        self.second.restore({n: arrays[f"second.{n}"] for n in ("x", "P")})
+        kept = (arrays[f"kept.{name}"] for name in ("phi", "y", "psi"))
+        self.kept = list(zip(*kept, strict=True))
 
     @property
     def x(self) -> Array:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import cos, isfinite, sin
+from operator import itemgetter
+from struct import Struct
+from struct import error as unpackable
 from typing import Any
 
 import numpy as np
 
+from freefloat.arrays import Array
 from freefloat.identification.online.channels import Channels
 from freefloat.telemetry.stream import Sample
 
+LARGEST = 1e30  # no force is larger, and an integer that is has no floating-point number
 LATEST = 1e12  # [s]; no clock shows more
 
 
@@ -22,7 +27,11 @@ def taken_from(sample: object) -> Sample | None:
     >>> taken_from({"base.rate.x": 0.1}) is None
     True
     """
-    if isinstance(sample, Sample):
+    if type(sample) is Sample:  # as most are: no need to look closer
+        time, values = sample.time, sample.values
+        if type(time) is float and type(values) is dict and -LATEST < time < LATEST:
+            return sample
+    elif isinstance(sample, Sample):
         time, values = sample.time, sample.values
     elif isinstance(sample, Mapping):
         time, values = sample.get("time"), sample.get("values", sample)
@@ -44,33 +53,62 @@ class Taken:
         self.levels = np.zeros(len(channels.thrusters))
         self.wrench = np.zeros(6)
         self.has_wrench = self.has_inputs = False
+        self._numbers = np.zeros(len(channels.names))
+        self._pack: Any = Struct(f"{len(channels.names)}d").pack_into
+        self._pushes = _Inputs(channels.thrusters)
+        self._wrenches = _Inputs(channels.wrench)
 
-    def read(self, sample: Sample) -> bool:
+    def read(self, values: Mapping[str, Any]) -> bool:
         """Take a sample's numbers over; whether all that is needed was there."""
-        values = sample.values
-        self._read_inputs(values)
+        channels = self.channels
+        self.has_inputs = self._pushes.read(values, self.levels)
+        self.has_wrench = self._wrenches.read(values, self.wrench)
+        if self.has_wrench:
+            self.has_inputs = True
         try:
-            self.vector[self.channels.places] = self.channels.take(values)
-        except (KeyError, TypeError, ValueError):  # missing, or no number
+            self._pack(self._numbers, 0, *channels.take(values))
+        except (KeyError, TypeError, OverflowError, unpackable):  # missing, or no number
             return False
-        if self.channels.is_planar:
-            angle = 0.5 * float(self.vector[3])
+        self.vector[channels.places] = self._numbers
+        if channels.is_planar:
+            angle = 0.5 * self.vector.item(3)
             if not isfinite(angle):
                 return False
             self.vector[3], self.vector[5], self.vector[6] = 0.0, sin(angle), cos(angle)
         return True
 
-    def _read_inputs(self, values: Mapping[str, Any]) -> None:
-        self.has_wrench = self.has_inputs = False
-        for name, k in self.channels.thrusters.items():
+
+class _Inputs:
+    """Channels that are told when they change: all, some, or none of them are in a sample."""
+
+    def __init__(self, places: dict[str, int]) -> None:
+        self.places = places
+        self.names = tuple(places)
+        self.take = itemgetter(*places) if len(places) > 1 else None
+        self.pack: Any = Struct(f"{len(places)}d").pack_into
+
+    def read(self, values: Mapping[str, Any], into: Array) -> bool:
+        """Put what is there into its places; whether anything was."""
+        for name in self.names:
+            if name in values:
+                break
+        else:
+            return False
+        if self.take is not None:
+            try:
+                found = self.take(values)
+                if isfinite(sum(found)):
+                    self.pack(into, 0, *found)
+                    return True
+            except (KeyError, TypeError, OverflowError, unpackable):
+                pass  # one by one, then
+        has_any = False
+        for name, k in self.places.items():
             if name in values and _is_number(values[name]):
-                self.levels[k] = values[name]
-                self.has_inputs = True
-        for name, k in self.channels.wrench.items():
-            if name in values and _is_number(values[name]):
-                self.wrench[k] = values[name]
-                self.has_wrench = self.has_inputs = True
+                into[k] = values[name]
+                has_any = True
+        return has_any
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and isfinite(value)
+    return isinstance(value, int | float) and -LARGEST < value < LARGEST

@@ -28,7 +28,7 @@ def save_state(estimator: OnlineEstimator, path: str | Path) -> None:
     """Write everything an estimator knows; `restore_state` goes on as if nothing had happened."""
     arrays = {f"memory.{name}": array for name, array in estimator.memory._asdict().items()}
     arrays |= {f"taken.{name}": getattr(estimator.taken, name) for name in TAKEN}
-    arrays |= estimator.early.arrays()
+    arrays |= estimator.early.arrays() | estimator._more_arrays()
     content = {
         "format": FORMAT,
         "problem": _problem(estimator),
@@ -60,6 +60,7 @@ def restore_state(estimator: OnlineEstimator, path: str | Path) -> None:
     for name in TAKEN:
         _put(arrays, f"taken.{name}", getattr(estimator.taken, name), Path(path))
     estimator.early.restore(arrays)
+    estimator._restore_more(arrays)
     estimator.clock.__dict__.update(content["clock"])
     estimator.buffer.held = [Sample(float(t), values) for t, values in content["held"]]
     estimator.counts.update(content["counts"])

@@ -176,7 +176,7 @@ def set_rows(problem, now, before, dx, dy, dz, J, gain, is_probe, out):
 
     is_probe: the change of the rows with a change of the columns and of dr, instead of the rows.
     """
-    nn, n = problem.n_nuisance, problem.blocks.shape[2]
+    nn, n = problem.n_nuisance, problem.n_unknowns
     size = problem.momentum_size
     ax, ay, az = cross(dx, dy, dz, J[0], J[1], J[2])
     for r in range(problem.rows.shape[0]):
@@ -223,7 +223,7 @@ def set_ends(k, sigma, half, side, px, py, pz, slopes, moments, ends):
     Errors also make dr wrong, and with it dr x P: velocities by the trapezoidal rule, positions
     and rates by what the rule lacks (`refine_way`); side -1: the interval it starts.
     """
-    M = k.w.L[0, C]
+    inverse = 1.0 / k.w.L[0, C]
     for n in range(slopes.shape[0]):
         for r in range(6):
             ends[n, r] = slopes[n, r]
@@ -234,9 +234,9 @@ def set_ends(k, sigma, half, side, px, py, pz, slopes, moments, ends):
                 half * sigma[n] * (n == 8),
             )
         else:
-            x = (half * slopes[n, 0] - side * moments[n, 0]) / M
-            y = (half * slopes[n, 1] - side * moments[n, 1]) / M
-            z = (half * slopes[n, 2] - side * moments[n, 2]) / M
+            x = inverse * (half * slopes[n, 0] - side * moments[n, 0])
+            y = inverse * (half * slopes[n, 1] - side * moments[n, 1])
+            z = inverse * (half * slopes[n, 2] - side * moments[n, 2])
         ax, ay, az = cross(x, y, z, px, py, pz)
         ends[n, 3] += ax
         ends[n, 4] += ay
@@ -249,18 +249,27 @@ def covariances(problem, m, k, half, is_lost):
     n_rows = problem.rows.shape[0]
     px, py, pz = m.momentum[0], m.momentum[1], m.momentum[2]
     set_ends(k, problem.sigma, half, -1.0, px, py, pz, m.slopes, m.moments, k.starts)
+    own, shared = k.own, k.shared
+    for i in range(6):
+        for j in range(6):
+            own[i, j] = shared[i, j] = 0.0
+    for n in range(k.ends.shape[0]):
+        end, before, start = k.ends[n], m.ends[n], k.starts[n]
+        for j in range(3, 6):  # linear rows know nothing of where the interval starts
+            # twice the slope is taken off: the start counts -slope, dr x P on both sides +
+            start[j] -= 2.0 * m.slopes[n, j]
+        for i in range(6):
+            for j in range(i + 1):
+                own[i, j] += end[i] * end[j]
+            for j in range(3, 6):
+                shared[i, j] += before[i] * start[j]
+        for i in range(3, 6):
+            for j in range(3, i + 1):
+                own[i, j] += start[i] * start[j]
     for a in range(n_rows):
-        i = problem.rows[a]
         for b in range(n_rows):
-            j = problem.rows[b]
-            own = shared = 0.0
-            for n in range(k.ends.shape[0]):
-                # twice the slope is taken off: the start counts -slope, dr x P on both sides +
-                sj = k.starts[n, j] - 2.0 * m.slopes[n, j] if j >= 3 else 0.0
-                si = k.starts[n, i] - 2.0 * m.slopes[n, i] if i >= 3 else 0.0
-                own += k.ends[n, i] * k.ends[n, j] + si * sj
-                shared += m.ends[n, i] * sj
-            k.C[a, b], k.X[a, b] = own, shared
+            i, j = problem.rows[a], problem.rows[b]
+            k.C[a, b], k.X[a, b] = own[max(i, j), min(i, j)], shared[i, j]
     for a in range(n_rows):  # linear ones too, for this sample alone: so the gate knows of it
         k.C[a, a] += m.unsure[problem.rows[a]]
     for kind in range(2):
@@ -277,7 +286,7 @@ def covariances(problem, m, k, half, is_lost):
 
 @inlined
 def set_factors(m, k):
-    """k.G = factor^-1 X and k.D, the factor of C - G^T G; whether there is one."""
+    """k.G = factor^-T X and k.D, the upper factor of C - G^T G; whether there is one."""
     n = k.C.shape[0]
     for a in range(n):
         for b in range(n):
@@ -287,7 +296,7 @@ def set_factors(m, k):
             for b in range(n):
                 total = k.G[a, b]
                 for j in range(a):
-                    total -= m.factor[a, j] * k.G[j, b]
+                    total -= m.factor[j, a] * k.G[j, b]
                 k.G[a, b] = total / m.factor[a, a]
     for a in range(n):
         for b in range(n):
@@ -300,7 +309,7 @@ def set_factors(m, k):
 
 @inlined
 def whiten(k, before, rows):
-    """rows (m, N + 1) = D^-1 (rows - G^T before), in place."""
+    """rows (m, N + 1) = D^-T (rows - G^T before), in place."""
     n, width = rows.shape
     for a in range(n):
         for j in range(n):
@@ -310,7 +319,7 @@ def whiten(k, before, rows):
                     rows[a, c] -= g * before[j, c]
     for a in range(n):
         for j in range(a):
-            d = k.D[a, j]
+            d = k.D[j, a]
             for c in range(width):
                 rows[a, c] -= d * rows[j, c]
         d = 1.0 / k.D[a, a]

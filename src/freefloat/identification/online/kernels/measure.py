@@ -1,7 +1,7 @@
 """What the filter needs to know of one sample, and of a probe of its noise.
 
-The probe is the sample with every reading moved by its standard deviation, up or down by chance
-(and the opposite): what it does to the columns is what noise does, in the mean.
+The probe is the sample with every reading moved by its standard deviation, up or down by chance:
+what it does to the columns is what noise does, in the mean.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def signs_of(count):
 def move_sample(problem, k, side, bits, more):
     """k.sample = k.original with every source moved by its deviation, up or down as bits say.
 
-    side: 1 or -1; 0 leaves it as it is.
+    side: 1; 0 leaves it as it is.
     """
     s, o, turn = k.sample, k.original, k.turn
     n = k.w.U.shape[0]
@@ -61,13 +61,13 @@ def measure(problem, m, k, s):
     count = m.counts[N_TAKEN] + m.counts[N_GATED]
     bits, more = signs_of(2 * count), signs_of(2 * count + 1)
     x = y = z = 0.0
-    for turn in range(3):  # up, down, and at last as it is: then the links stand as they do
-        move_sample(problem, k, (1.0, -1.0, 0.0)[turn], bits, more)
+    for turn in range(2):  # moved, and at last as it is: then the links stand as they do
+        move_sample(problem, k, 1.0 - turn, bits, more)
         x, y, z = columns(problem, k.w, k.Y, k.energy, k.sample, k.tables[turn])
     for a in range(6):
         for p in range(k.columns.shape[1]):
-            k.probe[a, p] = 0.5 * (k.tables[0, a, p] - k.tables[1, a, p])
-            k.columns[a, p] = k.tables[2, a, p]
+            k.probe[a, p] = k.tables[0, a, p] - k.tables[1, a, p]
+            k.columns[a, p] = k.tables[1, a, p]
     first_columns(problem, k.w, k.firsts)
     a, b, c, d, e, f, g, h, i_ = root_axes(k.w.root)
     k.axes[3, 0], k.axes[3, 1], k.axes[3, 2] = a, b, c

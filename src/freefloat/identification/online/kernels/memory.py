@@ -9,9 +9,10 @@ import numpy as np
 from freefloat.dynamics.kernels.newton_euler import Work, new_work
 from freefloat.dynamics.tree import Parameters as Numbers
 from freefloat.dynamics.tree import Tree
+from freefloat.identification.online.kernels.triangle import ROOM
 
-# What became of a sample.
-BEGUN, TAKEN, GATED, BROKEN, UNUSABLE, SPIKY = range(6)
+# What became of a sample; GAP: nothing yet, since momentum must be found anew first.
+BEGUN, TAKEN, GATED, BROKEN, UNUSABLE, SPIKY, GAP = range(7)
 
 # Places in Memory.counts: samples in the segment's history (0 to 4), samples with rows in the
 # segment, samples taken, samples gated, the last 60 verdicts as bits, samples taken since the last
@@ -30,12 +31,13 @@ class Problem(NamedTuple):
     tree: Tree
     par: Numbers  # parameters of the model, about which the unknowns count
     links: np.ndarray  # (active,) links with unknowns
-    spans: np.ndarray  # (active, 2) the unknowns that act on each
-    blocks: np.ndarray  # (active, 10, unknowns) change of a link's phi with each unknown
+    entries: np.ndarray  # (k, 2) which of the links' phi (10 link + place) moves with which unknown
+    entry_sizes: np.ndarray  # (k,) and by how much; in the order of the unknowns
     rotor_blocks: np.ndarray  # (rotors, unknowns)
     sigma: np.ndarray  # (sources,) standard deviations, see momenta.py
     rows: np.ndarray  # (m,) which of the six equations the root has
     n_nuisance: int
+    n_unknowns: int  # without the nuisance
     momentum_size: float  # unit of the initial momentum [N s]
     walk: np.ndarray  # (nuisance + unknowns,) variance of a random walk per second
     gates: np.ndarray  # (2,) largest NIS for all rows and for the linear ones; 0: no gate
@@ -82,7 +84,7 @@ class Memory(NamedTuple):
     bias: np.ndarray  # (N, N + 1)
     x: np.ndarray  # (N,)
     worst: np.ndarray  # (N,) the direction that is noise for the greatest part
-    spread: np.ndarray  # (N, N) factor of 1 - A
+    spread: np.ndarray  # (N, N) upper factor of 1 - A
     wx: np.ndarray  # (unknowns,) of the weights
     phi: np.ndarray  # (links, 10) for the weights
     rotor: np.ndarray  # (rotors,)
@@ -107,7 +109,7 @@ class Scratch(NamedTuple):
     columns: np.ndarray
     firsts: np.ndarray
     ways: np.ndarray  # (3, unknowns) change of dr with each unknown
-    tables: np.ndarray  # (3, 6, unknowns + 1) columns of the probe, up and down, and of the sample
+    tables: np.ndarray  # (2, 6, unknowns + 1) columns of the probe and of the sample
     probe: np.ndarray
     probe_velocity: np.ndarray
     slopes: np.ndarray
@@ -125,6 +127,9 @@ class Scratch(NamedTuple):
     rows: np.ndarray
     probe_rows: np.ndarray
     plain: np.ndarray  # (2, m, N + 1) rows and probe rows as the next sample's need them
+    turned: np.ndarray  # see `turn_in`
+    own: np.ndarray  # (6, 6)
+    shared: np.ndarray  # (6, 6)
     C: np.ndarray
     X: np.ndarray
     G: np.ndarray
@@ -133,6 +138,7 @@ class Scratch(NamedTuple):
     H: np.ndarray
     U: np.ndarray
     V: np.ndarray
+    Z: np.ndarray
     S: np.ndarray
     left: np.ndarray
     row: np.ndarray
@@ -144,7 +150,7 @@ class Scratch(NamedTuple):
 
 def new_memory(problem: Problem) -> Memory:
     """The memory of a filter that has seen nothing."""
-    tree, n = problem.tree, problem.blocks.shape[2]
+    tree, n = problem.tree, problem.n_unknowns
     N, m, k = problem.n_nuisance + n, len(problem.rows), len(tree.thruster_link)
     c, sources = len(tree.links) - 1 + len(tree.rotor_link), len(problem.sigma)
     return Memory(
@@ -171,7 +177,7 @@ def new_memory(problem: Problem) -> Memory:
 
 def new_scratch(problem: Problem, memory: Memory) -> Scratch:
     """Space for updates; its weights are the memory's own arrays."""
-    tree, n = problem.tree, problem.blocks.shape[2]
+    tree, n = problem.tree, problem.n_unknowns
     N, m, links = problem.n_nuisance + n, len(problem.rows), len(tree.links)
     c, sources = len(memory.still), len(problem.sigma)
     weights = Numbers(memory.phi, memory.rotor, problem.par.spring)
@@ -180,15 +186,16 @@ def new_scratch(problem: Problem, memory: Memory) -> Scratch:
         w=new_work(tree), weights=weights, Y=np.zeros((6, 10 * links)), energy=np.zeros(10 * links),
         sample=np.zeros(10 + 2 * c), original=np.zeros(10 + 2 * c), turn=np.zeros(3),
         columns=np.zeros(wide), firsts=np.zeros((4, n)), ways=np.zeros((3, n)),
-        tables=np.zeros((3, *wide)), probe=np.zeros(wide),
+        tables=np.zeros((2, *wide)), probe=np.zeros(wide),
         probe_velocity=np.zeros(3), slopes=np.zeros(tall), moments=np.zeros((sources, 3)),
         ends=np.zeros(tall),
         starts=np.zeros(tall), times=np.zeros(4), velocities=np.zeros((4, 3)),
         positions=np.zeros((4, 3)), axes=np.zeros((4, 9)), coefficients=np.zeros((4, 4)),
         gain=np.zeros(12), lag=np.zeros(3), after=np.zeros(3), rows=np.zeros((m, N + 1)),
-        probe_rows=np.zeros((m, N + 1)), plain=np.zeros((2, m, N + 1)),
-        C=np.zeros((m, m)), X=np.zeros((m, m)), G=np.zeros((m, m)), D=np.zeros((m, m)),
-        F=np.zeros((m, m)), H=np.zeros((m, m)), U=np.zeros((N, m)), V=np.zeros((N, m)),
+        probe_rows=np.zeros((m, N + 1)), plain=np.zeros((2, m, N + 1)), turned=np.zeros(ROOM),
+        own=np.zeros((6, 6)), shared=np.zeros((6, 6)), C=np.zeros((m, m)), X=np.zeros((m, m)),
+        G=np.zeros((m, m)), D=np.zeros((m, m)), F=np.zeros((m, m)), H=np.zeros((m, m)),
+        U=np.zeros((N, 6)), V=np.zeros((N, 6)), Z=np.zeros((N, 6)),
         S=np.zeros((m, m)), left=np.zeros(m), row=np.zeros(N + 1), g=np.zeros(N + 1),
         d=np.zeros(N), pushed=np.zeros(N), W=np.zeros((N, N)),
     )  # fmt: skip

@@ -68,31 +68,30 @@ def columns(problem, w, Y, energy, s, out):
     Returns the root's velocity in root axes, links placed and moving. Scratch: Y (6, 10 links),
     energy (10 links).
     """
-    tree, par, n = problem.tree, problem.par, problem.blocks.shape[2]
+    tree, par, n = problem.tree, problem.par, problem.n_unknowns
     ux, uy, uz = set_sample(tree, w, s)
     L, U = w.L, w.U
     for a in range(problem.links.shape[0]):
         momentum_columns(L, problem.links[a], ux, uy, uz, Y, energy)
-    n_joints = L.shape[0] - 1
+    n_joints, entry = L.shape[0] - 1, 0
     for p in range(n):
         lx = ly = lz = px = py = pz = 0.0
-        for a in range(problem.links.shape[0]):
-            if p < problem.spans[a, 0] or p >= problem.spans[a, 1]:
-                continue
-            first = 10 * problem.links[a]
-            for k in range(10):
-                size = problem.blocks[a, k, p]
-                lx, ly, lz = (
-                    lx + size * Y[0, first + k],
-                    ly + size * Y[1, first + k],
-                    lz + size * Y[2, first + k],
-                )
-                px, py, pz = (
-                    px + size * Y[3, first + k],
-                    py + size * Y[4, first + k],
-                    pz + size * Y[5, first + k],
-                )
+        while entry < problem.entries.shape[0] and problem.entries[entry, 1] == p:
+            place, size = problem.entries[entry, 0], problem.entry_sizes[entry]
+            lx, ly, lz = (
+                lx + size * Y[0, place],
+                ly + size * Y[1, place],
+                lz + size * Y[2, place],
+            )
+            px, py, pz = (
+                px + size * Y[3, place],
+                py + size * Y[4, place],
+                pz + size * Y[5, place],
+            )
+            entry += 1
         for r in range(tree.rotor_link.shape[0]):
+            if problem.rotor_blocks[r, p] == 0.0:
+                continue
             size = problem.rotor_blocks[r, p] * tree.rotors[r, 3] * U[n_joints + r, DQ]
             x, y, z = rotate(
                 L, tree.rotor_link[r], tree.rotors[r, 0], tree.rotors[r, 1], tree.rotors[r, 2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from freefloat.binding import opened
 from freefloat.compilation import inlined, kernel
 from freefloat.dynamics.kernels.spatial import C
 from freefloat.identification.online.kernels.echo import (
@@ -29,12 +30,14 @@ from freefloat.identification.online.kernels.memory import (
     BROKEN,
     CHI2,
     DOF,
+    GAP,
     GATED,
     HISTORY,
     LEVEL,
     N_GATED,
     N_ROWS,
     N_TAKEN,
+    N_WRENCH,
     NIS,
     ROWS_HERE,
     SETTLED,
@@ -47,19 +50,25 @@ from freefloat.identification.online.kernels.memory import (
     WRONG,
 )
 from freefloat.identification.online.kernels.momenta import gather_outboard
+from freefloat.identification.online.kernels.notice import ALL, NOTHING, noticed
 from freefloat.identification.online.kernels.spikes import is_spike
 from freefloat.identification.online.kernels.switch import integrate_inputs, switch
 from freefloat.identification.online.kernels.triangle import (
+    factor_clear_part,
     forget,
     let_wander,
-    rotate_in,
     solve_corrected,
+    turn_in,
 )
 
 HUGE = 1e12  # no reading in SI units is larger
 UNSETTLED = 30.0  # times the gate, as long as weights are those of a model that may be far off
 ROWS_EACH = 8  # rows for every unknown before an estimate makes weights: fewer may hide an outlier
 FEWEST = 4  # the same where nobody looks for outliers
+LONG = 10.0  # usual steps without a sample after which momentum is found anew, if anything pushes
+# The part of the information that is noise moves by one in so many samples: it is found anew with
+# every sample of the first FRESH, and with every SELDOM-th later, when it has moved by 3 % at most.
+FRESH, SELDOM = 128, 4
 STILL = 5.0  # standard deviations of its rate within which a joint rests
 
 
@@ -137,8 +146,6 @@ def absorb(problem, m, k):
         for i in range(N + 1):
             m.rows[r, i] = k.plain[0, r, i]
             m.probe_rows[r, i] = k.plain[1, r, i]
-        left = rotate_in(m.triangle, k.rows[r])
-        m.numbers[CHI2] += left * left
         for i in range(N):
             f = k.probe_rows[r, i]
             if f != 0.0:
@@ -146,6 +153,7 @@ def absorb(problem, m, k):
                     m.bias[i, j] += f * k.probe_rows[r, j]
         for j in range(n):
             m.factor[r, j] = k.D[r, j]
+    m.numbers[CHI2] += turn_in(m.triangle, k.rows, k.turned)
     m.counts[N_ROWS] += n
     m.counts[ROWS_HERE] += 1
 
@@ -160,10 +168,13 @@ def renew_estimate(problem, m, k):
     """
     count = m.counts[N_TAKEN]
     if count % problem.every[0] == 0:
-        n_rows = float(m.counts[SINCE_CHANGE]) * k.rows.shape[0]
-        m.numbers[SHARE], m.numbers[WRONG] = solve_corrected(
-            m.triangle, m.bias, n_rows, m, m.spread, k.W, k.g
-        )
+        is_fresh = min(m.counts[SINCE_CHANGE], m.counts[ROWS_HERE]) < FRESH
+        if is_fresh or count % (SELDOM * problem.every[0]) == 0:
+            n_rows = float(m.counts[SINCE_CHANGE]) * k.rows.shape[0]
+            m.numbers[SHARE], m.numbers[WRONG] = factor_clear_part(
+                m.triangle, m.bias, n_rows, m, m.spread, k.W
+            )
+        solve_corrected(m.triangle, m.bias, m.spread, m.x, k.g)
     each = ROWS_EACH if problem.gates[0] > 0.0 else FEWEST
     is_enough = m.counts[SINCE_CHANGE] * k.rows.shape[0] >= each * m.x.shape[0]
     if count % problem.every[1] == 0 and is_enough and m.numbers[SHARE] == 1.0:
@@ -182,13 +193,12 @@ def renew_weights(problem, m, nn):
     for i in range(m.phi.shape[0]):
         for j in range(10):
             m.phi[i, j] = problem.par.phi[i, j]
-    for a in range(problem.links.shape[0]):
-        for j in range(10):
-            for p in range(problem.spans[a, 0], problem.spans[a, 1]):
-                m.phi[problem.links[a], j] += problem.blocks[a, j, p] * m.wx[p]
+    for e in range(problem.entries.shape[0]):
+        place, p = problem.entries[e, 0], problem.entries[e, 1]
+        m.phi[place // 10, place % 10] += problem.entry_sizes[e] * m.wx[p]
     for r in range(m.rotor.shape[0]):
         m.rotor[r] = problem.par.rotor[r]
-        for p in range(problem.blocks.shape[2]):
+        for p in range(problem.n_unknowns):
             m.rotor[r] += problem.rotor_blocks[r, p] * m.wx[p]
 
 
@@ -320,24 +330,54 @@ def take_rows(problem, m, k, t, s):
     return TAKEN
 
 
+@inlined
+def is_gap(m, t, levels):
+    """Whether forces may have acted unseen since the last sample."""
+    step = m.numbers[STEP]
+    if m.counts[HISTORY] == 0 or step == 0.0 or t - m.times[3] <= LONG * step:
+        return False
+    if m.counts[N_WRENCH] > 0:
+        return True
+    for n in range(levels.shape[0]):  # noqa: SIM110
+        if m.levels[n] != 0.0 or levels[n] != 0.0:
+            return True
+    return False
+
+
 @kernel
-def tell_inputs(problem, m, t, levels, wrench, has_wrench):
+def tell_inputs(bound, t, has_wrench):
     """Thruster levels [N] and the commanded wrench from t on, between samples."""
+    problem, m, _, _, levels, wrench = opened(bound)
     integrate_inputs(problem, m, t, levels, wrench, has_wrench)
     switch(problem, m, t, levels)
 
 
 @kernel
-def take_sample(problem, m, k, t, s, levels, wrench, has_wrench):
-    """One sample s at t, with the inputs from then on; what became of it."""
+def take_sample(bound, t, has_wrench, watched):
+    """The sample at t, with the inputs from then on; what became of it, and what is odd times 8.
+
+    watched: NOTHING, GAPS (then `notice_sample` does the rest, later) or ALL.
+    """
+    problem, m, k, s, levels, wrench = opened(bound)
+    if watched != NOTHING and is_gap(m, t, levels):
+        return GAP
     if not is_usable(t, s):
         return UNUSABLE
     integrate_inputs(problem, m, t, levels, wrench, has_wrench)
     is_guarded = problem.gates[0] > 0.0 and m.numbers[SETTLED] == 0.0  # later, the gate does it
     if is_guarded and is_spike(problem, m, t, s):
         m.counts[N_GATED] += 1
-        verdict = SPIKY
+        code = SPIKY
     else:
-        verdict = take_rows(problem, m, k, t, s)
+        code = take_rows(problem, m, k, t, s)
     switch(problem, m, t, levels)
-    return verdict
+    if watched == ALL and code in (TAKEN, GATED):
+        return code + 8 * noticed(problem, m, code)
+    return code
+
+
+@kernel
+def notice_sample(bound, code):
+    """What is odd about the sample that this became of."""
+    problem, m, _, _, _, _ = opened(bound)
+    return noticed(problem, m, code)

@@ -1,0 +1,88 @@
+"""The estimator of record for channels of different rates: fed with frames instead of samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from freefloat.identification.online.channels import channel_rates, needed_names, told_by_model
+from freefloat.identification.online.estimate import Estimate
+from freefloat.identification.online.estimator import OnlineEstimator
+from freefloat.identification.online.gather import Frame, Gatherer
+from freefloat.identification.online.health import Verdict
+from freefloat.identification.parameters import Parameters
+from freefloat.model.model import Model
+from freefloat.telemetry.channels import Telemetry
+from freefloat.telemetry.stream import Sample
+
+
+def has_different_rates(model: Model, like: Telemetry | None) -> bool:
+    """Whether the channels that momentum is made of come at different rates."""
+    names = list(told_by_model(model)) if like is None else list(like.names)
+    wanted = [n for n in names if n in set(needed_names(model))]
+    rates = list(channel_rates(model, like, wanted).values())
+    return len(rates) > 1 and max(rates) > 1.05 * min(rates)  # 5 %: dropped samples are no rate
+
+
+class GatheringEstimator(OnlineEstimator):
+    """An OnlineEstimator whose samples may have any part of the channels, at any rate.
+
+    A sample that completes no frame yet is `gathered`; estimates come half a pace of the slowest
+    channel later than its readings.
+    """
+
+    def __init__(self, model: Model, parameters: Parameters, **options: Any) -> None:
+        super().__init__(model, parameters, **options)
+        rates = channel_rates(model, options.get("like"), self.channels.names)
+        self.gatherer = Gatherer.of(self.channels, rates)
+
+    def finish(self) -> Estimate:
+        """Use what is still held back; the last estimate."""
+        estimate = super().finish()
+        frames = self.gatherer.ready(np.inf)
+        for frame in frames:
+            self._take_frame(frame)
+        return self.estimate if frames else estimate
+
+    def _process(self, sample: Sample) -> Verdict:
+        gatherer, clock, time = self.gatherer, self.clock, sample.time
+        if clock.last is not None and abs(time - clock.last) > clock.jump:
+            if clock.judge(time) == "suspect":
+                return "clock jump"
+            gatherer.clear()
+            self._restart(time, "clock jump", "the clock jumped")
+        clock.last = time if clock.last is None else max(clock.last, time)
+        clock.suspect = None
+        verdict: Verdict = "gathered"
+        for frame in gatherer.push(sample):
+            verdict = self._take_frame(frame)
+        if not gatherer.has_taken:
+            return "late" if any(n in sample.values for n in gatherer.names) else "incomplete"
+        return verdict
+
+    def _take_frame(self, frame: Frame) -> Verdict:
+        """One frame through the filter, with the noise that its readings leave."""
+        taken, sigma, values = self.taken, self.problem.sigma, dict(frame.values)
+        for told in frame.pushes:
+            if told.time < frame.time:
+                taken.read(told.values)
+                self._tell_inputs(told.time)
+            else:
+                values |= told.values
+        usual = sigma.copy()
+        for source, name in self._sources():
+            sigma[source] = usual[source] * frame.shares[name]
+        verdict = self._take_read(frame.time) if taken.read(values) else "incomplete"
+        sigma[:] = usual
+        return verdict
+
+    def _sources(self) -> list[tuple[Any, str]]:
+        """Which sources of error the channels have."""
+        return list(zip(self.channels.sources, self.channels.names, strict=True))
+
+    def _more_arrays(self) -> dict[str, np.ndarray]:
+        return self.gatherer.arrays()
+
+    def _restore_more(self, arrays: dict[str, np.ndarray]) -> None:
+        self.gatherer.restore(arrays)
