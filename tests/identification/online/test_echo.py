@@ -10,10 +10,10 @@ import pytest
 from freefloat.compilation import kernel
 from freefloat.identification.online.kernels import echo
 from freefloat.identification.online.kernels.interval import set_factors, whiten
-from freefloat.identification.online.kernels.triangle import let_wander, rotate_in
+from freefloat.identification.online.kernels.triangle import ROOM, let_wander, turn_in
 
 Memory = namedtuple("Memory", "counts factor rows echo unheard triangle x")
-Scratch = namedtuple("Scratch", "C X G D F H S rows probe_rows plain left g d pushed")
+Scratch = namedtuple("Scratch", "C X G D F H S rows probe_rows plain turned left g d pushed")
 N, ROWS, STEPS = 4, 3, 15
 
 
@@ -25,7 +25,12 @@ def new():
         rows=np.zeros((ROWS, N + 1)), echo=np.zeros((ROWS, N + 1)),
         unheard=np.zeros((ROWS, ROWS)), triangle=np.eye(N, N + 1), x=np.zeros(N),
     )  # fmt: skip
-    vectors = {"left": np.zeros(ROWS), "g": np.zeros(N + 1), "d": np.zeros(N)}
+    vectors = {
+        "turned": np.zeros(ROOM),
+        "left": np.zeros(ROWS),
+        "g": np.zeros(N + 1),
+        "d": np.zeros(N),
+    }
     return m, Scratch(**square, **tables, **vectors, pushed=np.zeros(N))
 
 
@@ -41,8 +46,7 @@ def take(m, k, bias, row, variance):
     if echo.is_echoing(m):
         is_sound = is_sound and echo.hear(m, k)
         echo.pass_on(m, k)
-    for r in range(k.rows.shape[0]):
-        rotate_in(m.triangle, k.rows[r])
+    turn_in(m.triangle, k.rows, k.turned)
     return is_sound
 
 

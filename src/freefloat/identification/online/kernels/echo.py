@@ -70,14 +70,14 @@ def wander_echo(m, k, last, variance):
 def hear(m, k):
     """k.rows and k.probe_rows without the echo, and white again; whether that can be done.
 
-    The rows say  r x + F eta + e = z  with F = D^-1 G^T.
+    The rows say  r x + F eta + e = z  with F = D^-T G^T.
     """
     n, N = k.rows.shape[0], m.x.shape[0]
     for a in range(n):
         for b in range(n):
             total = k.G[b, a]
             for j in range(a):
-                total -= k.D[a, j] * k.F[j, b]
+                total -= k.D[j, a] * k.F[j, b]
             k.F[a, b] = total / k.D[a, a]
     for a in range(n):
         for b in range(n):
@@ -105,15 +105,15 @@ def hear(m, k):
 
 
 @inlined
-def whiten_by(L, rows):
-    """rows = L^-1 rows."""
+def whiten_by(U, rows):
+    """rows = U^-T rows, for an upper factor."""
     n, width = rows.shape
     for a in range(n):
         for j in range(a):
-            f = L[a, j]
+            f = U[j, a]
             for c in range(width):
                 rows[a, c] -= f * rows[j, c]
-        f = 1.0 / L[a, a]
+        f = 1.0 / U[a, a]
         for c in range(width):
             rows[a, c] *= f
 
