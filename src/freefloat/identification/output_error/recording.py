@@ -12,7 +12,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.integrate import require_stable_step
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.state import Start
-from freefloat.dynamics.tree import System, flatten
+from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError, IdentificationError
 from freefloat.excitation.plan import Plan
 from freefloat.identification.output_error.driving import (
@@ -76,10 +76,10 @@ class Recording:
         """The model with the roles that the driving takes."""
         return self.driving.model
 
-    @cached_property
+    @property
     def system(self) -> System:
         """The model's arrays, at its own numbers."""
-        return flatten(self.model)
+        return self.driving.system
 
     @cached_property
     def times(self) -> Array:
@@ -170,20 +170,40 @@ def recording_of(
     plan: Plan | None = None,
     step: float,
     has_delays: bool = False,
+    trims: tuple[bool, bool] = (True, True),
     place: str = "",
 ) -> Recording:
     """The recording of a flight; raises IdentificationError for what it lacks.
 
-    has_delays: samples will be looked for between records.
+    has_delays: samples will be looked for between records. trims: whether the start and the end,
+    where smoothed motion is known poorly, may be left out; not where the state there matters.
     """
     try:
         driving = (
             driving_by_telemetry(model, telemetry) if plan is None else driving_by_plan(model, plan)
         )
+        driving = _inside(driving, telemetry, trims)
         found = _on_grid(driving, telemetry, plan, step, has_delays, place)
         return replace(found, telemetry=telemetry if plan is None else None)
     except IdentificationError as error:
         raise IdentificationError(f"{place}{error}") from None
+
+
+def _inside(driving: Driving, telemetry: Telemetry, trims: tuple[bool, bool]) -> Driving:
+    """The driving without its margins, from one sample of the finest channel to another."""
+    before, after = (
+        m if is_trimmed else 0.0 for m, is_trimmed in zip(driving.margins, trims, strict=True)
+    )
+    first, last = driving.first + before, driving.last - after
+    times = max((c.time for c in telemetry.channels.values()), key=len)
+    inside = times[(times >= first - 1e-9) & (times <= last + 1e-9)]
+    if len(inside) < 2:
+        return driving
+    return replace(
+        driving,
+        first=float(inside[0]) if before else first,
+        last=float(inside[-1]) if after else last,
+    )
 
 
 def _on_grid(
@@ -194,7 +214,7 @@ def _on_grid(
     has_delays: bool,
     place: str,
 ) -> Recording:
-    system = flatten(driving.model)
+    system = driving.system
     first, last = driving.first, driving.last
     slack = 1e-9
     streams = [
