@@ -100,7 +100,7 @@ class Problem:
         """Predicted minus measured of the only recording, with the values of recording r."""
         values = self.unknowns.values(theta, r)
         recording = self.recordings[0]
-        system = renumbered(recording.system, _of_model(values))
+        system = renumbered(recording.system, of_model(values))
         readings = predicted_errors(recording, system, values, [])
         return None if readings is None else [reading.errors for reading in readings]
 
@@ -127,7 +127,7 @@ class Problem:
         recording = self.recordings[r]
         places, names, mix = self.unknowns.columns(r)
         values = self.unknowns.values(theta, r)
-        own = _of_model(values)
+        own = of_model(values)
         key = (id(recording), *own.values())
         if key not in systems:
             systems[key] = renumbered(recording.system, own)
@@ -177,7 +177,7 @@ class Problem:
         return replace(self, recordings=short, noise=noise, reach=NEAR)
 
 
-def _of_model(values: Mapping[str, float]) -> dict[str, float]:
+def of_model(values: Mapping[str, float]) -> dict[str, float]:
     """The values that belong to the dynamics rather than to starts and sensors."""
     return {n: v for n, v in values.items() if not (n.startswith("start.") or is_of_sensor(n))}
 

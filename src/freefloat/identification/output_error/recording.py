@@ -67,9 +67,10 @@ class Recording:
     step: float
     every: int
     n_records: int
+    telemetry: Telemetry
+    is_planned: bool  # a plan drives it, rather than the telemetry
     place: str = ""  # "recording 2: " where there are several
     notes: tuple[str, ...] = ()
-    telemetry: Telemetry | None = None  # what drives it, unless a plan does
 
     @property
     def model(self) -> Model:
@@ -183,8 +184,7 @@ def recording_of(
             driving_by_telemetry(model, telemetry) if plan is None else driving_by_plan(model, plan)
         )
         driving = _inside(driving, telemetry, trims)
-        found = _on_grid(driving, telemetry, plan, step, has_delays, place)
-        return replace(found, telemetry=telemetry if plan is None else None)
+        return _on_grid(driving, telemetry, plan, step, has_delays, place)
     except IdentificationError as error:
         raise IdentificationError(f"{place}{error}") from None
 
@@ -245,8 +245,8 @@ def _on_grid(
         names = ", ".join(guessed[:3]) + (" ..." if len(guessed) > 3 else "")
         notes.append(f"noise estimated from the residuals, none was given: {names}")
     return Recording(
-        driving, tuple(streams), start, first, interval / every, every, n_records, place,
-        tuple(notes),
+        driving, tuple(streams), start, first, interval / every, every, n_records, telemetry,
+        plan is not None, place, tuple(notes),
     )  # fmt: skip
 
 
