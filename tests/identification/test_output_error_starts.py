@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import freefloat as ff
 from freefloat.excitation import Moves
+from freefloat.excitation.commands import Wave
 from freefloat.identification.output_error import estimate
 from freefloat.identification.output_error.modal_start import modal_start
 from freefloat.identification.output_error.problem import Problem, stated_noise
@@ -97,3 +100,21 @@ def test_bounds_hold_for_starts_too() -> None:
     problem = problem_of(wanted, FLIGHT, KICKED)
     start = modal_start(problem, problem.unknowns.start)
     assert start is not None and np.all(start >= problem.unknowns.lower)
+
+
+@pytest.mark.parametrize("start", [0.0, 0.003, 0.01, 0.3])
+def test_friction_is_found_from_next_to_nothing_and_from_far_too_much(start: float) -> None:
+    arm = with_parameters(ff.load_model("cbk-arm"), {"arm_1.drive.friction": 0.1})
+    plan = replace(ff.default_plan(arm, duration=20.0), torques={"arm_1.motor": Wave(0.3, 6.0)})
+    flight = ff.simulate(arm, plan, seed=1, step=5e-3)
+    off = with_parameters(arm, {"arm_1.drive.friction": start})
+    wanted = ff.Parameters(off).free("arm_1.drive.*")
+    fit = ff.identify(off, wanted, flight, method="output_error", plan=plan)
+    truth = {p.name: p.value for p in ff.Parameters(arm)}
+    assert fit.is_trustworthy, fit.status
+    assert max(abs(e.value - truth[e.name]) / e.std for e in fit.estimates) < 4.0
+    assert fit["arm_1.drive.friction"].status == "seen"
+    # a model file has no place for the rest of a drive; everything else is written into it
+    assert any("no place for it: arm_1.drive.rest" in note for note in fit.notes)
+    drive = fit.model.joint("arm_1").drive
+    assert drive is not None and drive.friction == fit["arm_1.drive.friction"].value

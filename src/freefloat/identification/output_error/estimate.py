@@ -166,7 +166,7 @@ def _horizons(problem: Problem, asked: Sequence[float] | None) -> list[float]:
     longest = max(r.times[-1] - r.first for r in problem.recordings)
     if asked is None:
         fields = {u.name.rpartition(".")[2] for u in problem.unknowns.items}
-        asked = HORIZONS if fields & {"stiffness", "length"} else ()
+        asked = HORIZONS if fields & {"stiffness", "length", "friction"} else ()
     return [seconds for seconds in asked if seconds < 0.8 * longest]
 
 

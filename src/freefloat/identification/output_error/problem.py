@@ -63,7 +63,7 @@ class Problem:
     noise: tuple[tuple[tuple[RowNoise, ...], ...], ...]
     robust: Loss | None = None
     origin: Array | None = None  # of the ridge that keeps unseen directions from running away
-    reach: float = FAR  # its width, in natural sizes
+    reach: float = FAR  # its width, in what each unknown may well be off
 
     def evaluate(self, theta: Array) -> Evaluation | None:
         """The problem at theta; None where the flight is not finite."""
@@ -160,7 +160,7 @@ class Problem:
                 rows.append(np.eye(len(theta))[k] / std)
                 left.append((theta[k] - mean) / std)
         if self.origin is not None:
-            far = self.reach * self.unknowns.sizes
+            far = self.reach * self.unknowns.room
             rows += list(np.diag(1.0 / far))
             left += list((theta - self.origin) / far)
         return np.reshape(rows, (-1, len(theta))), np.array(left)
