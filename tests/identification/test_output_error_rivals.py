@@ -14,7 +14,7 @@ from freefloat.identification.output_error.driving import driving_by_plan
 from freefloat.identification.output_error.levenberg import descend
 from freefloat.identification.output_error.problem import Block, Evaluation, Problem
 from freefloat.identification.output_error.recording import recording_of
-from freefloat.identification.output_error.rivals import looked_around, moved_springs, spread_of
+from freefloat.identification.output_error.rivals import looked_around, moved_springs, widened
 from freefloat.identification.output_error.unknowns import unknowns_of
 
 SPRING = 200.0
@@ -47,7 +47,7 @@ def test_a_minimum_as_low_is_found_and_widens_the_interval(start: float) -> None
     found, rivals = looked_around(problem, descend(problem, np.array([start * SPRING])))
     assert len(rivals) == 1
     assert abs(rivals[0].theta[0] - found.at.theta[0]) == pytest.approx(0.3 * SPRING, rel=1e-2)
-    std = np.sqrt(spread_of(rivals, found.at.theta)[0, 0])
+    std = np.sqrt(widened(np.array([[1e-6]]), rivals, found.at.theta)[0, 0])
     assert std == pytest.approx(0.3 * SPRING / np.sqrt(2.0), rel=1e-2)  # either is as likely
     assert moved_springs(problem, found.at, rivals[0])[0].startswith("hinge_l1.stiffness = 2")
 

@@ -17,7 +17,7 @@ from freefloat.identification.outcome import SIGMAS, combinations_of
 from freefloat.identification.output_error.estimate import Found
 from freefloat.identification.output_error.profile import profile_interval
 from freefloat.identification.output_error.realise import realised
-from freefloat.identification.output_error.rivals import moved_springs, spread_of
+from freefloat.identification.output_error.rivals import moved_springs, widened
 from freefloat.identification.output_error.streams import Stream
 from freefloat.identification.output_error.unknowns import Unknown
 from freefloat.identification.parameters import Parameters
@@ -200,7 +200,7 @@ def covariance_of(found: Found, J: Array, at_bound: Mask) -> Array:
     kept = s > 1e-12 * s[0] if len(s) else s > 0.0
     spread = Vt[kept].T / s[kept] / length[:, None] * unknowns.sizes[:, None]
     inputs = found.shifts @ found.shifts.T / max(found.shifts.shape[1], 1)
-    return spread @ spread.T + inputs + spread_of(found.rivals, found.theta)
+    return widened(spread @ spread.T + inputs, found.rivals, found.theta)
 
 
 def _residuals(found: Found) -> tuple[Residual, ...]:
