@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import freefloat as ff
 from freefloat.errors import IdentificationError
+from freefloat.identification import structure
 from freefloat.identification.effects import EFFECTS, effects_of
 from freefloat.identification.structure import find_structure, reduced
 from freefloat.identification.write_back import with_parameters
@@ -50,6 +52,35 @@ def test_what_cannot_be_decided_is_refused():
     with pytest.raises(IdentificationError, match="no effect called"):
         effects_of(cepheus, ["wind"])
     assert set(EFFECTS) >= {"wings", "slosh", "friction"}
+
+
+def test_bounds_priors_and_ties_reach_every_fit(monkeypatch):
+    slosh = ff.load_model("servicer-slosh")
+    ratio = 1.1
+    wanted = (
+        ff.Parameters(slosh)
+        .free("bus.mass", "bus.ixx")
+        .bound("bus.mass", lower=900.0)
+        .prior("bus.ixx", relative=0.1)
+        .tie("bus.iyy", to="bus.ixx", factor=ratio)
+        .bound("tank_1.stiffness", upper=80.0)
+    )
+    asked = []
+
+    def refused(model, parameters, flights, **options):
+        asked.append(parameters)
+        raise IdentificationError("asked only")
+
+    monkeypatch.setattr(structure, "identify", refused)
+    flight = ff.simulate(slosh, ff.default_plan(slosh, duration=1.0), step=1e-2)
+    with pytest.raises(IdentificationError, match="asked only"):
+        find_structure(slosh, wanted, flight)
+    plain = asked[0]
+    assert plain["bus.mass"].lower == 900.0 and plain["bus.ixx"].prior == wanted["bus.ixx"].prior
+    assert plain["bus.iyy"].tied_to == ("bus.ixx", ratio) and set(plain.names) == set(wanted.names)
+    whole = ff.Parameters(slosh).free("tank_*.stiffness").conditioned_as(wanted)
+    assert whole["tank_1.stiffness"].upper == 80.0 and whole["tank_2.stiffness"].upper == np.inf
+    assert whole["bus.mass"].status == "fixed"
 
 
 def test_fuel_is_called_for_where_it_sloshes_and_nowhere_else():

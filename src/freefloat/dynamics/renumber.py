@@ -31,7 +31,8 @@ def renumbered(system: System, values: Mapping[str, float]) -> System:
     rotors, springs = system.parameters.rotor.copy(), system.parameters.spring.copy()
     assembly = system.model.assembly
     tanks = {tank.name: tank for tank in system.model.tanks}
-    bodies = {body.name: body for body in assembly.bodies}
+    owned = {name.rpartition(".")[0] for name in values} | set(tanks)
+    bodies = {body.name: body.phi for body in assembly.bodies if body.name in owned}
     owners = [spring.owner for spring in assembly.springs]
     spinners = [rotor.owner for rotor in assembly.rotors]
     for name, value in values.items():
@@ -41,7 +42,7 @@ def renumbered(system: System, values: Mapping[str, float]) -> System:
         if field in inertial.NAMES and owner in bodies:
             change = np.zeros(10)
             place = inertial.NAMES.index(field)
-            change[place] = value - bodies[owner].phi[place]
+            change[place] = value - bodies[owner][place]
             phi[system.body_link[owner]] += system.phi_map[owner] @ change
         elif field in SPRING_FIELDS:
             springs[owners.index(owner), SPRING_FIELDS.index(field)] = value
@@ -55,8 +56,8 @@ def renumbered(system: System, values: Mapping[str, float]) -> System:
     for name, tank in tanks.items():
         mass = values.get(f"{name}.mass", tank.mass)
         length = values.get(f"{name}.length", tank.length)
-        change = _pendulum(bodies[name].phi, mass / tank.mass, length / tank.length)
-        phi[system.body_link[name]] += system.phi_map[name] @ (change - bodies[name].phi)
+        change = _pendulum(bodies[name], mass / tank.mass, length / tank.length)
+        phi[system.body_link[name]] += system.phi_map[name] @ (change - bodies[name])
     if any(name.endswith(".friction") for name in values):
         system = with_friction(system)
     return replace(system, parameters=Parameters(phi, rotors, springs))

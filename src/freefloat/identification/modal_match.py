@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,13 +72,26 @@ def match_modes(model: Model, found: ModalFit, telemetry: Telemetry) -> ModalMat
     [1.0, 1.0]
     """
     posture = posture_of(model, telemetry.between(found.start, found.end))
-    own = modes(model, posture=posture)
-    pairs = _assigned(model, posture, own, found)
-    taken = [seen for _, seen, _ in pairs if seen is not None]
-    matches = tuple(Match(mode, seen, alike) for mode, seen, alike in pairs)
+    matches = matched(model, posture, found)
+    taken = [match.seen for match in matches]
     scaled, factors = _scaled(model, posture, matches)
     unmatched = tuple(mode for mode in found.modes if mode not in taken)
     return ModalMatch(matches, unmatched, scaled, factors)
+
+
+def matched(model: Model, posture: dict[str, float], found: ModalFit) -> tuple[Match, ...]:
+    """The model's modes, each with the seen one it is taken for."""
+    own = modes(model, posture=posture)
+    return tuple(Match(*pair) for pair in _assigned(model, posture, own, found))
+
+
+def disagreement(matches: Sequence[Match]) -> float:
+    """How poorly the model's modes are those seen: nought for perfectly, one for each not seen."""
+    return sum(1.0 if m.ratio is None else _apart(m.ratio) + 1.0 - m.likeness for m in matches)
+
+
+def _apart(ratio: float) -> float:
+    return abs(float(np.log(ratio))) / FARTHEST
 
 
 def posture_of(model: Model, telemetry: Telemetry) -> dict[str, float]:

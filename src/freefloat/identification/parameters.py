@@ -130,6 +130,27 @@ class Parameters:
         """With the matching parameters found anew for every recording."""
         return self._changed(globs, lambda p: replace(p, is_shared=False))
 
+    def conditioned_as(self, other: Parameters) -> Parameters:
+        """With the bounds, priors and ties of another model's parameters of the same names.
+
+        What was free stays free and fixed stays fixed, but for what is tied; a tie to what is not
+        here is dropped, and so are conditions on it.
+        """
+        known = {p.name: p for p in other}
+
+        def conditioned(p: Parameter) -> Parameter:
+            like = known.get(p.name)
+            if like is None:
+                return p
+            p = replace(p, lower=like.lower, upper=like.upper, is_shared=like.is_shared)
+            if p.status == "free":
+                return replace(p, prior=like.prior)
+            if like.tied_to is not None and like.tied_to[0] in self._index:
+                return replace(p, status="tied", tied_to=like.tied_to)
+            return p
+
+        return replace(self, entries=tuple(conditioned(p) for p in self))
+
     def __getitem__(self, name: str) -> Parameter:
         """The parameter of that name."""
         if name not in self._index:

@@ -20,6 +20,7 @@ from freefloat.identification.fit import Fit
 from freefloat.identification.identify import identify
 from freefloat.identification.modal import identify_modes
 from freefloat.identification.modal_match import match_modes
+from freefloat.identification.output_error.residuals import is_of_sensor
 from freefloat.identification.parameters import Parameters
 from freefloat.identification.write_back import with_parameters
 from freefloat.model.model import Model
@@ -81,6 +82,7 @@ def find_structure(
     """Which of the model's effects the flights call for.
 
     parameters: what else is free (the bus, say); the parameters of effects are freed by themselves.
+    Bounds, priors and ties on any of them hold.
     effects: names among EFFECTS, all that the model has unless given ("friction" only when given or
     when the model has some). plan, known_start: as for `identify`. progress is told the fraction
     done.
@@ -95,8 +97,7 @@ def find_structure(
             f"{model.name!r} has no effect to decide on; give it wings, a tank, a drive, friction,"
             f" an orbit or a wheel, or name one of {', '.join(EFFECTS)}"
         )
-    base = [n for n in parameters.names if not any(n in e.parameters for e in candidates)]
-    search = _Search(model, candidates, base, recorded, plan, known_start, progress)
+    search = _Search(model, candidates, parameters, recorded, plan, known_start, progress)
     kept, current = [], search.plain()
     gains: dict[str, float] = {}
     while len(kept) < len(candidates):
@@ -138,13 +139,14 @@ class _Search:
         self,
         model: Model,
         every: tuple[Effect, ...],
-        base: list[str],
+        asked: Parameters,
         flights: tuple[Telemetry, ...],
         plan: Plan | Sequence[Plan] | None,
         known_start: bool,
         progress: Progress | None,
     ) -> None:
-        self.model, self.every, self.base = model, every, base
+        self.model, self.every, self.asked = model, every, asked
+        self.base = [n for n in asked.names if not any(n in e.parameters for e in every)]
         self.flights, self.plan, self.known_start = flights, plan, known_start
         self.progress, self.n = progress, 0
 
@@ -179,12 +181,12 @@ class _Search:
         for effect in kept:
             model = effect.started(model)
         known = {p.name for p in Parameters(model)}
-        names = [n for n in self.base if n in known]
+        names = [n for n in self.base if n in known or is_of_sensor(n)]
         names += [n for effect in kept for n in effect.parameters if n in known]
+        wanted = Parameters(model).free(*names).conditioned_as(self.asked)
         found = identify(
-            model, Parameters(model).free(*names), flights, method="output_error", plan=plan,
-            known_start=self.known_start,
-        )  # fmt: skip
+            model, wanted, flights, method="output_error", plan=plan, known_start=self.known_start
+        )
         self.n += 1
         if self.progress is not None:
             self.progress(min(0.99, self.n / (4 * len(self.every) + 1)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -156,7 +156,20 @@ def _changed_tank(tank: Tank, named: Mapping[str, Fields]) -> Tank:
     return tank
 
 
-def _unknown_faults(model: Model, named: Mapping[str, Fields]) -> list[Fault]:
+def unheld(model: Model, names: Iterable[str]) -> list[str]:
+    """Those of the names that no model file has a place for, such as the rest of a drive's spring.
+
+    >>> from freefloat.model import load_model
+    >>> unheld(load_model("cbk-arm"), ["bus.mass", "arm_1.drive.rest"])
+    ['arm_1.drive.rest']
+    """
+    known = _fields_held(model)
+    split = ((name, *name.rpartition(".")[::2]) for name in names)
+    return [name for name, owner, field in split if field not in known.get(owner, ())]
+
+
+def _fields_held(model: Model) -> dict[str, tuple[str, ...]]:
+    """The parameters that a model file can hold, by what they belong to."""
     known: dict[str, tuple[str, ...]] = {}
     for joint in model.joints:
         known[joint.name] = JOINT_FIELDS if joint.type != "fixed" else ()
@@ -168,6 +181,11 @@ def _unknown_faults(model: Model, named: Mapping[str, Fields]) -> list[Fault]:
     for body in (*model.bodies, *(target.body for target in model.targets)):
         # A joint may be called like a body, and then has fields under the same name.
         known[body.name] = (*known.get(body.name, ()), *inertial.NAMES)
+    return known
+
+
+def _unknown_faults(model: Model, named: Mapping[str, Fields]) -> list[Fault]:
+    known = _fields_held(model)
     return [
         Fault(f"{owner}.{field}", f"{value:g}", "a parameter a model file can hold", "leave it out")
         for owner, fields in named.items()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.frames import frame_motion, rotations
+from freefloat.dynamics.frames import rotations
 from freefloat.dynamics.kernels.spatial import A, P, S, V
 from freefloat.dynamics.sensitivity import Sensitivity
 from freefloat.dynamics.state import rates
@@ -100,18 +100,19 @@ def _frame(system: System, kind: str, target: str, at: Instant, slopes: Sensitiv
         return turned[:, 2:] if is_planar_root else turned
     p = rows[:, P : P + 3] + R_BL @ p_LF
     R_WB = rotations(at.states)
+    w = rows[:, V : V + 3]
+    v = rows[:, V + 3 : V + 6] + np.cross(w, p)
+    if kind == "velocity":
+        dv = change.motion[:, 3:] + _cross(change.motion[:, :3], p) + _cross(change.turn, v)
+        return slopes.tangents[:, 6:9] + R_WB @ dv
     moved = slopes.tangents[:, 0:3] + R_WB @ (change.shift + _cross(change.turn, p))
     if kind == "position":
         return moved
-    w = rows[:, V : V + 3]
-    v = rows[:, V + 3 : V + 6] + np.cross(w, p)
     dv = change.motion[:, 3:] + _cross(change.motion[:, :3], p)
-    if kind == "velocity":
-        return slopes.tangents[:, 6:9] + R_WB @ (dv + _cross(change.turn, v))
     dw = change.motion[:, :3]
     da = change.acceleration[:, 3:] + _cross(change.acceleration[:, :3], p)
     da = da + _cross(dw, v) - _cross(dv, w)
-    frame = frame_motion(system, target, at.states, motion=at.motion)
+    frame = at.frame(system, target)
     felt = gravity(system, frame.position, at.times)
     R_FW = np.swapaxes(frame.rotation, 1, 2)
     pull = np.einsum("nij,nj->ni", R_FW, felt)
@@ -166,12 +167,12 @@ def link_change(
 
 
 def _cross(a: Array, b: Array) -> Array:
-    """a (N, 3, p) x b (N, 3), column by column; written out, for np.cross moves axes about."""
-    x, y, z = b[:, 0, None], b[:, 1, None], b[:, 2, None]
+    """a (N, 3, p) x b (N, 3), column by column: several times faster than numpy's."""
     out = np.empty_like(a)
-    out[:, 0] = a[:, 1] * z - a[:, 2] * y
-    out[:, 1] = a[:, 2] * x - a[:, 0] * z
-    out[:, 2] = a[:, 0] * y - a[:, 1] * x
+    b = b[:, :, None]
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        np.multiply(a[:, j], b[:, k], out=out[:, i])
+        out[:, i] -= a[:, k] * b[:, j]
     return out
 
 

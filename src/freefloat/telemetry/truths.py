@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -28,6 +29,16 @@ class Instant:
     states: Array
     motion: Motion
     inputs: Inputs
+
+    @cached_property
+    def _frames(self) -> dict[str, FrameMotion]:
+        return {}
+
+    def frame(self, system: System, target: str) -> FrameMotion:
+        """How the frame or body `target` of the system moves; sensors on it share the work."""
+        if target not in self._frames:
+            self._frames[target] = frame_motion(system, target, self.states, motion=self.motion)
+        return self._frames[target]
 
 
 def prefix_of(system: System, sensor: Sensor, target: str) -> str:
@@ -70,22 +81,18 @@ def _is_planar_root(system: System, target: str) -> bool:
     return system.model.root.type == "planar" and system.body_link.get(target) == 0
 
 
-def _frame(system: System, target: str, at: Instant) -> FrameMotion:
-    return frame_motion(system, target, at.states, motion=at.motion)
-
-
 def _attitude(system: System, target: str, at: Instant) -> Array:
-    return quaternions_from_matrices(_frame(system, target, at).rotation)
+    return quaternions_from_matrices(at.frame(system, target).rotation)
 
 
 def _angle(system: System, target: str, at: Instant) -> Array:
-    R = _frame(system, target, at).rotation
+    R = at.frame(system, target).rotation
     return np.unwrap(np.arctan2(R[:, 1, 0], R[:, 0, 0]))
 
 
 def _specific_force(system: System, target: str, at: Instant) -> Array:
     """Acceleration minus gravity at the sensor, in its axes: what an accelerometer feels."""
-    frame = _frame(system, target, at)
+    frame = at.frame(system, target)
     assert frame.acceleration is not None
     field = gravity(system, frame.position, at.times)
     return frame.acceleration - np.einsum("nji,nj->ni", frame.rotation, field)
@@ -150,9 +157,9 @@ READERS: dict[str, tuple[str, Callable[[System, str, Instant], Array]]] = {
     "wheel_speed": ("speed", _coordinate(rates)),
     "wheel_torque": ("torque", _joint_force),
     "thruster": ("force", _thrust),
-    "gyro": ("rate", lambda system, name, at: _frame(system, name, at).rate),
+    "gyro": ("rate", lambda system, name, at: at.frame(system, name).rate),
     "attitude": ("attitude", _attitude),
-    "position": ("position", lambda system, name, at: _frame(system, name, at).position),
-    "velocity": ("velocity", lambda system, name, at: _frame(system, name, at).velocity),
+    "position": ("position", lambda system, name, at: at.frame(system, name).position),
+    "velocity": ("velocity", lambda system, name, at: at.frame(system, name).velocity),
     "accelerometer": ("acceleration", _specific_force),
 }

@@ -103,7 +103,7 @@ def opened(
         for p, (_, spread), size in zip(unknowns.free, unknowns.prior, unknowns.sizes, strict=True):
             if p.prior is None:
                 parameters = parameters.prior(p.name, std=float(spread * size))
-        recording = recording_of(model, flight, step=STEP)
+        recording = recording_of(model, flight, step=STEP, trims=(True, False))
         found = search(parameters, [recording], robust="huber")
         if found.descent.ending != "converged":
             return None

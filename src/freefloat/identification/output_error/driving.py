@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -29,13 +30,17 @@ from freefloat.telemetry.smoothing import SmoothSignal, smooth
 Motion = Callable[[Array], tuple[Array, Array, Array]]
 LEAST_SAMPLES = 4
 GENTLE = 0.8  # of the noise of a channel is smoothed away
+# Smoothed accelerations are 4 to 16 times worse where samples lie on one side only: within half a
+# period of what the smoothing lets pass. Never more of a recording than this, at each end.
+MOST_LEFT_OUT = 0.025
 
 
 @dataclass(frozen=True)
 class Driving:
     """Input tables for any times; the model with the roles this takes; what was assumed.
 
-    tabulate(times (rows, 3)) gives the inputs; first and last [s]: where they are known.
+    tabulate(times (rows, 3)) gives the inputs; first and last [s]: where they are known; margins
+    [s]: at either end, where smoothed motion is worse than in between.
     """
 
     model: Model
@@ -43,6 +48,12 @@ class Driving:
     first: float
     last: float
     notes: tuple[str, ...] = ()
+    margins: tuple[float, float] = (0.0, 0.0)
+
+    @cached_property
+    def system(self) -> System:
+        """The model's arrays, at its own numbers."""
+        return flatten(self.model)
 
 
 def driving_by_plan(model: Model, plan: Plan) -> Driving:
@@ -81,8 +92,7 @@ def driving_by_telemetry(model: Model, telemetry: Telemetry) -> Driving:
     model = driven_by_motion(model, recorded)
     system = flatten(model)
     parts = [_motion(model.assembly.coordinates[i], telemetry, notes) for i in system.tree.given]
-    known = [span for _, span in parts if span is not None]
-    spans = [*known, (telemetry.start, telemetry.end)]
+    spans = [*(part.span for part in parts if part.span), (telemetry.start, telemetry.end)]
     efforts = _efforts(system, telemetry, notes)
     push = _push(model, telemetry)
     gains = np.zeros((system.n_coordinates, 3))
@@ -90,8 +100,8 @@ def driving_by_telemetry(model: Model, telemetry: Telemetry) -> Driving:
 
     def tabulate(times: Array) -> Inputs:
         motion = np.empty((len(times), 3, len(parts), 3))
-        for k, (at, _) in enumerate(parts):
-            motion[:, :, k] = np.stack(at(times), axis=-1)
+        for k, part in enumerate(parts):
+            motion[:, :, k] = np.stack(part.at(times), axis=-1)
         return Inputs(motion, efforts(times), push(times), gains)
 
     first, last = max(a for a, _ in spans), min(b for _, b in spans)
@@ -100,12 +110,28 @@ def driving_by_telemetry(model: Model, telemetry: Telemetry) -> Driving:
             "the channels that drive the simulation have no time in common; look at the recording"
             " with `freefloat telemetry`"
         )
-    return Driving(model, tabulate, first, last, tuple(dict.fromkeys(notes)))
+    margins = _margins([part for part in parts if part.span], first, last)
+    return Driving(model, tabulate, first, last, tuple(dict.fromkeys(notes)), margins)
 
 
-def _motion(
-    coordinate: Coordinate, telemetry: Telemetry, notes: list[str]
-) -> tuple[Motion, tuple[float, float] | None]:
+@dataclass(frozen=True)
+class _Course:
+    """The motion of a coordinate, where it is known [s], and how long its ends are worse [s]."""
+
+    at: Motion
+    span: tuple[float, float] | None = None
+    margin: float = 0.0
+
+
+def _margins(courses: Sequence[_Course], first: float, last: float) -> tuple[float, float]:
+    """What to leave out at either end: as much as any motion asks for, but not too much."""
+    most = MOST_LEFT_OUT * (last - first)
+    before = [c.span[0] + min(c.margin, most) - first for c in courses if c.span]
+    after = [last - c.span[1] + min(c.margin, most) for c in courses if c.span]
+    return max([0.0, *before]), max([0.0, *after])
+
+
+def _motion(coordinate: Coordinate, telemetry: Telemetry, notes: list[str]) -> _Course:
     position, velocity = channel_names(coordinate)
     if coordinate.type == "rotor" and velocity in telemetry and position not in telemetry:
         return _spun(telemetry[velocity])
@@ -118,7 +144,7 @@ def _motion(
     if coordinate.speed:
         notes.append(f"{velocity} is not recorded: taken as {coordinate.speed:g} rad/s")
     home, speed = coordinate.home, coordinate.speed
-    return lambda t: (home + speed * t, np.full_like(t, speed), np.zeros_like(t)), None
+    return _Course(lambda t: (home + speed * t, np.full_like(t, speed), np.zeros_like(t)))
 
 
 def smoothed(channel: Channel) -> SmoothSignal:
@@ -149,12 +175,12 @@ def _smooth(channel: Channel) -> tuple[SmoothSignal, tuple[float, float]]:
     return curve, (float(time[0]), float(time[-1]))
 
 
-def _followed(channel: Channel) -> tuple[Motion, tuple[float, float]]:
+def _followed(channel: Channel) -> _Course:
     curve, span = _smooth(channel)
-    return lambda t: curve.all(np.clip(t, *span)), span
+    return _Course(lambda t: curve.all(np.clip(t, *span)), span, 0.5 / float(curve.cutoff[0]))
 
 
-def _spun(channel: Channel) -> tuple[Motion, tuple[float, float]]:
+def _spun(channel: Channel) -> _Course:
     """A wheel: only its speed counts, an axisymmetric rotor looks the same at any angle."""
     curve, span = _smooth(channel)
 
@@ -162,7 +188,7 @@ def _spun(channel: Channel) -> tuple[Motion, tuple[float, float]]:
         inside = np.clip(t, *span)
         return np.zeros_like(t), curve.value(inside), curve.rate(inside)
 
-    return at, span
+    return _Course(at, span, 0.5 / float(curve.cutoff[0]))
 
 
 def _efforts(system: System, telemetry: Telemetry, notes: list[str]) -> Callable[[Array], Array]:

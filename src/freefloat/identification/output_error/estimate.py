@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,9 +11,15 @@ from freefloat.arrays import Array
 from freefloat.identification.finding import NOISY
 from freefloat.identification.output_error.input_noise import input_shifts, with_input_noise
 from freefloat.identification.output_error.levenberg import Descent, descend
+from freefloat.identification.output_error.modal_start import modal_start
 from freefloat.identification.output_error.noise import RowNoise, coloured, resized
 from freefloat.identification.output_error.options import USUAL, SearchOptions
-from freefloat.identification.output_error.problem import Loss, Problem, stated_noise
+from freefloat.identification.output_error.problem import (
+    Evaluation,
+    Loss,
+    Problem,
+    stated_noise,
+)
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.output_error.rivals import Rival, looked_around
 from freefloat.identification.output_error.unknowns import unknowns_of
@@ -92,15 +98,12 @@ def search(
 def _best_start(
     problem: Problem, theta: Array, options: SearchOptions, seed: int
 ) -> tuple[Descent, int]:
-    """The lowest minimum from the model's parameters and from random ones around them."""
-    rng = np.random.default_rng([seed, 0x57])
-    is_shared = np.array([u.recording is None for u in problem.unknowns.items], dtype=float)
+    """The lowest minimum from several starts; none is tried after one that explains the data."""
     best, n = None, 0
-    for k in range(max(options.starts, 1)):
-        x = theta
-        if k:
-            spread = options.spread * problem.unknowns.sizes * is_shared
-            x = problem.unknowns.moved(theta, spread * rng.standard_normal(len(theta)))
+    asked = max(options.starts, 1)
+    for k, x in enumerate(_starts(problem, theta, options, seed)):
+        if best is not None and k >= asked and _explains(best.at, problem):
+            break
         for seconds in _horizons(problem, options.horizons):
             short = descend(problem.until(seconds), x, most=20, enough=ROUGH)
             x, n = short.at.theta, n + short.n_evaluations
@@ -110,6 +113,25 @@ def _best_start(
             best = found
     assert best is not None
     return best, n
+
+
+def _starts(problem: Problem, theta: Array, options: SearchOptions, seed: int) -> Iterator[Array]:
+    """The springs of the modes seen, the model's parameters, and random ones around them."""
+    swung = modal_start(problem, theta)
+    if swung is not None:
+        yield swung
+    yield theta
+    rng = np.random.default_rng([seed, 0x57])
+    is_shared = np.array([u.recording is None for u in problem.unknowns.items], dtype=float)
+    spread = options.spread * problem.unknowns.sizes * is_shared
+    for _ in range(1, options.starts):
+        yield problem.unknowns.moved(theta, spread * rng.standard_normal(len(theta)))
+
+
+def _explains(at: Evaluation, problem: Problem) -> bool:
+    """Whether nothing but noise is left, by what is said of the noise."""
+    is_known = all(s.is_noise_known for r in problem.recordings for s in r.streams)
+    return is_known and at.cost < 0.5 * NOISY * at.n_rows
 
 
 def refined(problem: Problem, theta: Array) -> Problem:
@@ -144,7 +166,7 @@ def _horizons(problem: Problem, asked: Sequence[float] | None) -> list[float]:
     longest = max(r.times[-1] - r.first for r in problem.recordings)
     if asked is None:
         fields = {u.name.rpartition(".")[2] for u in problem.unknowns.items}
-        asked = HORIZONS if fields & {"stiffness", "length"} else ()
+        asked = HORIZONS if fields & {"stiffness", "length", "friction"} else ()
     return [seconds for seconds in asked if seconds < 0.8 * longest]
 
 

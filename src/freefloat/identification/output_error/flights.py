@@ -39,10 +39,11 @@ def identified_by_output_error(
     plans = _plans(plan, len(flights))
     several = len(flights) > 1
     has_delays = any(p.name.startswith("delay.") for p in parameters.free_ones)
+    needs_start = known_start or any(p.name.startswith("start.") for p in parameters.free_ones)
     recordings = [
         recording_of(
             parameters.model, flight, plan=own, step=options.step, has_delays=has_delays,
-            place=f"recording {k}: " if several else "",
+            trims=(not needs_start, True), place=f"recording {k}: " if several else "",
         )
         for k, (flight, own) in enumerate(zip(flights, plans, strict=True), start=1)
     ]  # fmt: skip

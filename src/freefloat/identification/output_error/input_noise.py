@@ -21,7 +21,6 @@ from freefloat.identification.output_error.problem import Problem
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.reading import channel_names
 from freefloat.identification.visibility import without
-from freefloat.telemetry.channels import Telemetry
 
 DRAWS = 6  # of a whole flight each
 NoiseTable = tuple[tuple[tuple[RowNoise, ...], ...], ...]
@@ -59,8 +58,8 @@ def _raw_differences(problem: Problem, r: int, theta: Array, seed: int) -> list[
 
 
 def _twin(problem: Problem, r: int, seed: int) -> Recording | None:
-    telemetry = problem.recordings[r].telemetry
-    return None if telemetry is None else _flown_again(problem.recordings[r], telemetry, seed)
+    recording = problem.recordings[r]
+    return None if recording.is_planned else _flown_again(recording, seed)
 
 
 def _between(problem: Problem, r: int, theta: Array, twin: Recording) -> list[Array] | None:
@@ -127,10 +126,10 @@ def _unexplained(problem: Problem, r: int, theta: Array, differences: list[Array
     ]
 
 
-def _flown_again(recording: Recording, telemetry: Telemetry, seed: int) -> Recording | None:
+def _flown_again(recording: Recording, seed: int) -> Recording | None:
     """The recording driven by its own smoothed motion and its thrust with fresh noise."""
-    changed = with_fresh_noise(recording.system, telemetry, seed=seed)
-    if changed is telemetry:
+    changed = with_fresh_noise(recording.system, recording.telemetry, seed=seed)
+    if changed is recording.telemetry:
         return None
     try:
         return replace(recording, driving=driving_by_telemetry(recording.model, changed))

@@ -17,8 +17,9 @@ from freefloat.identification.outcome import SIGMAS, combinations_of
 from freefloat.identification.output_error.estimate import Found
 from freefloat.identification.output_error.profile import profile_interval
 from freefloat.identification.output_error.realise import realised
-from freefloat.identification.output_error.rivals import moved_springs, spread_of
+from freefloat.identification.output_error.rivals import moved_springs, widened
 from freefloat.identification.output_error.streams import Stream
+from freefloat.identification.output_error.unknowns import Unknown
 from freefloat.identification.parameters import Parameters
 from freefloat.identification.scale import REMEDY, Scale, is_scaled, scale_of
 from freefloat.identification.visibility import Visibility, visibility, without
@@ -26,6 +27,8 @@ from freefloat.identification.wording import USELESS, tally
 from freefloat.model.model import Model
 from freefloat.telemetry.channel import Mask
 from freefloat.telemetry.names import unit_of
+
+SPRING_FIELDS = ("stiffness", "damping", "friction")
 
 
 def fit_of(
@@ -76,7 +79,7 @@ def seen_of(parameters: Parameters, found: Found, J: Array, theta: Array) -> Vis
     shown = [k for k, u in enumerate(unknowns.items) if u.is_reported]
     hidden = [k for k, u in enumerate(unknowns.items) if not u.is_reported]
     items = [unknowns.items[k] for k in shown]
-    names, sizes = [u.label for u in items], unknowns.sizes[shown]
+    names, sizes = [u.label for u in items], _sizes(items, unknowns.sizes[shown], theta[shown])
     priors = np.array([u.parameter.prior[1] if u.parameter.prior else np.inf for u in items])
     scaled = np.array([v * is_scaled(n) for n, v in zip(names, theta[shown], strict=True)])
     nuisance = J[:, hidden] * unknowns.sizes[hidden]
@@ -88,6 +91,12 @@ def seen_of(parameters: Parameters, found: Found, J: Array, theta: Array) -> Vis
         units=[u.parameter.unit for u in items], scale=scale,
     )  # fmt: skip
     return seen
+
+
+def _sizes(items: Sequence[Unknown], sizes: Array, theta: Array) -> Array:
+    """Natural sizes; of springs that turned out larger than the model had them, their own."""
+    grown = [u.name.rpartition(".")[2] in SPRING_FIELDS and u.recording is None for u in items]
+    return np.where(grown, np.maximum(sizes, np.abs(theta)), sizes)
 
 
 def sources_of(parameters: Parameters, found: Found) -> tuple[str, ...]:
@@ -191,7 +200,7 @@ def covariance_of(found: Found, J: Array, at_bound: Mask) -> Array:
     kept = s > 1e-12 * s[0] if len(s) else s > 0.0
     spread = Vt[kept].T / s[kept] / length[:, None] * unknowns.sizes[:, None]
     inputs = found.shifts @ found.shifts.T / max(found.shifts.shape[1], 1)
-    return spread @ spread.T + inputs + spread_of(found.rivals, found.theta)
+    return widened(spread @ spread.T + inputs, found.rivals, found.theta)
 
 
 def _residuals(found: Found) -> tuple[Residual, ...]:

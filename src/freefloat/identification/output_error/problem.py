@@ -63,7 +63,7 @@ class Problem:
     noise: tuple[tuple[tuple[RowNoise, ...], ...], ...]
     robust: Loss | None = None
     origin: Array | None = None  # of the ridge that keeps unseen directions from running away
-    reach: float = FAR  # its width, in natural sizes
+    reach: float = FAR  # its width, in what each unknown may well be off
 
     def evaluate(self, theta: Array) -> Evaluation | None:
         """The problem at theta; None where the flight is not finite."""
@@ -100,7 +100,7 @@ class Problem:
         """Predicted minus measured of the only recording, with the values of recording r."""
         values = self.unknowns.values(theta, r)
         recording = self.recordings[0]
-        system = renumbered(recording.system, _of_model(values))
+        system = renumbered(recording.system, of_model(values))
         readings = predicted_errors(recording, system, values, [])
         return None if readings is None else [reading.errors for reading in readings]
 
@@ -127,7 +127,7 @@ class Problem:
         recording = self.recordings[r]
         places, names, mix = self.unknowns.columns(r)
         values = self.unknowns.values(theta, r)
-        own = _of_model(values)
+        own = of_model(values)
         key = (id(recording), *own.values())
         if key not in systems:
             systems[key] = renumbered(recording.system, own)
@@ -160,7 +160,7 @@ class Problem:
                 rows.append(np.eye(len(theta))[k] / std)
                 left.append((theta[k] - mean) / std)
         if self.origin is not None:
-            far = self.reach * self.unknowns.sizes
+            far = self.reach * self.unknowns.room
             rows += list(np.diag(1.0 / far))
             left += list((theta - self.origin) / far)
         return np.reshape(rows, (-1, len(theta))), np.array(left)
@@ -177,7 +177,7 @@ class Problem:
         return replace(self, recordings=short, noise=noise, reach=NEAR)
 
 
-def _of_model(values: Mapping[str, float]) -> dict[str, float]:
+def of_model(values: Mapping[str, float]) -> dict[str, float]:
     """The values that belong to the dynamics rather than to starts and sensors."""
     return {n: v for n, v in values.items() if not (n.startswith("start.") or is_of_sensor(n))}
 

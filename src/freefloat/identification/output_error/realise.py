@@ -6,6 +6,8 @@ data may want what the fixed ones do not allow.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from freefloat.arrays import Array
@@ -15,7 +17,7 @@ from freefloat.identification.output_error.residuals import is_of_sensor
 from freefloat.identification.parameters import Parameters
 from freefloat.identification.physical import closest_physical
 from freefloat.identification.solve import eliminated
-from freefloat.identification.write_back import with_parameters
+from freefloat.identification.write_back import unheld, with_parameters
 from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
 
@@ -28,21 +30,25 @@ def realised(
     J: a square root of the information on theta.
     """
     theta = found.theta
+    homeless = unheld(parameters.model, _values(found, theta))
+    told = f"found, but not in the model, which has no place for it: {', '.join(homeless)}"
     try:
-        return theta, with_parameters(parameters.model, _values(found, theta)), ()
+        model = with_parameters(parameters.model, _values(found, theta, homeless))
+        return theta, model, (told,) if homeless else ()
     except FreefloatError:
         pass
     theta, notes = _nearest(parameters, found, J)
+    notes = (*notes, told) if homeless else notes
     try:
-        return theta, with_parameters(parameters.model, _values(found, theta)), notes
+        return theta, with_parameters(parameters.model, _values(found, theta, homeless)), notes
     except FreefloatError as error:
         why = [line.strip(" -") for line in str(error).splitlines()]
         told = "the estimates were not written into the model, which cannot hold them: "
         return theta, parameters.model, (*notes, told + "; ".join(why[:2]))
 
 
-def _values(found: Found, theta: Array) -> dict[str, float]:
-    """Shared parameters of the model, the tied ones included."""
+def _values(found: Found, theta: Array, but: Sequence[str] = ()) -> dict[str, float]:
+    """Shared parameters of the model, the tied ones included; all but some."""
     unknowns = found.problem.unknowns
     values = {
         u.name: float(v)
@@ -52,7 +58,7 @@ def _values(found: Found, theta: Array) -> dict[str, float]:
     for follower, leader, factor in unknowns.ties:
         if leader in values:
             values[follower] = factor * values[leader]
-    return values
+    return {name: value for name, value in values.items() if name not in but}
 
 
 def _nearest(parameters: Parameters, found: Found, J: Array) -> tuple[Array, tuple[str, ...]]:

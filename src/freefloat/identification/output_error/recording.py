@@ -12,7 +12,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.integrate import require_stable_step
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.state import Start
-from freefloat.dynamics.tree import System, flatten
+from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError, IdentificationError
 from freefloat.excitation.plan import Plan
 from freefloat.identification.output_error.driving import (
@@ -67,19 +67,20 @@ class Recording:
     step: float
     every: int
     n_records: int
+    telemetry: Telemetry
+    is_planned: bool  # a plan drives it, rather than the telemetry
     place: str = ""  # "recording 2: " where there are several
     notes: tuple[str, ...] = ()
-    telemetry: Telemetry | None = None  # what drives it, unless a plan does
 
     @property
     def model(self) -> Model:
         """The model with the roles that the driving takes."""
         return self.driving.model
 
-    @cached_property
+    @property
     def system(self) -> System:
         """The model's arrays, at its own numbers."""
-        return flatten(self.model)
+        return self.driving.system
 
     @cached_property
     def times(self) -> Array:
@@ -170,20 +171,39 @@ def recording_of(
     plan: Plan | None = None,
     step: float,
     has_delays: bool = False,
+    trims: tuple[bool, bool] = (True, True),
     place: str = "",
 ) -> Recording:
     """The recording of a flight; raises IdentificationError for what it lacks.
 
-    has_delays: samples will be looked for between records.
+    has_delays: samples will be looked for between records. trims: whether the start and the end,
+    where smoothed motion is known poorly, may be left out; not where the state there matters.
     """
     try:
         driving = (
             driving_by_telemetry(model, telemetry) if plan is None else driving_by_plan(model, plan)
         )
-        found = _on_grid(driving, telemetry, plan, step, has_delays, place)
-        return replace(found, telemetry=telemetry if plan is None else None)
+        driving = _inside(driving, telemetry, trims)
+        return _on_grid(driving, telemetry, plan, step, has_delays, place)
     except IdentificationError as error:
         raise IdentificationError(f"{place}{error}") from None
+
+
+def _inside(driving: Driving, telemetry: Telemetry, trims: tuple[bool, bool]) -> Driving:
+    """The driving without its margins, from one sample of the finest channel to another."""
+    before, after = (
+        m if is_trimmed else 0.0 for m, is_trimmed in zip(driving.margins, trims, strict=True)
+    )
+    first, last = driving.first + before, driving.last - after
+    times = max((c.time for c in telemetry.channels.values()), key=len)
+    inside = times[(times >= first - 1e-9) & (times <= last + 1e-9)]
+    if len(inside) < 2:
+        return driving
+    return replace(
+        driving,
+        first=float(inside[0]) if before else first,
+        last=float(inside[-1]) if after else last,
+    )
 
 
 def _on_grid(
@@ -194,7 +214,7 @@ def _on_grid(
     has_delays: bool,
     place: str,
 ) -> Recording:
-    system = flatten(driving.model)
+    system = driving.system
     first, last = driving.first, driving.last
     slack = 1e-9
     streams = [
@@ -225,8 +245,8 @@ def _on_grid(
         names = ", ".join(guessed[:3]) + (" ..." if len(guessed) > 3 else "")
         notes.append(f"noise estimated from the residuals, none was given: {names}")
     return Recording(
-        driving, tuple(streams), start, first, interval / every, every, n_records, place,
-        tuple(notes),
+        driving, tuple(streams), start, first, interval / every, every, n_records, telemetry,
+        plan is not None, place, tuple(notes),
     )  # fmt: skip
 
 

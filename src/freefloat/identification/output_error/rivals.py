@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
 
 import numpy as np
 
@@ -23,6 +24,7 @@ ASIDE = 6.0  # deviations: far enough to leave a minimum
 SAME = 3.0  # deviations: as near as that is the same minimum
 AS_GOOD = 4.5  # more of half the sum of squares: three standard deviations
 MOST_FLIGHTS = 12  # of a descent to a rival
+MOST_BEYOND = 4  # descents to where two rivals together lead
 NEAR_ENOUGH = 1e-6  # relative decrease that ends it
 
 
@@ -41,14 +43,9 @@ def looked_around(problem: Problem, descent: Descent) -> tuple[Descent, tuple[Ri
     found, n = [first], descent.n_evaluations
     for k in _soft_springs(problem, first.theta, C):
         for sign in (-1.0, 1.0):
-            step = sign * ASIDE * C[:, k] / np.sqrt(C[k, k])
-            start = problem.unknowns.moved(first.theta, step)
-            if problem.evaluate(start) is None:
-                continue
-            other = descend(problem, start, most=MOST_FLIGHTS, enough=NEAR_ENOUGH)
-            n += other.n_evaluations + 1
-            if not any(_is_same(problem, other.at, one) for one in found):
-                found.append(other.at)
+            n += _descended(problem, found, sign * ASIDE * C[:, k] / np.sqrt(C[k, k]))
+    for step in _beyond(found):
+        n += _descended(problem, found, step)
     best = min(found, key=lambda at: at.cost)
     if best is not first:
         lower = descend(problem, best.theta)
@@ -60,16 +57,48 @@ def looked_around(problem: Problem, descent: Descent) -> tuple[Descent, tuple[Ri
     return replace(descent, n_evaluations=n), tuple(kept)
 
 
-def spread_of(rivals: Sequence[Rival], theta: Array) -> Array:
-    """What rivals add to the covariance about theta: each as likely as its sum of squares says.
+def _descended(problem: Problem, found: list[Evaluation], step: Array) -> int:
+    """Descend from aside the first minimum; a new one is added to those found. Flights it took."""
+    start = problem.unknowns.moved(found[0].theta, step)
+    if problem.evaluate(start) is None:
+        return 1
+    other = descend(problem, start, most=MOST_FLIGHTS, enough=NEAR_ENOUGH)
+    if not any(_is_same(problem, other.at, one) for one in found):
+        found.append(other.at)
+    return other.n_evaluations + 1
+
+
+def _beyond(found: Sequence[Evaluation]) -> list[Array]:
+    """Steps from the first minimum to where two others together lead, or one of them twice.
+
+    Of wings on two sides each may be mistaken by itself, and both at once.
+    """
+    first, *others = found
+    near = [at for at in others if at.cost - first.cost < AS_GOOD]
+    pairs = sorted(
+        combinations_with_replacement(near, 2), key=lambda pair: sum(p.cost for p in pair)
+    )
+    return [sum(at.theta - first.theta for at in pair) for pair in pairs[:MOST_BEYOND]]
+
+
+def widened(C: Array, rivals: Sequence[Rival], theta: Array) -> Array:
+    """The covariance about theta, widened until every rival is as near as it is likely.
+
+    One whose sum of squares is as low ends up as far away as the two would scatter; a higher one
+    as far as its likelihood says.
 
     >>> twin = Rival(np.array([3.0]), 0.0)
-    >>> spread_of([twin], np.array([1.0])).tolist()
+    >>> widened(np.array([[0.01]]), [twin], np.array([1.0])).tolist()
     [[2.0]]
     """
-    chances = np.exp([-max(rival.rise, 0.0) for rival in rivals])
-    away = np.reshape([rival.theta - theta for rival in rivals], (-1, len(theta)))
-    return (away.T * chances) @ away / (1.0 + np.sum(chances))
+    for rival in sorted(rivals, key=lambda rival: rival.rise):
+        away = rival.theta - theta
+        length = np.sqrt(np.where(np.diag(C) > 0.0, np.diag(C), 1.0))
+        scaled = np.linalg.pinv(C / np.outer(length, length), rcond=1e-13, hermitian=True)
+        far, due = float((away / length) @ scaled @ (away / length)), 2.0 * (1.0 + rival.rise)
+        if far > due:
+            C = C + np.outer(away, away) * (1.0 / due - 1.0 / far)
+    return C
 
 
 def moved_springs(problem: Problem, at: Evaluation, rival: Rival) -> list[str]:

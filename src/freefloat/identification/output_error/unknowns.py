@@ -27,6 +27,9 @@ STATE_SIZES = {
     "position": 0.1, "velocity": 0.01, "attitude": 0.1, "rate": 0.01,
     "delay": 0.01, "gain": 0.1, "bias": 1.0,
 }  # fmt: skip
+# What friction and damping can be for all one knows: they hold a spring back by a hundredth of a
+# radian, at a radian per second.
+HINDRANCE = 0.01
 NON_NEGATIVE = ("stiffness", "damping", "friction", "inertia", "length", "mass")
 
 
@@ -47,10 +50,15 @@ class Unknown:
 
 @dataclass(frozen=True)
 class Unknowns:
-    """The unknowns in the order of theta, their natural sizes and bounds, and which go together."""
+    """The unknowns in the order of theta, their natural sizes and bounds, and which go together.
+
+    room: by how much each may well be off; more than its size where the model's value is next to
+    nothing.
+    """
 
     items: tuple[Unknown, ...]
     sizes: Array
+    room: Array
     groups: tuple[Group, ...]
     lower: Array
     upper: Array
@@ -156,7 +164,17 @@ def _written(parameters: Parameters, items: list[Unknown], noise: Mapping[str, f
         for p in parameters
         if p.status == "fixed" and (p.name.startswith("start.") or is_of_sensor(p.name))
     }
-    return Unknowns(tuple(items), sizes, tuple(groups), lower, upper, ties, fixed)
+    room = np.maximum(sizes, [HINDRANCE * _spring_of(parameters, name) for name in names])
+    return Unknowns(tuple(items), sizes, room, tuple(groups), lower, upper, ties, fixed)
+
+
+def _spring_of(parameters: Parameters, name: str) -> float:
+    """Stiffness of the spring that a friction or damping holds back, else nought."""
+    owner, _, field = name.rpartition(".")
+    if field not in ("friction", "damping") or is_of_sensor(name):
+        return 0.0
+    known = {p.name: p.value for p in parameters}
+    return float(known.get(f"{owner}.stiffness", 0.0))
 
 
 def _sizes(parameters: Parameters, names: Sequence[str], noise: Mapping[str, float]) -> Array:
@@ -172,8 +190,7 @@ def _sizes(parameters: Parameters, names: Sequence[str], noise: Mapping[str, flo
         elif is_of_sensor(name):
             sizes[k] = STATE_SIZES[name.split(".")[0]]
         elif field == "friction" and values[name] == 0.0:
-            # what holds a spring back by a hundredth of a radian
-            sizes[k] = max(sizes[k], 0.01 * values.get(f"{owner}.stiffness", 0.0))
+            sizes[k] = max(sizes[k], HINDRANCE * values.get(f"{owner}.stiffness", 0.0))
     return sizes
 
 
