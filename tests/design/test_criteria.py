@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from freefloat.design.base_motion import BaseAcceleration, BaseExcursion
-from freefloat.design.criteria import Information, information
+from freefloat.design.criteria import Information, information, only_seen
 from freefloat.design.nearby import smooth_worst
 from freefloat.design.swinging import ModalEnergy
 
@@ -55,6 +55,19 @@ def test_what_nuisance_explains_does_not_count():
     variances = np.diag(judge.covariance(rows))
     assert variances[0] == pytest.approx(1.0, rel=1e-3)  # as before: its natural size
     assert np.all(variances[1:4] < 0.1)
+
+
+@pytest.mark.parametrize("kind", ["a", "d", "e", "cond"])
+def test_what_no_motion_shows_has_no_part(kind):
+    rng = np.random.default_rng(4)
+    rows = rng.normal(size=(30, 6))
+    rows[:, 1] = 0.0  # of four wanted ones the second, with a prior, is never seen
+    judge = only_seen(criterion(kind, rows), rows)
+    assert judge.seen is not None and judge.seen.shape == (3, 4)
+    assert slope_error(judge, rows) < 1e-6  # of central differences
+    sizes, prior = np.array([2.0, 1.0, 3.0]), np.full(3, np.nan)
+    alone = information(kind, sizes, np.delete(rows, 1, axis=1), prior_std=prior)
+    assert judge.value(rows)[0] == pytest.approx(alone.value(np.delete(rows, 1, axis=1))[0])
 
 
 def test_base_criteria_have_the_right_derivative():

@@ -202,3 +202,11 @@ def test_bang_like_moves_push_as_hard_as_allowed(cepheus):
     levels = np.array([motion.levels for motion in found.plan.motions.values()])
     assert levels.shape == (2, 6) and np.max(np.abs(levels)) > 0.299
     assert np.mean(np.abs(levels) > 0.25) > 0.5
+
+
+def test_an_invisible_parameter_does_not_spoil_the_others(cepheus):
+    plain = wanted(cepheus, "link_2.mx", "link_2.izz")
+    both = wanted(cepheus, "link_2.mx", "link_2.mz", "link_2.izz")  # mz: the table is level
+    found = [design(cepheus, free, duration=5.0, effort=QUICK) for free in (plain, both)]
+    assert found[1].value == pytest.approx(found[0].value, rel=0.1)
+    assert "all that can be seen" in found[1].measure

@@ -11,6 +11,7 @@ from freefloat.model import load_model
 from freefloat.reproduce import paper_000_design, paper_002_design
 from freefloat.reproduce.paper_003_bench import Bench, instants
 from freefloat.reproduce.paper_003_design import (
+    HELD_TO,
     bench_rows,
     design_rows,
     designed,
@@ -20,15 +21,15 @@ from freefloat.reproduce.paper_003_design import (
 )
 
 
-def test_a_motion_in_the_same_envelope_has_less_than_half_the_error():
+def test_a_motion_in_the_same_envelope_has_not_two_fifths_of_the_error():
     """One design in short; `reproduce 003` has them all."""
     bench = Bench.of()
     found = designed(
         bench, "a", limits=envelope(), duration=5.0, harmonics=3, n_samples=35,
-        effort=Effort(random=10, starts=1, rounds=10),
+        effort=Effort(random=20, starts=2, rounds=15),
     )  # fmt: skip
     error = least_squares_error(bench, found.plan, instants(), n=500, seed=0)
-    assert error < 2.1  # [%], half of what Table 2 gives
+    assert error <= HELD_TO["error"]  # [%], where Table 2's motion gives 4.2
     assert found.usage[0].share <= 1.0
 
 

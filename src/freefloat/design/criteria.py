@@ -3,13 +3,14 @@
 Information criteria look at the covariance C that a flight's readings would leave, in natural
 sizes of the parameters, with unknown initial states projected out. To every parameter without a
 prior of its own belongs one of its natural size: what stays unknown whatever one does counts as
-100 % and no more, so it neither breaks a criterion nor drowns what can be improved.
+100 % and no more. Directions of which no motion tells anything are left out altogether, or they
+would drown what can be improved.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 import numpy as np
@@ -20,6 +21,7 @@ from freefloat.design.flights import Flown
 Optimality = Literal["a", "d", "e", "cond", "worst", "named"]
 
 SHARP = 8.0  # power of the norm that stands for a maximum: within 1.3 of it for eight equals
+NOTHING_TOLD = 1e-6  # of what is known beforehand: no other motion tells a million times as much
 RIDGE = 1e-6  # of its effect: what is known of a start state, so that unseen ones do no harm
 
 
@@ -45,7 +47,8 @@ class Information:
 
     scales (columns,): natural sizes of the wanted parameters, then sizes of the nuisance columns;
     weights (columns,): one over what is known beforehand, in those sizes. `chosen`: which wanted
-    parameters count for "named" and "worst".
+    parameters count for "named" and "worst". seen (directions, wanted): what of the wanted ones
+    counts for the others, all of it unless given.
     """
 
     kind: Optimality
@@ -53,6 +56,7 @@ class Information:
     scales: Array
     weights: Array
     chosen: tuple[int, ...] = ()
+    seen: Array | None = None
 
     def covariance(self, J: Array) -> Array:
         """What is left unknown of all columns, in their scales."""
@@ -71,7 +75,11 @@ class Information:
         With C = (J^T J)^-1: dc = <dc/dC, dC> = -2 <J C dc/dC C, dJ>.
         """
         n, C = self.n_wanted, self.covariance(rows)
-        value, slope = self.of_covariance(C[:n, :n])
+        if self.seen is None:
+            value, slope = self.of_covariance(C[:n, :n])
+        else:
+            value, own = self.of_covariance(self.seen @ C[:n, :n] @ self.seen.T)
+            slope = self.seen.T @ own @ self.seen
         inner = C[:, :n] @ slope @ C[:n]
         return value, -2.0 * ((rows * self.scales) @ inner) * self.scales
 
@@ -104,11 +112,13 @@ class Information:
 
     def told(self, value: float) -> tuple[str, float]:
         """A deviation in % of the natural size, or the condition number."""
-        n = self.n_wanted
+        n, all_of_them = self.n_wanted, "all parameters"
+        if self.seen is not None:
+            n, all_of_them = len(self.seen), "all that can be seen"
         if self.kind == "cond":
             return "condition number", float(np.exp(value))
         words, count = {
-            "a": ("rms deviation of all parameters [%]", n),
+            "a": (f"rms deviation of {all_of_them} [%]", n),
             "d": ("geometric mean deviation of all directions [%]", 1),
             "e": ("deviation of the worst direction [%]", 1),
             "worst": ("deviation of the worst parameter [%]", 1),
@@ -146,3 +156,19 @@ def information(
     scales = np.concatenate([sizes, nuisance])
     weights = np.concatenate([given, np.full(len(nuisance), RIDGE)])
     return Information(kind, n, scales, weights, tuple(chosen))
+
+
+def only_seen(judge: Information, reference: Array) -> Information:
+    """The criterion without directions of which a flight, and so any, tells nothing.
+
+    In units of what is known beforehand, errors along them stay as they are; what is left of an
+    error without them counts, in the natural sizes.
+    """
+    n = judge.n_wanted
+    W = judge.weights[:n]
+    values, V = np.linalg.eigh(W[:, None] * judge.covariance(reference)[:n, :n] * W)
+    V = V[:, values < 1.0 - NOTHING_TOLD]
+    if V.shape[1] in (0, n):
+        return judge
+    Q, _ = np.linalg.qr(V / W[:, None])
+    return replace(judge, seen=Q.T @ ((V / W[:, None]) @ (V * W[:, None]).T))

@@ -10,7 +10,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.design.base_motion import BaseExcursion
-from freefloat.design.criteria import Criterion, Optimality, information
+from freefloat.design.criteria import Criterion, Optimality, information, only_seen
 from freefloat.design.flights import Flights, Unknowns
 from freefloat.design.swinging import modal_energy
 from freefloat.design.variables import Variables
@@ -69,7 +69,7 @@ def informed(
         if not len(shown):
             raise ExcitationError("none of the parameters is seen alone; choose d_optimal")
         judge = replace(judge, chosen=tuple(shown.tolist()))
-    return flights, judge
+    return flights, judge if kind in ("named", "worst") else only_seen(judge, reference)
 
 
 def _typical(variables: Variables) -> Array:

@@ -30,6 +30,7 @@ FEASIBLE = 1e-3  # beyond a limit: what the last, exact scaling takes off
 PENALTY = 8.0  # of being beyond a limit by its whole size; a larger motion gains two at most
 RADIUS, LARGEST, SMALLEST = 0.5, 4.0, 1e-3  # of a model's trust, in units of the unknowns
 NO_MOTION = 1e-6  # of a unit of the unknowns: a limit that leaves less leaves nothing
+ALIKE = 0.6  # cosine between motions that are likely to be improved to the same one
 GAIN = 1e-3  # a round that improves the logarithm by less was the last
 
 Progress = Callable[[float, float], None]
@@ -100,7 +101,7 @@ class Search:
         found = [one for one in tried if one is not None]
         if not found:
             self.refused = self._railed(self.random(rng))
-        return sorted(found, key=lambda one: one.value)[: self.starts]
+        return _unlike(sorted(found, key=lambda one: one.value), self.starts)
 
     def random(self, rng: np.random.Generator) -> Array:
         """A random direction; pulses are somewhere between nothing and all."""
@@ -208,3 +209,18 @@ class Search:
             self.n_flights += len(near[-1])
         bounds = self.flights[0].variables.bounds()
         return nearby(here.x, self.criteria, self.rails, here.rows, here.shares, near, bounds)
+
+
+def _unlike(sorted_ones: Sequence[Candidate], n: int) -> list[Candidate]:
+    """The n best that are unlike each other, as far as there are such: alike ones end alike."""
+    chosen: list[Candidate] = []
+    for one in sorted_ones:
+        along = [abs(one.x @ other.x) / _lengths(one, other) for other in chosen]
+        if max(along, default=0.0) < ALIKE:
+            chosen.append(one)
+    rest = [one for one in sorted_ones if all(one is not other for other in chosen)]
+    return [*chosen, *rest][:n]
+
+
+def _lengths(one: Candidate, other: Candidate) -> float:
+    return max(float(np.linalg.norm(one.x) * np.linalg.norm(other.x)), 1e-300)

@@ -53,12 +53,16 @@ class Basis:
     @property
     def fastest(self) -> float:
         """The highest frequency [Hz] these motions are made of, about."""
-        if self.shape == "sinusoid":
-            return 1.0 / self._period
-        if self.shape == "bangs":  # twice that of the levels, for the changes between them
-            return (self.size + 2) / self.duration
-        cycles = self.size if self.shape in ("fourier", "multisine") else 0.5 * (self.size + 1)
-        return cycles / self.duration
+        per_duration = {
+            "fourier": self.size,
+            "multisine": max(self.size, 1.0 / RAMP),
+            "sinusoid": max(self.duration / self._period, 1.0 / RAMP),
+            "spline": 0.75 * (self.size + 1),  # more than half: accelerations are what is seen
+            "moves": self.size + 1,  # the acceleration of a move is a cycle
+            "bangs": self.size + 2,  # twice that of the levels, for the changes between them
+            "speeds": 0.5 * (self.size + 1),
+        }
+        return per_duration[self.shape] / self.duration
 
     def motion(
         self, coefficients: Sequence[float] | Array, *, home: float = 0.0, speed: float = 0.0
