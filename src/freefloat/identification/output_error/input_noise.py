@@ -21,6 +21,7 @@ from freefloat.identification.output_error.problem import Problem
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.reading import channel_names
 from freefloat.identification.visibility import without
+from freefloat.telemetry.channels import Telemetry
 
 DRAWS = 6  # of a whole flight each
 NoiseTable = tuple[tuple[tuple[RowNoise, ...], ...], ...]
