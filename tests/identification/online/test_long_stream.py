@@ -50,7 +50,8 @@ class AllRows:
 def run(n_samples: int) -> tuple[ff.OnlineEstimator, AllRows, int, int]:
     """The same minute with fresh noise, again and again; the clock jumps in between.
 
-    Returned: the estimator, all its rows since it settled, how much memory grew in the second half [kB], alarms.
+    Returned: the estimator, all its rows since it settled, how much memory grew in the second half
+    [kB], and alarms.
     """
     tracker = ff.OnlineEstimator(ff.load_model(PLANE), wanted(PLANE), like=noisy(PLANE, 0))
     rows: AllRows | None = None
