@@ -82,10 +82,8 @@ def judge(figure, n_samples: int) -> None:
     n, hours = estimate.health.n_samples, estimate.health.n_samples / 36_000
     gated = estimate.health.counts.get("gated", 0)
     figure("O3", f"{alarms} false alarms in {hours:.1f} h at 10 Hz ({n} samples, {gated} gated)")
-    figure(
-        "O6",
-        f"{n} samples: {grown} kB more in the second half; {drift:.1e} deviations from the sum of all rows",
-    )
+    told = f"{n} samples: {grown} kB more in the second half"
+    figure("O6", f"{told}; {drift:.1e} deviations from the sum of all rows")
     assert alarms == 0
     assert grown < 2000  # [kB] a million samples would be hundreds of megabytes
     # rounding of one update is 1e-16 of numbers that have grown to sqrt(samples): far from this
