@@ -43,17 +43,16 @@ def test_surprise_and_errors_are_as_large_as_they_should_be(figure):
 
 
 @pytest.mark.promise("O4")
-@pytest.mark.parametrize("name", [PLANE, SPACE])
-def test_agrees_with_batch(figure, name):
+@pytest.mark.parametrize(("name", "n"), [(PLANE, 6), (SPACE, 2)])
+def test_agrees_with_batch(figure, name, n):
     """Within one standard deviation of the batch answer for 95 of 100 parameters.
 
-    With thrust that stays on: batch integrates the velocity by a spline, which blurs the kinks of
-    switching thrust and moves its answer by about a deviation; live knows of them.
+    With thrust that stays on, and with thrust that switches: both know the kinks it makes.
     """
     shares, worst = {}, {}
     for kind, flown in (("steady", steady_flight(name)), ("switching", clean_flight(name))):
         apart = []
-        for seed in range(2):
+        for seed in range(n):
             flight = noisy(name, seed, flown)
             live = tracker(name, like=flight).run(flight)
             fit = ff.identify(ff.load_model(name), wanted(name), flight, method="momentum",
@@ -62,8 +61,8 @@ def test_agrees_with_batch(figure, name):
         shares[kind], worst[kind] = float(np.mean(np.array(apart) < 1.0)), max(apart)
     told = ", ".join(f"{k} thrust {shares[k]:.1%} (worst {worst[k]:.2f})" for k in shares)
     figure("O4", f"{name}, within 1 sigma: {told}")
-    assert shares["steady"] >= 0.95
-    assert worst["switching"] < 3.0  # and never another answer
+    assert min(shares.values()) >= 0.95
+    assert max(worst.values()) < 2.0  # and never another answer
 
 
 @pytest.mark.promise("O2")

@@ -27,6 +27,7 @@ from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.columns import parameter_columns, require_linear
 from freefloat.identification.linear.rows import Equations, floor_of
+from freefloat.identification.linear.way import running_integral, way_of_root
 from freefloat.identification.reading import thrust_between
 from freefloat.identification.samples import Samples
 from freefloat.identification.windows import leaps, windowed
@@ -107,14 +108,6 @@ def _regressor(system: System, samples: Samples) -> Array:
     return np.concatenate([P[1:], np.diff(L, axis=0)], axis=1)
 
 
-def _integral(time: Array, values: Array) -> Array:
-    """Running integral from the first instant: the cubic spline through the samples, integrated."""
-    from scipy.interpolate import CubicSpline
-
-    whole = CubicSpline(time, values, axis=0).antiderivative()
-    return whole(time) - whole(time[0])
-
-
 def _impulses(system: System, samples: Samples) -> tuple[Array, Array, Array]:
     """Impulse int F (N, 3), angular right side of every interval (N - 1, 3), and its dr.
 
@@ -122,20 +115,20 @@ def _impulses(system: System, samples: Samples) -> tuple[Array, Array, Array]:
     """
     time, wrench = samples.time, samples.wrench
     assert samples.velocity is not None
-    r = _integral(time, samples.velocity)
+    r = way_of_root(system, samples)
     step = np.diff(r, axis=0)
     push, turn = np.zeros_like(r), np.zeros_like(step)
     if wrench.any():
-        push += _integral(time, wrench[:, 3:])
-        turn += np.diff(_integral(time, wrench[:, :3] + np.cross(r, wrench[:, 3:])), axis=0)
+        push += running_integral(time, wrench[:, 3:])
+        turn += np.diff(running_integral(time, wrench[:, :3] + np.cross(r, wrench[:, 3:])), axis=0)
     for k in np.flatnonzero(samples.thrust.any(axis=0)):
         # the level is held from sample to sample while its direction turns smoothly with the root
         along = samples.rotation @ system.tree.thrusters[k, 3:]
         about = samples.rotation @ system.tree.thrusters[k, :3] + np.cross(r, along)
         level = samples.thrust[:-1, k, None]
-        gained = level * np.diff(_integral(time, along), axis=0)
+        gained = level * np.diff(running_integral(time, along), axis=0)
         push += np.vstack([np.zeros((1, 3)), np.cumsum(gained, axis=0)])
-        turn += level * np.diff(_integral(time, about), axis=0)
+        turn += level * np.diff(running_integral(time, about), axis=0)
     # int r x F - (r_end x J_end - r_start x J_start) is the torque about the moving origin
     swept = np.diff(np.cross(r, push), axis=0)
     return push, turn - swept, step
