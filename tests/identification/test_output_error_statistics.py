@@ -93,12 +93,17 @@ NOISES = {
 
 
 @pytest.mark.promise("I7")
-def test_the_cramer_rao_bound_is_reached(figure: Callable[[str, str], None]) -> None:
-    runs = 12
-    errors, stds, bound = errors_of("planar-capture", runs, unchanged)
+@pytest.mark.parametrize(
+    ("name", "runs"),
+    [("planar-capture", 12), ("ets7", 5), ("cbk-arm-geared", 5), ("servicer-slosh", 2)],
+)
+def test_the_cramer_rao_bound_is_reached(
+    name: str, runs: int, figure: Callable[[str, str], None]
+) -> None:
+    errors, stds, bound = errors_of(name, runs, unchanged)
     ratio = float(np.sqrt(np.mean((errors / bound) ** 2)))
-    figure("I7", f"planar capture, {runs} runs: RMS error {ratio:.3f} of the bound")
-    # 1.1 and the scatter of 12 runs of some correlated parameters, three standard deviations
+    figure("I7", f"{name}, {runs} runs: RMS error {ratio:.3f} of the bound")
+    # 1.1 and the scatter of few runs of some correlated parameters, three standard deviations
     assert ratio < 1.1 + 3.0 * np.sqrt(0.5 / runs / 2.0)
     assert np.allclose(np.mean(stds, axis=0), bound, rtol=0.02)  # linearised about the estimate
 

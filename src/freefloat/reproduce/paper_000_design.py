@@ -192,7 +192,7 @@ def _held_rows(model: Model, blind: Blind, effort: Effort, seed: int) -> list[Ro
 def _held_by(mode: Mode, model: Model) -> float:
     """The energy [J] of a mode in which the hinge that bends most is at its limit."""
     bent = {name: BENT * value for name, value in mode.shape.items()}
-    return 0.5 * sum(s.stiffness * bent[s.coordinate] ** 2 for s in model.assembly.springs)
+    return 0.5 * sum(s.stiffness * bent.get(s.coordinate, 0.0) ** 2 for s in model.assembly.springs)
 
 
 def _free_rows(model: Model, blind: Blind, effort: Effort, seed: int) -> list[Row]:
