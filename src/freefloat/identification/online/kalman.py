@@ -211,6 +211,8 @@ class KalmanEstimator(OnlineEstimator):
             return verdict
         if start is not None:
             f.begin_at(start)
+            for before in (s for s in kept if s.time <= start.time):
+                self.channels.read(before.values, f.memory.push)  # what pushes at the start
             for late in (s for s in kept if s.time > start.time):
                 self._follow(late)  # smoothing ends a little before the samples do
         return verdict
