@@ -87,10 +87,9 @@ def _beyond(found: Sequence[Evaluation]) -> list[Array]:
     """
     first, *others = found
     near = [at for at in others if at.cost - first.cost < AS_GOOD]
-    pairs = sorted(
-        combinations_with_replacement(near, 2), key=lambda pair: sum(p.cost for p in pair)
-    )
-    return [sum(at.theta - first.theta for at in pair) for pair in pairs[:MOST_BEYOND]]
+    pairs = combinations_with_replacement(sorted(near, key=lambda at: at.cost), 2)
+    best = sorted(pairs, key=lambda pair: pair[0].cost + pair[1].cost)[:MOST_BEYOND]
+    return [one.theta + other.theta - 2.0 * first.theta for one, other in best]
 
 
 def widened(C: Array, rivals: Sequence[Rival], theta: Array) -> Array:
