@@ -272,8 +272,9 @@ def _status(estimates: Sequence[Estimate], seen: Visibility, found: Found) -> tu
             " lacks something, or this is a false minimum.",
             False,
         )
-    if found.rivals:
-        other = moved_springs(found.problem, found.descent.at, found.rivals[0])
+    minima = [rival for rival in found.rivals if rival.is_minimum]
+    if minima:
+        other = moved_springs(found.problem, found.descent.at, minima[0])
         return (
             f"Not to be trusted: other springs explain the data as well: {_some(other)}; record"
             " them swinging, give priors or the plan that was flown.",

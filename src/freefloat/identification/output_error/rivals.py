@@ -30,22 +30,26 @@ NEAR_ENOUGH = 1e-6  # relative decrease that ends it
 
 @dataclass(frozen=True)
 class Rival:
-    """Another minimum: theta there, and by how much half the sum of squares is larger."""
+    """Another minimum: theta there, and by how much half the sum of squares is larger.
+
+    Not is_minimum: a point far along a bent valley that explains the data about as well.
+    """
 
     theta: Array
     rise: float
+    is_minimum: bool = True
 
 
 def looked_around(problem: Problem, descent: Descent) -> tuple[Descent, tuple[Rival, ...]]:
     """The lowest minimum near by, and those that are about as low."""
     first = descent.at
     C = covariance_of(first, problem.unknowns.sizes)
-    found, n = [first], descent.n_evaluations
+    found, passed, n = [first], [], descent.n_evaluations
     for k in _soft_springs(problem, first.theta, C):
         for sign in (-1.0, 1.0):
-            n += _descended(problem, found, sign * ASIDE * C[:, k] / np.sqrt(C[k, k]))
+            n += _descended(problem, found, passed, sign * ASIDE * C[:, k] / np.sqrt(C[k, k]))
     for step in _beyond(found):
-        n += _descended(problem, found, step)
+        n += _descended(problem, found, passed, step)
     best = min(found, key=lambda at: at.cost)
     if best is not first:
         lower = descend(problem, best.theta)
@@ -53,16 +57,24 @@ def looked_around(problem: Problem, descent: Descent) -> tuple[Descent, tuple[Ri
         descent, best = lower, lower.at
         n += lower.n_evaluations
     rivals = [Rival(at.theta, at.cost - best.cost) for at in found if at is not best]
+    rivals += [Rival(at.theta, at.cost - best.cost, is_minimum=False) for at in passed]
     kept = sorted((one for one in rivals if one.rise < AS_GOOD), key=lambda one: one.rise)
     return replace(descent, n_evaluations=n), tuple(kept)
 
 
-def _descended(problem: Problem, found: list[Evaluation], step: Array) -> int:
-    """Descend from aside the first minimum; a new one is added to those found. Flights it took."""
+def _descended(
+    problem: Problem, found: list[Evaluation], passed: list[Evaluation], step: Array
+) -> int:
+    """Descend from aside the first minimum; returns the flights it took.
+
+    A new minimum is added to those found, and the first point on the way down that is as good.
+    """
+    visited: list[Evaluation] = []
     start = problem.unknowns.moved(found[0].theta, step)
     if problem.evaluate(start) is None:
         return 1
-    other = descend(problem, start, most=MOST_FLIGHTS, enough=NEAR_ENOUGH)
+    other = descend(problem, start, most=MOST_FLIGHTS, enough=NEAR_ENOUGH, progress=visited.append)
+    passed += [at for at in visited if at.cost - found[0].cost < AS_GOOD][:1]
     if not any(_is_same(problem, other.at, one) for one in found):
         found.append(other.at)
     return other.n_evaluations + 1
@@ -75,10 +87,9 @@ def _beyond(found: Sequence[Evaluation]) -> list[Array]:
     """
     first, *others = found
     near = [at for at in others if at.cost - first.cost < AS_GOOD]
-    pairs = sorted(
-        combinations_with_replacement(near, 2), key=lambda pair: sum(p.cost for p in pair)
-    )
-    return [sum(at.theta - first.theta for at in pair) for pair in pairs[:MOST_BEYOND]]
+    pairs = combinations_with_replacement(sorted(near, key=lambda at: at.cost), 2)
+    best = sorted(pairs, key=lambda pair: pair[0].cost + pair[1].cost)[:MOST_BEYOND]
+    return [one.theta + other.theta - 2.0 * first.theta for one, other in best]
 
 
 def widened(C: Array, rivals: Sequence[Rival], theta: Array) -> Array:
