@@ -106,7 +106,7 @@ def refine_way(problem, m, k, half):
 @inlined
 def let_way_depend(problem, m, k):
     """dr depends on the unknowns: what that makes of dr x P, about the weights' parameters."""
-    nn, n = problem.n_nuisance, problem.blocks.shape[2]
+    nn, n = problem.n_nuisance, problem.n_unknowns
     px, py, pz = k.gain[9], k.gain[10], k.gain[11]
     for p in range(n):
         x, y, z = cross(k.ways[0, p], k.ways[1, p], k.ways[2, p], px, py, pz)

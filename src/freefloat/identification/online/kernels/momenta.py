@@ -116,18 +116,22 @@ def first_columns(problem, w, out):
 
     After `columns` of the same sample.
     """
-    L = w.L
+    L, entry = w.L, 0
     a, b, c, d, e, f, g, h, i = root_axes(w.root)
     for p in range(out.shape[1]):
         m = x = y = z = 0.0
-        for n in range(problem.links.shape[0]):
-            if p < problem.spans[n, 0] or p >= problem.spans[n, 1]:
-                continue
-            phi, link = problem.blocks[n], problem.links[n]
-            m += phi[0, p]
-            sx, sy, sz = rotate(L, link, phi[1, p], phi[2, p], phi[3, p])
-            px, py, pz = three(L, link, P)
-            x, y, z = x + sx + phi[0, p] * px, y + sy + phi[0, p] * py, z + sz + phi[0, p] * pz
+        while entry < problem.entries.shape[0] and problem.entries[entry, 1] == p:
+            link, place = divmod(problem.entries[entry, 0], 10)
+            size = problem.entry_sizes[entry]
+            entry += 1
+            if place == 0:
+                px, py, pz = three(L, link, P)
+                m, x, y, z = m + size, x + size * px, y + size * py, z + size * pz
+            elif place <= 3:
+                sx, sy, sz = rotate(
+                    L, link, size * (place == 1), size * (place == 2), size * (place == 3)
+                )
+                x, y, z = x + sx, y + sy, z + sz
         out[0, p], out[1, p] = a * x + b * y + c * z, d * x + e * y + f * z
         out[2, p], out[3, p] = g * x + h * y + i * z, m
 
