@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ DRAIN = 1.0  # [kg/s]
 WALK = 2.0
 LIMITS = {"m_1": 0.56, "m_n": 0.14}  # [%] to stay below
 COVERED = 0.85  # least share of 95 % intervals: below it for one in a thousand sets of 50 runs
-WAYS: dict[str, dict[str, object]] = {
+WAYS: dict[str, dict[str, Any]] = {
     "random walk on the base": {"random_walk": {"bus.mass": WALK}},
     "forgetting 0.99": {"forgetting": 0.99},
     "constant": {},
@@ -81,7 +82,7 @@ def _tracked(
     *,
     noise: float,
     seeds: int,
-    options: dict[str, object],
+    options: dict[str, Any],
 ) -> list[Estimate]:
     """What the filter, with weights of the full noise, says after the last sample."""
     found = []

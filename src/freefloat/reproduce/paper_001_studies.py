@@ -93,17 +93,19 @@ def noise_rows(*, quick: bool = False) -> list[Row]:
 def excited(model: Model) -> Plan:
     """Every joint swings and thrusters pulse: a motion that shows base and target."""
     joints = [j for j in model.joints if j.type != "fixed"]
+    planar = model.root.type == "planar"
+    swing = 0.9 if planar else 0.6  # [rad]
+    # in the plane one after the other: opposite ones would cancel
+    first, apart, long = (0.5, 10.0 / len(model.thrusters), 2.5) if planar else (1.0, 0.7, 2.0)
     motions = {
-        j.name: Sinusoid(60.0, j.home, 0.9, 7.0 + 2.3 * k, 3.0, first=j.home)
+        j.name: Sinusoid(60.0, j.home, swing, 7.0 + 2.3 * k, 3.0, first=j.home)
         for k, j in enumerate(joints)
     }
     thrusts = {}
     for k, thruster in enumerate(model.thrusters):
-        # one after the other: opposite ones would cancel
-        starts = [round(0.5 + 10.0 * k / len(model.thrusters) + 10.0 * i, 1) for i in range(6)]
-        pulses = tuple((t, 2.5, 5.0) for t in starts if t < 57.0)
+        starts = [round(first + apart * k + 10.0 * i, 1) for i in range(6)]
+        pulses = tuple((t, long, 5.0) for t in starts if t < 57.0)
         thrusts[thruster.name] = Pulses(pulses)
-    planar = model.root.type == "planar"
     velocity = (1.0, 2.0, 0.0) if planar else (10.0, 20.0, 30.0)
     rate = (0.0, 0.0, 0.1) if planar else (0.1, 0.2, 0.3)
     return Plan(60.0, start=Start(velocity=velocity, rate=rate), motions=motions, thrusts=thrusts)
