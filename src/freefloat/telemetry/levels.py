@@ -10,8 +10,18 @@ import numpy as np
 
 from freefloat.arrays import Array
 
+CLOSED = 5.0  # deviations: a smaller level is the noise of a closed valve
 THRUST = "thrust"  # the key of the metadata
 MEAN = "mean until the next sample"  # its value
+
+
+def open_levels(level: Array, noise: Array | float) -> Array:
+    """Levels without the noise that closed valves read.
+
+    >>> open_levels(np.array([0.03, -0.01, 5.02]), 0.02)
+    array([0.  , 0.  , 5.02])
+    """
+    return np.where(np.abs(level) > CLOSED * noise, level, 0.0)
 
 
 def mean_levels(time: Array, level: Array, instants: Array) -> Array:

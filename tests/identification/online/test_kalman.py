@@ -96,8 +96,34 @@ def test_errors_are_as_large_as_they_should_be(figure, name):
     assert chi2.ppf(1e-4, n) < total < 1.5 * chi2.ppf(1.0 - 1e-4, n)
 
 
+def test_noise_of_open_valves_is_felt_as_differences_say():
+    model = ff.load_model("servicer")
+    flight = ff.simulate(model, shaking(model, 0.1), seed=1, step=5e-3)
+    wanted = ff.Parameters(model).free("hinge_*.stiffness")
+    t = ff.OnlineEstimator(model, wanted, like=flight, opening=0.0)
+    assert isinstance(t, KalmanEstimator)
+    t.run(flight)
+    f, h, k = t.filter, 0.02, 3
+    m = f.memory
+    assert not m.push.any()  # closed valves read noise, which pushes nobody
+    assert not f._thrust_noise(h).size
+    m.push[k] = 5.0
+    noise = f._thrust_noise(h)[:, 0]
+    assert f.settings.thrust[k] == 0.02
+
+    def ahead(push: np.ndarray) -> np.ndarray:
+        return flown(f.system, f.layout, float(m.numbers[TIME]), h, x=m.x, joints=m.joints,
+                     push=push)[0]  # fmt: skip
+
+    more = 0.02 * np.eye(len(m.push))[k]
+    moved = 0.5 * difference(f, ahead(m.push + more), ahead(m.push - more))
+    # wings that swing back within the step are left out: (omega h)^2, less than a hundredth
+    assert np.max(np.abs(noise[: f.layout.n_states] - moved)) < 0.01 * np.max(np.abs(moved))
+
+
 @pytest.mark.full
-def test_wheels_thrusters_and_a_target_beside_wings_and_fuel():
+@pytest.mark.promise("O1")
+def test_wheels_thrusters_and_a_target_beside_wings_and_fuel(figure):
     model = ff.load_model("servicer")
     flight = ff.simulate(model, shaking(model, 7.0), seed=1, step=5e-3)
     wanted = ("target.*", "hinge_*.stiffness")
@@ -108,6 +134,10 @@ def test_wheels_thrusters_and_a_target_beside_wings_and_fuel():
     e = ff.OnlineEstimator(start, parameters, like=flight).run(flight)
     assert abs(e["target.mass"][0] / value["target.mass"] - 1.0) < 0.01  # from 20 % off
     assert all(abs(e[n][0] / v - 1.0) < 0.02 for n, v in value.items() if "stiff" in n)
+    z = e.values - np.array([value[n] for n in e.names])
+    nees = float(z @ np.linalg.solve(e.spread, z))  # type: ignore[attr-defined]
+    figure("O1", f"servicer: NEES {nees / len(z):.2f} of a parameter")
+    assert chi2.ppf(1e-3, len(z)) < nees < chi2.ppf(1.0 - 1e-3, len(z))
 
 
 def difference(filter: KalmanFilter, x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -35,7 +35,8 @@ class Channels:
 
     names: what must be there; places: where each goes in the vector; home: the vector otherwise;
     sigma: standard deviations by source of error; thrusters, wrench: channel -> column, told when
-    they change; is_planar: the attitude is one angle; notes: what was assumed.
+    they change; thrust_noise: deviations of the former; is_planar: the attitude is
+    one angle; notes: what was assumed.
     """
 
     names: tuple[str, ...]
@@ -44,6 +45,7 @@ class Channels:
     sigma: Array
     thrusters: dict[str, int]
     wrench: dict[str, int]
+    thrust_noise: Array
     is_planar: bool
     notes: tuple[str, ...]
     take: Callable[[Mapping[str, Any]], Any]
@@ -80,9 +82,14 @@ class Channels:
         parts = [f"base.{kind}.{axis}" for kind in ("torque", "force") for axis in XYZ]
         return cls(
             names, np.array([place for _, place in wanted], dtype=np.intp), _home(system), sigma,
-            thrusters, {name: k for k, name in enumerate(parts)},
+            thrusters, {name: k for k, name in enumerate(parts)}, thrust_noise(system.model, noise),
             system.model.root.type == "planar", notes, itemgetter(*names),
         )  # fmt: skip
+
+
+def thrust_noise(model: Model, noise: Mapping[str, float]) -> Array:
+    """Deviations of the thrusters' levels [N]; zero where nobody states them."""
+    return np.array([max(noise.get(f"{t.name}.force", 0.0), 0.0) for t in model.thrusters])
 
 
 def _needed(system: System) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:

@@ -16,6 +16,7 @@ from freefloat.excitation.commands import WRENCH
 from freefloat.identification.online.estimate import WEAK, Estimate
 from freefloat.identification.output_error.streams import Stream
 from freefloat.identification.physical import Physical, closest_physical
+from freefloat.telemetry.levels import open_levels
 
 STILL_PRIOR = 0.95  # of the prior's deviation: above, the data did not say it
 
@@ -23,8 +24,8 @@ STILL_PRIOR = 0.95  # of the prior's deviation: above, the data did not say it
 class Readout:
     """The last sample by stream, with the thrust and wrench that hold from it."""
 
-    def __init__(self, system: System, streams: Sequence[Stream]) -> None:
-        self.streams = streams
+    def __init__(self, system: System, streams: Sequence[Stream], thrust_noise: Array) -> None:
+        self.streams, self.thrust_noise = streams, thrust_noise
         self.names = tuple(name for s in streams for name in s.channels)
         pushes = [f"{t.name}.force" for t in system.model.thrusters]
         self.pushes = (*pushes, *(f"base.{name}" for name in WRENCH))
@@ -50,6 +51,8 @@ class Readout:
             if _is_number(values.get(name)):
                 push[k] = values[name]
                 self.has_inputs = True
+        n = len(self.thrust_noise)
+        push[:n] = open_levels(push[:n], self.thrust_noise)
 
 
 def _is_number(value: object) -> bool:

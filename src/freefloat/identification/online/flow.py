@@ -19,7 +19,7 @@ from freefloat.dynamics.frames import rotations
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.sensitivity import integrate_with_sensitivity
 from freefloat.dynamics.tree import System
-from freefloat.identification.online.sensing import pull_of
+from freefloat.identification.online.sensing import pull_of, thrust_of
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
 
 STEP = 0.02  # [s] of the integrator, at most; RK4 is exact to 1e-7 below 2 Hz
@@ -147,13 +147,26 @@ def reaction(system: System, ends: Sequence[tuple[Array, Array]], ahead: float) 
     return moved.reshape(12 + 2 * f, -1)
 
 
+def pushed(
+    system: System, time: float, ahead: float, *, x: Array, inputs: Inputs, which: NDArray[np.intp]
+) -> Array:
+    """How a newton more of thrusters, held, moves the free states: (tangent rows, thrusters)."""
+    pull = thrust_of(system, time, x, inputs=inputs, which=which)
+    moved = felt(x, pull, system.tree.free)[:, 0]
+    f = len(moved) - 6
+    out = np.zeros((12 + 2 * f, len(which)))
+    out[[*range(6, 12), *range(12 + f, 12 + 2 * f)]] = moved * ahead
+    out[[*range(6), *range(12, 12 + f)]] = moved * (0.5 * ahead**2)
+    return out
+
+
 def felt(x: Array, pull: Array, free: NDArray[np.int64]) -> Array:
-    """Rates of velocity (world axes), rate and free coordinates per joint motion."""
+    """Rates of velocity (world axes), rate and free coordinates per joint motion or thrust."""
     free = free[free >= 6] - 6
     turn = rotations(x[None])[0]
-    g = pull.shape[2]
     rows = [turn @ pull[3:6].reshape(3, -1), pull[:3].reshape(3, -1)]
-    return np.concatenate([*rows, pull[6 + free].reshape(len(free), -1)]).reshape(-1, 3, g)
+    rows.append(pull[6 + free].reshape(len(free), -1))
+    return np.concatenate(rows).reshape(-1, *pull.shape[1:])
 
 
 def stepped(system: System, layout: Layout, x: Array, step: Array) -> Array:

@@ -17,6 +17,7 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import IdentificationError
+from freefloat.identification.online.channels import known_channels, thrust_noise
 from freefloat.identification.online.estimator import (
     GATE,
     OnlineEstimator,
@@ -101,13 +102,14 @@ class KalmanEstimator(OnlineEstimator):
         self.unknowns = unknowns_of(self.system, parameters, streams)
         sigma = np.concatenate([s.noise for s in streams])
         walk = walk_rates(self.unknowns, random_walk or {})
+        thrust = thrust_noise(model, known_channels(model, like, noise)[1])
         self.problem: Any = Settings(
-            sigma, walk, checked_forgetting(forgetting), _gates(gate), float(jerk)
+            sigma, walk, checked_forgetting(forgetting), _gates(gate), float(jerk), thrust
         )
         self.filter = KalmanFilter(self.system, parameters, streams, self.unknowns, self.problem)
         self.memory: Any = self.filter.memory
         self.early: Any = Kept(opening)
-        self.channels: Any = Readout(self.system, streams)
+        self.channels: Any = Readout(self.system, streams, thrust)
         self.taken: Any = self.channels
         self._keep_books(reorder)
         globs = tuple(f"{t.name}.*" for t in model.targets) if reset is None else reset

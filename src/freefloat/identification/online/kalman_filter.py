@@ -15,6 +15,7 @@ from freefloat.identification.online.flow import (
     flown,
     inputs_at,
     layout_of,
+    pushed,
     stepped,
 )
 from freefloat.identification.online.kalman_memory import (
@@ -199,9 +200,22 @@ class KalmanFilter:
         noise[self.layout.n_all - self.layout.n_joints :] = settings.jerk * np.sqrt(ahead)
         if settings.forgetting < 1.0:
             F[self.layout.parameters] *= settings.forgetting ** (-0.5 * ahead)
-        m.root[:] = propagated(m.root, F, np.diag(noise)[:, noise > 0.0])
+        W = np.hstack([np.diag(noise)[:, noise > 0.0], self._thrust_noise(ahead)])
+        m.root[:] = propagated(m.root, F, W)
         m.x[:], m.joints[:], m.numbers[TIME] = x, joints, time
         return True
+
+    def _thrust_noise(self, ahead: float) -> Array:
+        """What noise in the levels of open valves does to the error state, column by column."""
+        m, layout, noise = self.memory, self.layout, self.settings.thrust
+        firing = np.flatnonzero(noise * m.push[: len(noise)])
+        out = np.zeros((layout.n_all, len(firing)))
+        if len(firing):
+            inputs = inputs_at(self.home, m.joints, m.push, np.zeros((1, 3)))
+            time = float(m.numbers[TIME])
+            felt = pushed(self.system, time, ahead, x=m.x, inputs=inputs, which=firing)
+            out[: layout.n_states] = felt[layout.rows] * noise[firing]
+        return out
 
     def take(self, found: Mapping[int, Array]) -> list[int] | None:
         """Readings by stream into the estimate; streams too surprising, None if not finite.

@@ -47,7 +47,8 @@ class Settings:
     """What was asked of the filter.
 
     sigma: deviations of all rows; walk: variance per second of parameters, in natural sizes; gates:
-    the largest NIS by number of rows, none when empty; jerk: random walk of the joints' jerk.
+    the largest NIS by number of rows, none when empty; jerk: random walk of the joints' jerk;
+    thrust: deviations of the thrusters' levels [N], fresh with every sample.
     """
 
     sigma: Array
@@ -55,6 +56,7 @@ class Settings:
     forgetting: float
     gates: Array
     jerk: float
+    thrust: Array
     probing: float = 0.0
 
 

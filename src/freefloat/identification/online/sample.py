@@ -13,6 +13,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.identification.online.channels import Channels
+from freefloat.telemetry.levels import open_levels
 from freefloat.telemetry.stream import Sample
 
 LARGEST = 1e30  # no force is larger, and an integer that is has no floating-point number
@@ -56,12 +57,15 @@ class Taken:
         self._numbers = np.zeros(len(channels.names))
         self._pack: Any = Struct(f"{len(channels.names)}d").pack_into
         self._pushes = _Inputs(channels.thrusters)
+        self._is_thrust_noisy = bool(channels.thrust_noise.any())
         self._wrenches = _Inputs(channels.wrench)
 
     def read(self, values: Mapping[str, Any]) -> bool:
         """Take a sample's numbers over; whether all that is needed was there."""
         channels = self.channels
         self.has_inputs = self._pushes.read(values, self.levels)
+        if self.has_inputs and self._is_thrust_noisy:
+            self.levels[:] = open_levels(self.levels, channels.thrust_noise)
         self.has_wrench = self._wrenches.read(values, self.wrench)
         if self.has_wrench:
             self.has_inputs = True

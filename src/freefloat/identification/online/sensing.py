@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from freefloat.arrays import Array
 from freefloat.dynamics.equations import Motion, observe
@@ -145,6 +146,20 @@ def pull_of(system: System, time: float, x: Array, *, inputs: Inputs) -> Array:
     """Accelerations per position, rate and acceleration of the joints: (6 + c, 3, joints)."""
     accelerations = _nudged(system, time, x, inputs).motion.accelerations
     return _by_joint(accelerations[1:] - accelerations[0], inputs.given.shape[2])
+
+
+def thrust_of(
+    system: System, time: float, x: Array, *, inputs: Inputs, which: NDArray[np.intp]
+) -> Array:
+    """Accelerations per newton of some thrusters: (6 + c, 1, thrusters)."""
+    n = 1 + len(which)
+    push = np.repeat(inputs.push[:1], n, axis=0)
+    push[np.arange(1, n), :, which] += 1.0
+    given = np.repeat(inputs.given[:1], n, axis=0)
+    states, times = np.repeat(x[None], n, axis=0), np.full(n, time)
+    rows = Inputs(given, inputs.effort[:1], push, inputs.gains)
+    accelerations = observe(system, states, inputs=rows, times=times).accelerations
+    return (accelerations[1:] - accelerations[0]).T[:, None]
 
 
 def _nudged(system: System, time: float, x: Array, inputs: Inputs) -> Instant:

@@ -24,7 +24,7 @@ from freefloat.model.assembly import Coordinate
 from freefloat.model.model import Model
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.channels import Telemetry
-from freefloat.telemetry.levels import mean_levels
+from freefloat.telemetry.levels import mean_levels, open_levels
 from freefloat.telemetry.smoothing import SmoothSignal, smooth
 
 Motion = Callable[[Array], tuple[Array, Array, Array]]
@@ -224,8 +224,7 @@ def _push(model: Model, telemetry: Telemetry) -> Callable[[Array], Array]:
         if f"{thruster.name}.force" in telemetry:
             channel = telemetry[f"{thruster.name}.force"]
             time, level = channel.usable()
-            # a closed valve reads noise, not thrust
-            level = np.where(np.abs(level) > 5.0 * (channel.noise or 0.0), level, 0.0)
+            level = open_levels(level, channel.noise or 0.0)
             if level.any():
                 levels[k] = (time, level)
     for k, name in enumerate(WRENCH):
