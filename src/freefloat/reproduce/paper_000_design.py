@@ -22,7 +22,7 @@ from freefloat.design.flights import Flights, Flown
 from freefloat.design.search import Search
 from freefloat.design.swinging import ModalEnergy, band_share, bands_of, modal_energy
 from freefloat.design.variables import Variables, variables_of
-from freefloat.design.watches import watches_of
+from freefloat.telemetry.watches import watches_of
 from freefloat.dynamics.modes import Mode, modes
 from freefloat.dynamics.tree import flatten
 from freefloat.excitation.basis import Basis
