@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import freefloat as ff
@@ -50,6 +51,20 @@ def test_a_limit_binds_and_is_kept(limit):
     shares = {one.limit.name: one.share for one in designed(limit, case[0], case).usage}
     assert 0.8 < shares[limit] <= 1.0
     assert max(shares.values()) <= 1.0
+
+
+@pytest.mark.parametrize("shape", ["multisine", "moves", "bangs", "spline"])
+def test_jerk_is_kept_where_it_jumps(shape):
+    """At the ends of ramps and at knots, where it is largest and a difference across averages."""
+    model, allowed, duration = ff.load_model("cepheus"), 0.1, 8.0
+    found = design(
+        model, ff.Parameters.of(model).free("link_2.izz"), duration=duration, harmonics=3,
+        shape=shape, limits={"arm_*.jerk": allowed}, effort=QUICK,
+    )  # fmt: skip
+    t = np.linspace(0.0, duration, 400_001)  # over ten times as fine as the design's own replay
+    accelerations = [motion.at(t)[2] for motion in found.plan.motions.values()]
+    jerks = [np.abs(np.diff(ddq)).max() / t[1] for ddq in accelerations]
+    assert 0.99 < max(jerks) / allowed <= 1.0 + 1e-6  # rounding of differences over 20 us
 
 
 @pytest.mark.parametrize("limit", [name for name in BINDING if "upper" not in name])

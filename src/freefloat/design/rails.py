@@ -82,8 +82,9 @@ def _is_peak(values: Array) -> NDArray[np.bool_]:
 def rails_of(
     model: Model, variables: Variables, limits: dict[str, Limit], *, n_times: int
 ) -> Rails:
-    """Every linear limit of the movers and pulsers."""
-    times = np.linspace(0.0, variables.duration, n_times)
+    """Every linear limit of the movers and pulsers, at so many times and where jerk jumps."""
+    jolts = [basis.jolts for basis in {mover.basis for mover in variables.movers}]
+    times = np.unique(np.concatenate([np.linspace(0.0, variables.duration, n_times), *jolts]))
     wheels = {wheel.name: wheel.inertia for wheel in model.wheels}
     found: list[Rail] = []
     first = 0

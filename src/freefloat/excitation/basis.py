@@ -28,6 +28,7 @@ from freefloat.excitation.motions import (
 Shape = Literal["fourier", "spline", "sinusoid", "multisine", "moves", "bangs", "speeds"]
 RAMP = 0.15  # of the duration: how long sinusoids take to swing in and out
 CHANGE = 0.3  # of a part of a bang-like motion: how long it takes from level to level
+APART = 1e-7  # of the duration: half of what jerk is a difference over; rounding is 1e-8 of it
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Basis:
         >>> Basis("spline", 10.0, 3).columns(np.array([0.0, 5.0])).shape
         (4, 2, 3)
         """
-        apart = 1e-5 * self.duration
+        apart = APART * self.duration
         before, after = np.maximum(t - apart, 0.0), np.minimum(t + apart, self.duration)
         found = np.empty((4, len(t), self.n))
         for k, unit in enumerate(np.eye(self.n)):
@@ -106,6 +107,25 @@ class Basis:
             found[:3, :, k] = motion.at(t)
             found[3, :, k] = (motion.at(after)[2] - motion.at(before)[2]) / (after - before)
         return found
+
+    @property
+    def jolts(self) -> Array:
+        """Instants [s] on both sides of where jerk jumps, or peaks more sharply than the motion.
+
+        A grid of times misses them, and a difference across a jump averages it away.
+
+        >>> Basis("moves", 10.0, 1).jolts.round(3)
+        array([5., 5.])
+        """
+        at = np.zeros(0)
+        if self.shape in ("moves", "speeds"):
+            at = np.linspace(0.0, self.duration, self.size + 2)[1:-1]
+        elif self.shape in ("multisine", "sinusoid"):
+            at = self.duration * np.array([RAMP, 1.0 - RAMP])
+        elif self.shape == "bangs":  # in the middle of every change
+            at = np.linspace(0.0, self.duration - self._change, self.size + 3) + 0.5 * self._change
+        aside = 2.0 * APART * self.duration
+        return np.concatenate([at - aside, at + aside])
 
     def orthonormal(self, *, reach: float, rate: float) -> Array:
         """A matrix (n, n): coefficients from ones whose curves are orthonormal.

@@ -22,7 +22,6 @@ from freefloat.design.flights import Flights, Flown
 from freefloat.design.search import Search
 from freefloat.design.swinging import ModalEnergy, band_share, bands_of, modal_energy
 from freefloat.design.variables import Variables, variables_of
-from freefloat.telemetry.watches import watches_of
 from freefloat.dynamics.modes import Mode, modes
 from freefloat.dynamics.tree import flatten
 from freefloat.excitation.basis import Basis
@@ -33,6 +32,7 @@ from freefloat.model import load_model
 from freefloat.model.assembly import rigid
 from freefloat.model.model import Model
 from freefloat.reproduce.rows import Row, within
+from freefloat.telemetry.watches import watches_of
 
 TABLE = "Excitation of the wings (eqs 9, 10)"
 QUIET = "Rigid parameters, out of the modes"
