@@ -23,11 +23,10 @@ Check models of free-floating space robots, design motions for them, fly them,
 judge their telemetry and identify their dynamic parameters.
 
 Start here:  freefloat check servicer
-             freefloat design spatial-capture --out plan.toml
-             freefloat simulate servicer --out flight.parquet
-             freefloat telemetry flight.parquet
-             freefloat identify spatial-capture flight.parquet
-             freefloat validate fit.json another.parquet
+             freefloat simulate spatial-capture --seed 1 --out one.parquet
+             freefloat simulate spatial-capture --seed 2 --out two.parquet
+             freefloat identify spatial-capture one.parquet --out fit.json
+             freefloat validate fit.json two.parquet --report report.html
              freefloat reproduce 003
 
 Exit codes:  0 fine, 1 the verdict is negative, 2 bad input, 3 a bug of ours"""

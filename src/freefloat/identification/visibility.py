@@ -62,6 +62,20 @@ class Visibility:
         """The parameter of that name."""
         return next(sight for sight in self.parameters if sight.name == name)
 
+    def __str__(self) -> str:
+        """A line for every parameter, what is seen together, and the scale."""
+        wide = max((len(s.name) for s in self.parameters), default=0)
+        lines = [
+            f"{s.name:{wide}}  {s.status}"
+            + (f", {s.value:.4g} ± {s.std:.2g} {s.unit}" if s.std < np.inf else "")
+            for s in self.parameters
+        ]
+        lines += [f"together: {sum_.words}, ± {sum_.std:.2g}" for sum_ in self.combinations]
+        lines += [f"not told apart: {words}" for words in self.trades]
+        if self.scale is not None:
+            lines.append(f"scale of masses and forces {self.scale.words}")
+        return "\n".join(lines)
+
     def named(self, status: Status) -> tuple[str, ...]:
         """The names of the parameters with that status."""
         return tuple(sight.name for sight in self.parameters if sight.status == status)

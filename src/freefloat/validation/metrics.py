@@ -9,6 +9,10 @@ import numpy as np
 
 from freefloat.arrays import Array
 
+# Deviations that an error may be and still be explained: most often one or two directions of the
+# parameters make all of it, so it scatters as a single number does.
+LUCK = 3.0
+
 
 @dataclass(frozen=True)
 class Score:
@@ -45,7 +49,7 @@ class Score:
     @property
     def is_explained(self) -> bool:
         """Whether parameters and encoders known only so well explain the error beyond noise."""
-        return math.sqrt(max(self.rmse**2 - self.noise**2, 0.0)) <= 2.0 * self.expected
+        return math.sqrt(max(self.rmse**2 - self.noise**2, 0.0)) <= LUCK * self.expected
 
 
 def fit_percent(measured: Array, residual: Array) -> float:

@@ -43,8 +43,15 @@ def test_surprise_and_errors_are_as_large_as_they_should_be(figure):
 
 
 @pytest.mark.promise("O4")
-@pytest.mark.parametrize(("name", "n"), [(PLANE, 6), (SPACE, 2)])
-def test_agrees_with_batch(figure, name, n):
+@pytest.mark.parametrize(
+    ("name", "seeds"),
+    [
+        (PLANE, range(6)),
+        (SPACE, (6, 22)),  # whose first samples lead an estimate astray that trusts them too soon
+        pytest.param(SPACE, range(20), marks=pytest.mark.full),
+    ],
+)
+def test_agrees_with_batch(figure, name, seeds):
     """Within one standard deviation of the batch answer for 95 of 100 parameters.
 
     With thrust that stays on, and with thrust that switches: both know the kinks it makes.
@@ -52,9 +59,11 @@ def test_agrees_with_batch(figure, name, n):
     shares, worst = {}, {}
     for kind, flown in (("steady", steady_flight(name)), ("switching", clean_flight(name))):
         apart = []
-        for seed in range(n):
+        for seed in seeds:
             flight = noisy(name, seed, flown)
-            live = tracker(name, like=flight).run(flight)
+            follower = tracker(name, like=flight)
+            live = follower.run(flight)
+            assert not follower.events  # nothing changed, and nobody said so
             fit = ff.identify(ff.load_model(name), wanted(name), flight, method="momentum",
                               physical=False)  # fmt: skip
             apart += [abs(live[n][0] - fit[n].value) / fit[n].std for n in live.names]

@@ -237,6 +237,16 @@ def test_saved_and_restored_it_goes_on_bit_for_bit(tmp_path):
             assert np.array_equal(a, b)
 
 
+@pytest.mark.parametrize("name", ["planar-capture", "spatial-capture"])
+def test_rigid_robots_may_have_it_too(name):
+    model = ff.load_model(name)
+    flight = ff.simulate(model, ff.default_plan(model, duration=8.0), seed=1)
+    wanted = ff.Parameters(model).free("target.mass")
+    e = ff.OnlineEstimator(model, wanted, method="kalman", like=flight, opening=4.0).run(flight)
+    off = e["target.mass"][0] - model.body("target").mass
+    assert abs(off) < 4.0 * e["target.mass"][1]
+
+
 def test_it_is_chosen_where_something_swings_unmeasured():
     model = ff.load_model("planar-capture")
     plain = ff.OnlineEstimator(model, ff.Parameters(model).free("bus.mass"))

@@ -37,7 +37,9 @@ AGREEING = 2.0  # chi-square per row of samples that agree with each other
 PATIENCE = 200  # samples after which it is the model or the noise that is wrong, not the samples
 PROBATION = 50  # samples
 NEVER = 10**9
-AGAIN = 2  # times that the samples are taken again: rows are linear about the weights' parameters
+# Rows are linear about the weights' parameters, so exact samples are taken again about better ones;
+# noisy ones are not: about an estimate that noise has led astray they go further astray.
+AGAIN = 2
 KEPT = ("time", "flags", "vector", "levels", "wrench", "sigma")  # of every sample
 # What is kept when the samples are taken again: the weights; or all that the samples have said.
 WEIGHTS = ("wx", "phi", "rotor")
@@ -105,7 +107,7 @@ class Early:
             n_out = self._leave_out(problem, steady, memory, scratch, kept=())
             self._take_all(ungated, memory, scratch, ())  # for weights that outliers did not touch
         n_out += self._leave_out(problem, ungated, memory, scratch, kept=WEIGHTS)
-        for _ in range(AGAIN):
+        for _ in range(AGAIN if problem.probing == 0.0 else 0):
             memory.wx[:] = memory.x[problem.n_nuisance :]
             self._take_all(ungated, memory, scratch, WEIGHTS)
         rows = memory.counts[N_ROWS] - self.snapshot.counts[N_ROWS]

@@ -165,7 +165,7 @@ def felt(x: Array, pull: Array, free: NDArray[np.int64]) -> Array:
     free = free[free >= 6] - 6
     turn = rotations(x[None])[0]
     rows = [turn @ pull[3:6].reshape(3, -1), pull[:3].reshape(3, -1)]
-    rows.append(pull[6 + free].reshape(len(free), -1))
+    rows.append(pull[6 + free].reshape(len(free), rows[0].shape[1]))
     return np.concatenate(rows).reshape(-1, *pull.shape[1:])
 
 

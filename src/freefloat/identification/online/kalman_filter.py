@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import ceil, sqrt
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from freefloat.dynamics.renumber import renumbered
 from freefloat.dynamics.tree import System, with_friction
 from freefloat.identification.online.flow import (
     ORDERS,
+    STEP,
     Layout,
     flown,
     inputs_at,
@@ -184,11 +186,18 @@ class KalmanFilter:
         m.x[13 + given], m.x[13 + c + given] = m.joints[0], m.joints[1]
 
     def move_to(self, time: float) -> bool:
-        """Carry everything on to a time; False, and nothing done, where that is not finite."""
+        """Carry everything on to a time; False where that is not finite.
+
+        In short steps, over which the reaction to the joints' errors is straight.
+        """
+        begin = float(self.memory.numbers[TIME])
+        n = ceil((time - begin) / STEP - 1e-9)
+        return all(self._step_to(begin + (time - begin) * (k + 1) / n, n) for k in range(n))
+
+    def _step_to(self, time: float, n: int) -> bool:
+        """One of the n steps to a sample; what a valve is off holds for all of them."""
         m, settings = self.memory, self.settings
         ahead = time - float(m.numbers[TIME])
-        if ahead <= 0.0:
-            return True
         x, joints, F = flown(
             self.system, self.layout, float(m.numbers[TIME]), ahead, x=m.x, joints=m.joints,
             push=m.push,
@@ -200,7 +209,7 @@ class KalmanFilter:
         noise[self.layout.n_all - self.layout.n_joints :] = settings.jerk * np.sqrt(ahead)
         if settings.forgetting < 1.0:
             F[self.layout.parameters] *= settings.forgetting ** (-0.5 * ahead)
-        W = np.hstack([np.diag(noise)[:, noise > 0.0], self._thrust_noise(ahead)])
+        W = np.hstack([np.diag(noise)[:, noise > 0.0], sqrt(n) * self._thrust_noise(ahead)])
         m.root[:] = propagated(m.root, F, W)
         m.x[:], m.joints[:], m.numbers[TIME] = x, joints, time
         return True
