@@ -8,11 +8,18 @@ from reproduced import missed
 
 from freefloat.model import load_model
 from freefloat.reproduce import reproduce
-from freefloat.reproduce.paper_002_effects import noise_rows, wheel_rows
+from freefloat.reproduce.paper_002_effects import (
+    _left_out,
+    _put_in,
+    _smaller,
+    noise_rows,
+    wheel_rows,
+)
 from freefloat.reproduce.paper_002_flights import ORIENTATIONS, begun, motion
 from freefloat.reproduce.paper_002_model import count_rows, eq_26, excitation_rows, model_rows
 from freefloat.reproduce.paper_002_problems import base_rows
 from freefloat.reproduce.paper_002_published import PUBLISHED, SLOW, SLOW_MOTION
+from freefloat.reproduce.rows import Row
 
 
 @pytest.mark.parametrize(
@@ -20,6 +27,21 @@ from freefloat.reproduce.paper_002_published import PUBLISHED, SLOW, SLOW_MOTION
 )
 def test_no_row_is_missed(study):
     assert not missed(study(quick=True))
+
+
+def test_every_check_of_an_effect_can_fail():
+    for slow in (False, True):
+        assert _left_out("", "mass", "kg", 0.09, slow=slow).status == "missed"
+        assert _left_out("", "izz", "kg m^2", -0.9, slow=slow).status == "missed"
+    assert _put_in("", "mass", "kg", -0.011).status == "missed"
+    large = Row("", "mass", "%", None, 1.0, "not published")
+    assert _smaller(large, 0.42**-1.0, power=2).status == "missed"
+    assert _smaller(large, 0.42**-2.0, power=2).status == "not published"
+
+
+def test_nothing_is_better_than_a_number_nobody_printed():
+    rows = noise_rows(quick=True)
+    assert all(row.paper is not None for row in rows if row.status == "better")
 
 
 def test_the_model_has_the_paper_s_base():

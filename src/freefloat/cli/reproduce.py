@@ -82,7 +82,8 @@ def _rebuilt(paper: str, quick: bool) -> RebuiltPaper:
     from freefloat.reproduce import reproduce as rebuild
 
     if paper in PAPERS:
-        screen.note(f"rebuilding paper {paper}: {'half a minute' if quick else 'some minutes'}")
+        takes = "one to two minutes" if quick else "several minutes"
+        screen.note(f"rebuilding paper {paper}: {takes} of processor time")
     with progress(f"paper {paper}") as told:
         rows = rebuild(paper, quick=quick, progress=told)
     return RebuiltPaper(paper, PAPERS[paper], rows, findings(paper), figures(paper))

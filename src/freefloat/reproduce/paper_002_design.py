@@ -35,7 +35,9 @@ STARTS = (-1.1, 0.5)  # all six, as the paper started
 LIMIT = np.pi / 2.0  # [rad]
 SIZE = 0.1  # of eq. 26 with SI units: of the order of one where it is best
 EFFORT = Effort(random=24, starts=8, rounds=25)  # fewer end in a second best from some starts
-HELD_TO = {"log_det": 157.0, "lead": 3.0}  # an independent prototype found 157 to 160, and 156
+# An independent prototype found 157 to 160 from its starts. What is best by a measure cannot be
+# below what other costs reach in that measure: the search has stuck then.
+HELD_TO = {"log_det": 157.0, "lead": 0.0}
 
 
 @dataclass(frozen=True)
@@ -111,14 +113,15 @@ def design_rows(*, quick: bool = False, model: Model | None = None, seed: int = 
         note = f"from {len(found)} starts {min(found):.1f} to {max(found):.1f}"
         status = "paper wrong" if words.startswith("eq. 26, axes") else "not published"
         rows.append(Row(TABLE, words, "-", None, max(found), status, note))
-    twice = f"from {len(told)} starts up to {max(told):.1f}; with ten times the noise 46 less"
+    twice = f"from {len(told)} starts up to {max(told):.1f}; with ten times the noise 46 less;"
+    twice += " an independent prototype had 157 to 160"
     rows.append(
         within(TABLE, "D-optimal, worst start", "-", min(told),
-               between=(HELD_TO["log_det"], np.inf), status="better", note=twice)
+               between=(HELD_TO["log_det"], np.inf), note=twice)
     )  # fmt: skip
     rows.append(
         within(TABLE, "D-optimal above the best other", "-", min(told) - best,
-               between=(HELD_TO["lead"], np.inf), status="better",
+               between=(HELD_TO["lead"], np.inf),
                note="the volume of the confidence ellipsoid shrinks by exp of half of this")
     )  # fmt: skip
     return rows
