@@ -35,9 +35,8 @@ STARTS = (-1.1, 0.5)  # all six, as the paper started
 LIMIT = np.pi / 2.0  # [rad]
 SIZE = 0.1  # of eq. 26 with SI units: of the order of one where it is best
 EFFORT = Effort(random=24, starts=8, rounds=25)  # fewer end in a second best from some starts
-# An independent prototype found 157 to 160 from its starts. What is best by a measure cannot be
-# below what other costs reach in that measure: the search has stuck then.
-HELD_TO = {"log_det": 157.0, "lead": 0.0}
+# What an independent prototype reached from its starts, and by how much other costs must be beaten.
+HELD_TO = {"log_det": 157.0, "lead": 3.0}
 
 
 @dataclass(frozen=True)
