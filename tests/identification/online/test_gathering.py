@@ -9,7 +9,9 @@ import pytest
 from live_flights import truth, wanted
 
 import freefloat as ff
+from freefloat.identification.online.health import Health
 from freefloat.reproduce.paper_001_studies import excited
+from freefloat.telemetry.stream import Sample
 
 SLOW = {"attitude": 20.0, "velocity": 10.0}  # [Hz]; all else 100
 
@@ -76,4 +78,73 @@ def test_without_gathering_only_complete_samples_count():
     t = tracker("planar-capture", seen, gather=False)
     for sample in list(seen)[:500]:
         t.update(sample)
-    assert "gather=True" in t.health.sentence or t.health.counts["incomplete"] == 500
+    # attitude and velocity never come together
+    assert t.health.counts == {"incomplete": 500}
+    assert t.health.sentence == "no sample could be used yet"
+
+
+def test_without_gathering_mostly_incomplete_samples_are_answered_with_a_hint():
+    health = Health({"incomplete": 400, "taken": 100})
+    assert "80% of the samples" in health.sentence and "gather=True" in health.sentence
+
+
+def test_rejected_frames_show_among_many_gathered_samples():
+    health = Health({"gathered": 900, "taken": 30, "gated": 70})
+    assert health.sentence == "70% of the frames are not used, most of them gated"
+    assert Health({"gathered": 900, "taken": 70, "gated": 30}).sentence == "fine"
+    # samples of other sensors are part of no frame
+    assert Health({"gathered": 900, "taken": 70, "incomplete": 300}).sentence == "fine"
+
+
+@pytest.mark.parametrize("dead", ["base.angle", "base.velocity"])
+def test_a_dead_sensor_is_told_once_by_name_and_memory_stays_bounded(dead, tmp_path):
+    seen = flight("planar-capture", 0)
+    t, kept = tracker("planar-capture", seen), []
+    for k, sample in enumerate(seen):
+        if sample.time > 25.0:
+            break
+        is_dead = 5.0 < sample.time < 20.0
+        values = {n: v for n, v in sample.values.items() if not (is_dead and n.startswith(dead))}
+        e = t.update(Sample(sample.time, values))
+        kept.append(len(t.gatherer.told))
+        if sample.time < 7.0:
+            assert not t.events
+        elif 7.5 < sample.time < 20.0:
+            assert e.health.sentence.startswith("no frame since ")
+            assert e.health.sentence.endswith(f" s: {dead} does not come")
+        if k == 1200:
+            assert is_dead
+            t.save(tmp_path / "state")
+            other = tracker("planar-capture", seen)
+            other.restore(tmp_path / "state")
+            assert other.health == e.health
+    assert [event.kind for event in t.events][:1] == ["gap"]
+    assert sum(dead in event.message for event in t.events) == 1
+    # thrust is told a hundred times a second here, and kept for twice the two seconds (both ends)
+    assert max(kept) <= 401
+    assert t.health.sentence == "fine"  # it came back
+
+
+def test_a_pause_of_all_channels_is_no_dead_sensor():
+    seen = flight("planar-capture", 0)
+    t = tracker("planar-capture", seen)
+    for sample in seen:
+        if sample.time < 5.0 or 10.0 < sample.time < 15.0:
+            t.update(sample)
+    assert not any("not come" in event.message for event in t.events)
+
+
+def test_a_pace_too_slow_to_follow_the_motion_is_never_fine():
+    model = ff.load_model("planar-capture")
+    rates = {"velocity": 1.0}
+    sensors = tuple(replace(s, rate=rates.get(s.kind, 100.0)) for s in model.sensors)
+    slow = ff.simulate(model, excited(model), sensors=sensors, seed=0)
+    t = tracker("planar-capture", slow)
+    told = "the slowest channel, base.velocity, comes 1 time a second"
+    assert any(note.startswith(told) for note in t.notes)
+    assert told in t.run(slow).health.sentence
+    # said to be quick, and slow all the same
+    quick = flight("planar-capture", 0)
+    t = tracker("planar-capture", quick)
+    assert not any("slowest" in note for note in t.notes)
+    assert "the slowest channel, base.velocity" in t.run(slow).health.sentence

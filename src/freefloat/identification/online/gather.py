@@ -28,6 +28,8 @@ FASTER = 1.5  # times the pace: such a channel is waited for, half a pace long
 KEPT = 3.0  # paces that readings are kept for
 WIDEST = 0.1  # [s] on each side that a parabola may stand for: arms are slower than 1 Hz
 SOME = 3  # readings that make a parabola
+SILENCE = 2.0  # [s] without a frame while samples come: a channel has failed
+SLOWEST = 5.0  # [Hz] of the pace that motion of arms is followed at
 
 
 class Frame(NamedTuple):
@@ -68,6 +70,8 @@ class Gatherer:
     last_push: dict[str, Any] = field(default_factory=dict)
     step: float = 0.0
     has_taken: bool = False  # whether the last sample had anything new
+    since: float = np.nan  # [s] the last frame, or the first sample after nothing came at all
+    last: float = np.nan  # [s] the last sample
 
     @classmethod
     def of(cls, channels: Channels, rates: Mapping[str, float]) -> Gatherer:
@@ -87,10 +91,15 @@ class Gatherer:
         self.readings.clear()
         self.kinks.clear()
         self.pending, self.told = [], []
+        self.since = self.last = np.nan
 
     def push(self, sample: Sample) -> list[Frame]:
         """Take a sample; the frames that are complete now, oldest first."""
         time, values = sample.time, sample.values
+        # written so that it holds for nan too; a pause of all channels is no fault of one
+        if not time - self.last <= 0.5 * self.patience:
+            self.since = time
+        self.last = time if np.isnan(self.last) else max(self.last, time)
         self.has_taken = self._note_pushes(sample)
         has_attitude = all(_is_number(values.get(n)) for n in self.names if _is_attitude(n))
         for name in self.names:
@@ -109,6 +118,7 @@ class Gatherer:
     def arrays(self) -> dict[str, Array]:
         """All readings, by name, for a state file."""
         found = {f"gathered.{n}": np.array(series) for n, series in self.readings.items()}
+        found["gathered.times"] = np.array([self.since, self.last])
         found["gathered.pending"] = np.array([self.step, *self.pending])
         found["gathered.kinks"] = np.array(self.kinks)
         rows = [Sample(0.0, self.last_push), *self.told]
@@ -125,12 +135,36 @@ class Gatherer:
                 pairs = ((float(t), float(v)) for t, v in found)
                 self.readings[name] = deque(pairs, maxlen=MOST)
         self.step, *self.pending = arrays["gathered.pending"].tolist()
+        self.since, self.last = arrays["gathered.times"].tolist()
         self.kinks.extend(arrays["gathered.kinks"].tolist())
         told = [
             Sample(t, {n: v for n, v in zip(self.pushes, row, strict=True) if v == v})
             for t, *row in arrays["gathered.pushes"].tolist()
         ]
         self.last_push, self.told = dict(told[0].values), told[1:]
+
+    @property
+    def patience(self) -> float:
+        """How long to wait for a frame before its channels are missed [s]."""
+        return max(SILENCE, KEPT * self.step)
+
+    def is_silent(self) -> bool:
+        """Whether samples come, but for long no frame."""
+        return self.last - self.since > self.patience
+
+    def missing(self) -> list[str]:
+        """Channels that have not come of late."""
+        return [n for n in self.names if self._newest(n) < self.last - 0.5 * self.patience]
+
+    def overdue(self) -> list[Sample]:
+        """Pushes too old for any frame to come: without frames too, only so much is kept."""
+        until = self.last - 2.0 * self.patience
+        if not self.told or self.told[0].time >= until:
+            return []
+        found = [s for s in self.told if s.time < until]
+        self.told = [s for s in self.told if s.time >= until]
+        self._forget(until)
+        return found
 
     def _note_pushes(self, sample: Sample) -> bool:
         found = {n: sample.values[n] for n in self.pushes if n in sample.values}
@@ -196,6 +230,7 @@ class Gatherer:
         pushes = [s for s in self.told if s.time <= time]
         self.told = [s for s in self.told if s.time > time]
         self._forget(time - KEPT * self.step)
+        self.since = time
         return Frame(time, values, shares, pushes)
 
     def _forget(self, time: float) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,8 +11,8 @@ import numpy as np
 from freefloat.identification.online.channels import channel_rates, needed_names, told_by_model
 from freefloat.identification.online.estimate import Estimate
 from freefloat.identification.online.estimator import OnlineEstimator
-from freefloat.identification.online.gather import Frame, Gatherer
-from freefloat.identification.online.health import Verdict
+from freefloat.identification.online.gather import SLOWEST, Frame, Gatherer
+from freefloat.identification.online.health import Event, Health, Verdict
 from freefloat.identification.parameters import Parameters
 from freefloat.model.model import Model
 from freefloat.telemetry.channels import Telemetry
@@ -25,6 +27,9 @@ def has_different_rates(model: Model, like: Telemetry | None) -> bool:
     return len(rates) > 1 and max(rates) > 1.05 * min(rates)  # 5 %: dropped samples are no rate
 
 
+LAGGING = 1.5  # times the slowest pace's step that drops alone do not make
+
+
 class GatheringEstimator(OnlineEstimator):
     """An OnlineEstimator whose samples may have any part of the channels, at any rate.
 
@@ -36,6 +41,23 @@ class GatheringEstimator(OnlineEstimator):
         super().__init__(model, parameters, **options)
         rates = channel_rates(model, options.get("like"), self.channels.names)
         self.gatherer = Gatherer.of(self.channels, rates)
+        self._slow = slow_pace(self.gatherer.pace, rates[self.gatherer.pace])
+        self._silence = ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed, and whether the pace is too slow."""
+        return (*super().notes, *filter(None, [self._slow]))
+
+    @property
+    def health(self) -> Health:
+        """What became of the samples so far, and which channels are too slow or do not come."""
+        gatherer = self.gatherer
+        slow = self._slow
+        if not slow and gatherer.step * SLOWEST > LAGGING:  # slower than it was said to be
+            slow = slow_pace(gatherer.pace, 1.0 / gatherer.step)
+        concerns = tuple(filter(None, [self._silence, slow]))
+        return replace(super().health, concerns=concerns) if concerns else super().health
 
     def finish(self) -> Estimate:
         """Use what is still held back; the last estimate."""
@@ -58,17 +80,20 @@ class GatheringEstimator(OnlineEstimator):
         for frame in gatherer.push(sample):
             verdict = self._take_frame(frame)
         if not gatherer.has_taken:
-            return "late" if any(n in sample.values for n in gatherer.names) else "incomplete"
+            verdict = "late" if any(n in sample.values for n in gatherer.names) else "incomplete"
+        self._tell(gatherer.overdue())
+        if gatherer.is_silent() and not self._silence:
+            self._silence = silence(gatherer.missing(), gatherer.since)
+            self._note(Event(time, "gap", self._silence))
         return verdict
 
     def _take_frame(self, frame: Frame) -> Verdict:
         """One frame through the filter, with the noise that its readings leave."""
         taken, sigma, values = self.taken, self.problem.sigma, dict(frame.values)
+        self._silence = ""
+        self._tell([told for told in frame.pushes if told.time < frame.time])
         for told in frame.pushes:
-            if told.time < frame.time:
-                taken.read(told.values)
-                self._tell_inputs(told.time)
-            else:
+            if told.time >= frame.time:
                 values |= told.values
         usual = sigma.copy()
         for source, name in self._sources():
@@ -77,12 +102,54 @@ class GatheringEstimator(OnlineEstimator):
         sigma[:] = usual
         return verdict
 
+    def _tell(self, pushes: Sequence[Sample]) -> None:
+        """Thrust and wrench between frames, to the filter."""
+        for told in pushes:
+            self.taken.read(told.values)
+            self._tell_inputs(told.time)
+
     def _sources(self) -> list[tuple[Any, str]]:
         """Which sources of error the channels have."""
         return list(zip(self.channels.sources, self.channels.names, strict=True))
 
     def _more_arrays(self) -> dict[str, np.ndarray]:
-        return self.gatherer.arrays()
+        return self.gatherer.arrays() | {"gathered.silence": np.array(self._silence)}
 
     def _restore_more(self, arrays: dict[str, np.ndarray]) -> None:
         self.gatherer.restore(arrays)
+        self._silence = str(arrays["gathered.silence"])
+
+
+def slow_pace(name: str, rate: float) -> str:
+    """What is to be said of a pace at so many readings a second; empty if it is quick enough.
+
+    >>> slow_pace("base.velocity.x", 1.0)[:62]
+    'the slowest channel, base.velocity, comes 1 time a second; fra'
+    >>> slow_pace("base.velocity.x", 5.0)
+    ''
+    """
+    if rate > 0.95 * SLOWEST:  # 5 %: dropped samples are no rate
+        return ""
+    times = "1 time" if f"{rate:.2g}" == "1" else f"{rate:.2g} times"
+    return (
+        f"the slowest channel, {_sensor(name)}, comes {times} a second; frames further apart than"
+        f" {1.0 / SLOWEST:g} s are not followed: bring it to {SLOWEST:g} Hz, or method='kalman'"
+    )
+
+
+def silence(missing: Sequence[str], since: float) -> str:
+    """What is to be said when no frame has come since then.
+
+    >>> silence(["base.attitude.x", "base.attitude.y", "arm.position"], 5.0)
+    'no frame since 5 s: base.attitude, arm.position do not come'
+    """
+    names = list(dict.fromkeys(_sensor(name) for name in missing))
+    told = f"{', '.join(names)} {'does' if len(names) == 1 else 'do'} not come"
+    apart = "the channels' instants are too far apart"
+    return f"no frame since {since:.6g} s: {told if names else apart}"
+
+
+def _sensor(name: str) -> str:
+    """A channel's name without its axis."""
+    whole, _, axis = name.rpartition(".")
+    return whole if whole and axis in tuple("xyzw") else name

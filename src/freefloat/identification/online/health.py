@@ -16,6 +16,8 @@ VERDICTS: tuple[Verdict, ...] = (
 # said when most samples lack channels: only instants that have all of them give equations
 DIFFERENT_RATES = "channels of different rates? gather=True brings them together"
 USED = ("taken", "begun", "waiting", "gathered")
+# what becomes of a frame; with "gathered" there, the rest are samples that are part of none
+FRAMES = ("begun", "taken", "gated", "broken", "unusable", "spike")
 EventKind = Literal["change", "stuck", "frozen", "clock jump", "gap", "restart"]
 
 
@@ -36,7 +38,8 @@ class Health:
     unusable: not finite or not an attitude; spike: a reading far off its own run; incomplete:
     channels missing; late: older than what was used; duplicate: its instant was used; clock jump:
     its time fits to nothing yet; unreadable: not a sample; waiting: kept for the right order;
-    gathered: used together with others.
+    gathered: used together with others. concerns: what the estimator has to say against the
+    channels themselves; with any of these all is not well.
 
     >>> Health({"taken": 98, "gated": 2}, events=()).n_rejected
     2
@@ -46,6 +49,7 @@ class Health:
     events: tuple[Event, ...] = field(default=())
     chi2: float = 0.0
     n_rows: int = 0
+    concerns: tuple[str, ...] = ()
 
     @property
     def n_samples(self) -> int:
@@ -65,17 +69,32 @@ class Health:
     @property
     def sentence(self) -> str:
         """How things are, for a person."""
+        found = [*self.concerns, *filter(None, [self._trouble()])]
+        return "; ".join(found) or "fine"
+
+    def _trouble(self) -> str:
+        """What the counts and the residuals show; empty if nothing."""
         if not self.counts.get("taken"):
             return "no sample could be used yet"
-        share = self.n_rejected / max(self.n_samples, 1)
-        if share > 0.5:
-            worst = max(
-                (k for k in self.counts if k not in USED),
-                key=lambda k: self.counts[k],
-            )
-            told = f"{share:.0%} of the samples are not used, most of them {worst}"
-            return f"{told}; {DIFFERENT_RATES}" if worst == "incomplete" else told
+        is_gathered = bool(self.counts.get("gathered"))
+        if told := _mostly_unused(self.counts, "samples"):
+            hint = told.endswith("incomplete") and not is_gathered
+            return f"{told}; {DIFFERENT_RATES}" if hint else told
+        # gathered samples are many and always used: among them rejected frames would not show
+        frames = {k: self.counts.get(k, 0) for k in FRAMES}
+        if is_gathered and (told := _mostly_unused(frames, "frames")):
+            return told
         # 3: chi-square per row of a hundred rows stays within 1 +- 0.4; three is not chance
         if self.n_rows > 100 and self.misfit > 3.0:
             return f"residuals are {self.misfit:.1f} times too large: model or noise are wrong"
-        return "fine"
+        return ""
+
+
+def _mostly_unused(counts: dict[str, int], what: str) -> str:
+    """How many are not used, and what became of most of those; empty if most are used."""
+    unused = {k: n for k, n in counts.items() if k not in USED}
+    share = sum(unused.values()) / max(sum(counts.values()), 1)
+    if share <= 0.5:
+        return ""
+    worst = max(unused, key=lambda k: unused[k])
+    return f"{share:.0%} of the {what} are not used, most of them {worst}"
