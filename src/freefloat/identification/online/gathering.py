@@ -11,7 +11,7 @@ import numpy as np
 from freefloat.identification.online.channels import channel_rates, needed_names, told_by_model
 from freefloat.identification.online.estimate import Estimate
 from freefloat.identification.online.estimator import OnlineEstimator
-from freefloat.identification.online.gather import SLOWEST, Frame, Gatherer
+from freefloat.identification.online.gather import SLOWEST, SURE, Frame, Gatherer
 from freefloat.identification.online.health import Event, Health, Verdict
 from freefloat.identification.parameters import Parameters
 from freefloat.model.model import Model
@@ -133,7 +133,7 @@ def slow_pace(name: str, rate: float) -> str:
     times = "1 time" if f"{rate:.2g}" == "1" else f"{rate:.2g} times"
     return (
         f"the slowest channel, {_sensor(name)}, comes {times} a second; frames further apart than"
-        f" {1.0 / SLOWEST:g} s are not followed: bring it to {SLOWEST:g} Hz, or method='kalman'"
+        f" {1.0 / SLOWEST:g} s are not followed: bring it to {SURE:g} Hz, or method='kalman'"
     )
 
 
