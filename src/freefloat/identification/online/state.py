@@ -59,8 +59,11 @@ def restore_state(estimator: OnlineEstimator, path: str | Path) -> None:
         _put(arrays, f"memory.{name}", array, Path(path))
     for name in TAKEN:
         _put(arrays, f"taken.{name}", getattr(estimator.taken, name), Path(path))
-    estimator.early.restore(arrays)
-    estimator._restore_more(arrays)
+    try:
+        estimator.early.restore(arrays)
+        estimator._restore_more(arrays)
+    except (KeyError, ValueError, TypeError) as error:
+        raise _damaged(Path(path), str(error), "a file written by this version") from error
     estimator.clock.__dict__.update(content["clock"])
     estimator.buffer.held = [Sample(float(t), values) for t, values in content["held"]]
     estimator.counts.update(content["counts"])
