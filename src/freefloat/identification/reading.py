@@ -16,7 +16,7 @@ from freefloat.model.assembly import Coordinate
 from freefloat.telemetry.align import resample
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.channels import Telemetry
-from freefloat.telemetry.levels import MEAN, THRUST, mean_levels
+from freefloat.telemetry.levels import MEAN, THRUST, mean_levels, open_levels
 from freefloat.telemetry.smoothing import smooth
 
 XYZ = ("x", "y", "z")
@@ -227,7 +227,7 @@ def thrust_between(samples: Samples, instants: Array) -> Array:
 def _opened(channel: Channel) -> tuple[Array, Array]:
     """Times and levels of a thruster; a closed valve reads noise, not thrust."""
     time, level = channel.usable()
-    return time, np.where(np.abs(level) > 5.0 * (channel.noise or 0.0), level, 0.0)
+    return time, open_levels(level, channel.noise or 0.0)
 
 
 def channel_names(coordinate: Coordinate) -> tuple[str, str]:

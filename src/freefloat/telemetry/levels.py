@@ -24,6 +24,27 @@ def open_levels(level: Array, noise: Array | float) -> Array:
     return np.where(np.abs(level) > CLOSED * noise, level, 0.0)
 
 
+def switched(time: Array, level: Array) -> tuple[Array, Array]:
+    """Instants and levels held from each to the next, for means between samples.
+
+    A mean between the levels before and after it tells when, in its step, one became the other. A
+    force whose direction turns needs that: a mean has its size and not its direction.
+
+    >>> switched(np.arange(4.0), np.array([0.0, 1.5, 6.0, 6.0]))
+    (array([0.  , 1.  , 1.75, 2.  , 3.  ]), array([0., 0., 6., 6., 6.]))
+    """
+    if len(level) < 3:
+        return time, level
+    before, mean, after = level[:-2], level[1:-1], level[2:]
+    inside = np.flatnonzero((mean - before) * (mean - after) < 0.0) + 1
+    a, b = level[inside - 1], level[inside + 1]
+    share = (level[inside] - b) / (a - b)
+    when = time[inside] + share * (time[inside + 1] - time[inside])
+    held = level.copy()
+    held[inside] = a
+    return np.insert(time, inside + 1, when), np.insert(held, inside + 1, b)
+
+
 def mean_levels(time: Array, level: Array, instants: Array) -> Array:
     """Levels held from each time to the next, averaged from each instant to the next.
 

@@ -27,7 +27,7 @@ from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.columns import parameter_columns, require_linear
 from freefloat.identification.linear.rows import Equations, floor_of
-from freefloat.identification.linear.way import running_integral, way_of_root
+from freefloat.identification.linear.way import held_integral, running_integral, way_of_root
 from freefloat.identification.reading import thrust_between
 from freefloat.identification.samples import Samples
 from freefloat.identification.windows import leaps, windowed
@@ -122,13 +122,12 @@ def _impulses(system: System, samples: Samples) -> tuple[Array, Array, Array]:
         push += running_integral(time, wrench[:, 3:])
         turn += np.diff(running_integral(time, wrench[:, :3] + np.cross(r, wrench[:, 3:])), axis=0)
     for k in np.flatnonzero(samples.thrust.any(axis=0)):
-        # the level is held from sample to sample while its direction turns smoothly with the root
+        # the level is held while its direction turns smoothly with the root
         along = samples.rotation @ system.tree.thrusters[k, 3:]
         about = samples.rotation @ system.tree.thrusters[k, :3] + np.cross(r, along)
-        level = samples.thrust[:-1, k, None]
-        gained = level * np.diff(running_integral(time, along), axis=0)
-        push += np.vstack([np.zeros((1, 3)), np.cumsum(gained, axis=0)])
-        turn += level * np.diff(running_integral(time, about), axis=0)
+        level = samples.thrust[:, k]
+        push += held_integral(time, along, level)
+        turn += np.diff(held_integral(time, about, level), axis=0)
     # int r x F - (r_end x J_end - r_start x J_start) is the torque about the moving origin
     swept = np.diff(np.cross(r, push), axis=0)
     return push, turn - swept, step

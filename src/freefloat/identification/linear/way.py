@@ -13,6 +13,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.equations import balance
 from freefloat.dynamics.tree import System
 from freefloat.identification.samples import Samples
+from freefloat.telemetry.levels import switched
 
 
 def running_integral(time: Array, values: Array) -> Array:
@@ -21,6 +22,16 @@ def running_integral(time: Array, values: Array) -> Array:
 
     whole = CubicSpline(time, values, axis=0).antiderivative()
     return whole(time) - whole(time[0])
+
+
+def held_integral(time: Array, values: Array, level: Array) -> Array:
+    """Running integral of values times a level that is held, and switches when its means say."""
+    from scipy.interpolate import CubicSpline
+
+    at, held = switched(time, level)
+    whole = CubicSpline(time, values, axis=0).antiderivative()(at)
+    gained = np.cumsum(held[:-1, None] * np.diff(whole, axis=0), axis=0)
+    return np.vstack([np.zeros((1, values.shape[1])), gained])[np.searchsorted(at, time)]
 
 
 def way_of_root(system: System, samples: Samples) -> Array:
@@ -32,18 +43,20 @@ def way_of_root(system: System, samples: Samples) -> Array:
     switching = np.flatnonzero(np.any(np.diff(thrust, axis=0) != 0.0, axis=0))
     if not len(switching):
         return running_integral(time, velocity)
-    inertia, h = _inertia(system, samples), np.diff(time)[:, None]
+    inertia = _inertia(system, samples)
     pushed, way = np.zeros_like(velocity), np.zeros_like(velocity)
     for k in switching:
         wrench = system.tree.thrusters[k]
         unit = np.hstack([samples.rotation @ wrench[3:], samples.rotation @ wrench[:3]])
         bent = CubicSpline(time, _accelerated(system, inertia, unit), axis=0)
-        once, twice = bent.antiderivative(1)(time), bent.antiderivative(2)(time)
-        level = thrust[:-1, k, None]
+        at, held = switched(time, thrust[:, k])
+        once, twice = bent.antiderivative(1)(at), bent.antiderivative(2)(at)
+        level, h = held[:-1, None], np.diff(at)[:, None]
         gained = np.vstack([np.zeros(3), np.cumsum(level * np.diff(once, axis=0), axis=0)])
         steps = gained[:-1] * h + level * (np.diff(twice, axis=0) - once[:-1] * h)
-        pushed += gained
-        way += np.vstack([np.zeros(3), np.cumsum(steps, axis=0)])
+        sampled = np.searchsorted(at, time)
+        pushed += gained[sampled]
+        way += np.vstack([np.zeros(3), np.cumsum(steps, axis=0)])[sampled]
     return way + running_integral(time, velocity - pushed)
 
 
