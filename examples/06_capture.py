@@ -23,8 +23,9 @@ guess = servicer.swap("target", Body("target", 100.0, (0.0, 0.0, 0.3), (15, 0, 0
 wanted = ff.Parameters(guess).free("bus.*", "target.*", "hinge_*.stiffness", "tank_*.stiffness")
 wanted = wanted.prior("hinge_*.stiffness", relative=0.1)
 
-print("1. Design a motion that shows it, within every limit (8 s of searching)")
-found = design(guess, wanted, duration=30.0, seed=1, effort=Effort(seconds=8.0))
+print("A servicer has captured a target that nobody weighed.\n")
+print("1. Design a motion, within every limit, that shows base, target, wings and fuel (3 s)")
+found = design(guess, wanted, duration=30.0, seed=1, effort=Effort(seconds=3.0))
 found.plan.save(folder / "plan.toml")
 print(f"   {found.measure} {found.value:.3g}\n")
 
@@ -40,6 +41,11 @@ fit = ff.identify(guess, wanted, flight)
 fit.save(folder / "fit.json")
 fit.model.save(folder / "identified.toml")
 print(fit)
+
+mass, true = fit["target.mass"], servicer.body("target").mass
+print(
+    f"\n   target: {mass.value:.2f} ± {mass.std:.2f} kg; the simulation alone knew: {true:.2f} kg"
+)
 
 print("\n4. Does it predict the second flight?")
 verdict = ff.validate(fit, second)
