@@ -148,7 +148,7 @@ def main() -> None:
     assert len(problem.unknowns.items) == 26 and len(GIVEN) == 7
     times = common.race({"ours": lambda: fitted(problem)}, rounds=1 if options.quick else 3)
     ours = fitted(problem)
-    result = common.Table("I7", f"a {duration:g} s flexible fit with 26 parameters")
+    result = common.Table("fit-time", f"a {duration:g} s flexible fit with 26 parameters")
     result.add_time("ours, analytic slopes", times["ours"], times["ours"], f"{ours.ending}")
     if not options.quick:
         result.add_promise("seconds for the whole fit", times["ours"], most=5.0)
