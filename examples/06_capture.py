@@ -43,9 +43,7 @@ fit.model.save(folder / "identified.toml")
 print(fit)
 
 mass, true = fit["target.mass"], servicer.body("target").mass
-print(
-    f"\n   target: {mass.value:.2f} ± {mass.std:.2f} kg; the simulation knew {true:.2f} kg"
-)
+print(f"\n   target: {mass.value:.2f} ± {mass.std:.2f} kg; the simulation knew {true:.2f} kg")
 
 print("\n4. Does it predict the second flight?")
 verdict = ff.validate(fit, second)

@@ -204,7 +204,8 @@ class _Reader:
         for k, thruster in enumerate(thrusters):
             if f"{thruster.name}.force" in self.telemetry:
                 channel = self.telemetry[f"{thruster.name}.force"]
-                time, level = _opened(channel)
+                time, level = channel.usable()
+                level = open_levels(level, channel.noise or 0.0)
                 out[:, k] = mean_levels(time, level, self.time)
                 # a level at an instant tells of a switch in the step before: dt / sqrt(12)
                 step = float(np.median(np.diff(time))) if len(time) > 1 else 0.0
@@ -222,12 +223,6 @@ def thrust_between(samples: Samples, instants: Array) -> Array:
     """The thrust of samples, averaged from each of fewer instants to the next."""
     columns = [mean_levels(samples.time, level, instants) for level in samples.thrust.T]
     return np.reshape(columns, (-1, len(instants))).T.copy()
-
-
-def _opened(channel: Channel) -> tuple[Array, Array]:
-    """Times and levels of a thruster; a closed valve reads noise, not thrust."""
-    time, level = channel.usable()
-    return time, open_levels(level, channel.noise or 0.0)
 
 
 def channel_names(coordinate: Coordinate) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.equations import Motion
-from freefloat.dynamics.frames import FrameMotion, frame_motion, rotations
+from freefloat.dynamics.frames import FrameMotion, frame_motion
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.state import positions, rates
 from freefloat.dynamics.tree import System
@@ -140,11 +140,6 @@ def drive_spring(system: System, joint: str) -> tuple[float, float, float, float
 def _thrust(system: System, name: str, at: Instant) -> Array:
     index = [thruster.name for thruster in system.model.thrusters].index(name)
     return np.broadcast_to(at.inputs.push[:, 0, index], at.times.shape).copy()
-
-
-def base_axes(at: Instant) -> Array:
-    """Root to world rotation matrices (N, 3, 3)."""
-    return rotations(at.states)
 
 
 READERS: dict[str, tuple[str, Callable[[System, str, Instant], Array]]] = {
