@@ -12,7 +12,7 @@ from freefloat.dynamics.directions import directions as directions_of
 from freefloat.dynamics.kernels.integrate import Inputs, Stages
 from freefloat.dynamics.kernels.linearise import Slopes
 from freefloat.dynamics.kernels.newton_euler import new_work
-from freefloat.dynamics.kernels.tangent import Directions
+from freefloat.dynamics.kernels.tangent import Directions, Tangent
 from freefloat.dynamics.tree import System, with_friction
 
 
@@ -50,37 +50,48 @@ def integrate_with_sensitivity(
     Rows are the start and every `every`-th step. The derivative is analytic: no differences.
     known: `directions` of the names, for whoever flies many times.
     """
-    from freefloat.dynamics.kernels.tangent import Tangent, rk4_tangent
+    from freefloat.dynamics.kernels.tangent import rk4_tangent
 
     if any(name.endswith(".friction") for name in names):
         system = with_friction(system)
     tree, c, n_parameters = system.tree, system.n_coordinates, len(names)
     entries, first = known or directions_of(system, names)
-    T = first.copy()
     rows = np.concatenate([tree.free, 6 + np.arange(c)])
     free_at = np.full(c, -1, dtype=np.int64)
     free = tree.free[tree.free >= 6] - 6
     free_at[free] = np.arange(len(free))
     slopes = Slopes(
         np.zeros((system.n_links, 12)),
-        np.zeros((len(rows), len(T))),
+        np.zeros((len(rows), len(first))),
         rows,
         free_at,
         np.zeros((6, 10)),
         np.zeros(6),
     )
-    tables = [np.zeros_like(T) for _ in range(3)]
-    tangent = Tangent(np.zeros((len(rows), n_parameters)), *tables)
+    tangent = _tangent(first, len(rows))
     x = np.array(start, dtype=float)
     n_rows = 1 + n_steps // every
     states = np.zeros((n_rows, len(x)))
-    tangents = np.zeros((n_rows, *T.shape))
+    tangents = np.zeros((n_rows, *first.shape))
     efforts = np.zeros((n_rows if with_efforts else 0, 6 + 2 * c, n_parameters))
     stages = Stages(*(np.zeros_like(x) for _ in range(3)))
     rk4_tangent(
         tree, system.parameters, new_work(tree), inputs, slopes, entries, float(time), float(step),
-        n_steps, every, x, T, stages, tangent, states, tangents, efforts,
+        n_steps, every, x, stages, tangent, states, tangents, efforts,
     )  # fmt: skip
     return Sensitivity(
         tuple(names), states, tangents, efforts, tuple(system.coordinates[i] for i in free)
     )
+
+
+def _tangent(first: Array, n_rows: int) -> Tangent:
+    """The tangent `first`, its columns filled up to whole registers, with its scratch space."""
+    from freefloat.dynamics.kernels.lanes import LANES
+
+    n, columns = first.shape
+    groups = -(-columns // LANES)
+    tables = [np.zeros((n, groups, LANES)) for _ in range(4)]
+    b = np.zeros((n_rows, groups, LANES))
+    flat = tables[0].reshape(n, -1)
+    flat[:, :columns] = first
+    return Tangent(tables[0], b, *tables[1:], flat, b.reshape(n_rows, -1))

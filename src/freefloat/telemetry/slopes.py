@@ -20,6 +20,9 @@ from freefloat.dynamics.tree import System
 from freefloat.model.parts import Sensor
 from freefloat.telemetry.truths import Instant, drive_spring, gravity
 
+# rows of the tangent that a sensor at the root's origin reads
+ROOT_ROWS = {"position": slice(0, 3), "velocity": slice(6, 9), "gyro": slice(9, 12)}
+
 
 @dataclass(frozen=True)
 class LinkChange:
@@ -88,6 +91,10 @@ def _motor_torque(system: System, joint: str, at: Instant, slopes: Sensitivity) 
 
 def _frame(system: System, kind: str, target: str, at: Instant, slopes: Sensitivity) -> Array:
     link, R_LF, p_LF = system.frame_pose(target)
+    if link == 0 and kind in ROOT_ROWS and not p_LF.any():
+        # at the root's own origin the state itself is read; most base sensors are there
+        change = slopes.tangents[:, ROOT_ROWS[kind]]
+        return R_LF.T @ change if kind == "gyro" and np.any(R_LF != np.eye(3)) else change
     change = link_change(system, link, at, slopes, with_acceleration=kind == "accelerometer")
     rows = at.motion.links[:, link]
     R_BL = rows[:, :9].reshape(-1, 3, 3)

@@ -13,13 +13,13 @@ from freefloat.identification.online.kernels.interval import set_factors, whiten
 from freefloat.identification.online.kernels.triangle import ROOM, let_wander, turn_in
 
 Memory = namedtuple("Memory", "counts factor rows echo unheard triangle x")
-Scratch = namedtuple("Scratch", "C X G D F H S rows probe_rows plain turned left g d pushed")
+Scratch = namedtuple("Scratch", "C X G D E F H S rows probe_rows plain past turned left g d pushed")
 N, ROWS, STEPS = 4, 3, 15
 
 
 def new():
-    square = {name: np.zeros((ROWS, ROWS)) for name in ("C", "X", "G", "D", "F", "H", "S")}
-    tables = {name: np.zeros((ROWS, N + 1)) for name in ("rows", "probe_rows", "plain")}
+    square = {name: np.zeros((ROWS, ROWS)) for name in ("C", "X", "G", "D", "E", "F", "H", "S")}
+    tables = {name: np.zeros((ROWS, N + 1)) for name in ("rows", "probe_rows", "plain", "past")}
     m = Memory(
         counts=np.zeros(8, dtype=np.int64), factor=np.zeros((ROWS, ROWS)),
         rows=np.zeros((ROWS, N + 1)), echo=np.zeros((ROWS, N + 1)),

@@ -180,3 +180,42 @@ def as_lanes(typing_context, table):
         return imputils.impl_ret_borrowed(context, builder, result, target._getvalue())
 
     return signature(result, table), codegen
+
+
+def _is_row(table) -> bool:
+    is_floats = isinstance(table, types.Array) and table.dtype == types.float64
+    return is_floats and table.ndim == 1 and table.layout == "C"
+
+
+def _place(context, builder, kind, table, k):
+    data = arrayobj.make_array(kind)(context, builder, table).data
+    return builder.bitcast(builder.gep(data, [k]), VECTOR.as_pointer())
+
+
+@intrinsic
+def lanes_at(typing_context, row, k):
+    """The LANES numbers of a float row from place k on; nobody checks that there are so many.
+
+    Numba cannot know that two rows do not overlap, and so works on one number at a time where they
+    are written in turn. This says which numbers go together.
+    """
+    if not _is_row(row):
+        return None
+
+    def codegen(context, builder, sig, args):
+        return builder.load(_place(context, builder, row, *args), align=8)
+
+    return signature(lanes_type, row, types.int64), codegen
+
+
+@intrinsic
+def put_lanes_at(typing_context, row, k, value):
+    """Write LANES numbers of a float row from place k on."""
+    if not (_is_row(row) and value is lanes_type):
+        return None
+
+    def codegen(context, builder, sig, args):
+        builder.store(args[2], _place(context, builder, row, *args[:2]), align=8)
+        return context.get_dummy_value()
+
+    return signature(types.void, row, types.int64, lanes_type), codegen

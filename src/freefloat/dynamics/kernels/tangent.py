@@ -1,8 +1,11 @@
+# pyright: reportCallIssue=false
+# (Numba hands an intrinsic its typing context itself)
 """How the trajectory changes with parameters and initial state, integrated beside it.
 
 The tangent T has one column a parameter and the rows: position (3), attitude (3; small rotation
 in root axes), velocity (3), rate (3), q and dq of the free coordinates. Its equation is
 linear: H da = -(G dx + Y dphi - springs), with the factor of H the simulation has anyway.
+Columns are worked on LANES at a time (see `lanes`); the last ones may belong to no parameter.
 """
 
 from __future__ import annotations
@@ -15,7 +18,8 @@ import numpy as np
 from freefloat.compilation import inlined, kernel
 from freefloat.dynamics.kernels.forward import free_force, is_on_the_way
 from freefloat.dynamics.kernels.integrate import asked, settle, state_rate
-from freefloat.dynamics.kernels.linearise import add_spring_slope, slopes_of_motion
+from freefloat.dynamics.kernels.lanes import as_lanes
+from freefloat.dynamics.kernels.linearise import TURN, add_spring_slope, slopes_of_motion
 from freefloat.dynamics.kernels.newton_euler import ACCELERATION, DDQ, DQ, RATE, Q, root_axes
 from freefloat.dynamics.kernels.regressor import unit_forces
 from freefloat.dynamics.kernels.spatial import A, V, cross, power, rotate
@@ -33,12 +37,15 @@ class Directions(NamedTuple):
 
 
 class Tangent(NamedTuple):
-    """Scratch space of the tangent equation."""
+    """The tangent and scratch space of its equation; columns in groups of LANES, filled up."""
 
-    b: np.ndarray  # (rows, parameters) force residual per parameter, then accelerations
-    y: np.ndarray  # (states, parameters) tangent at the stage
-    k: np.ndarray  # its rate
+    T: np.ndarray  # (states, groups, LANES)
+    b: np.ndarray  # (rows, groups, LANES) force residual per parameter, then accelerations
+    y: np.ndarray  # (states, groups, LANES) tangent at the stage
+    k: np.ndarray  # its rate; zeros at first
     total: np.ndarray
+    T_flat: np.ndarray  # (states, columns), the memory of T
+    b_flat: np.ndarray  # (rows, columns)
 
 
 @inlined
@@ -145,13 +152,28 @@ def spring_slopes(tree, par, w, inputs, step, stage, slopes):
 
 @inlined
 def add_state_forces(G, T, b, n_rows):
-    """b += G T: what the change of state does to the forces."""
+    """b += G T: what the change of state does to the forces.
+
+    Each sum stays in a register. Where nothing pulls at the root, its place and velocity do
+    not matter, and their columns are left out.
+    """
+    first = 0 if has_entries(G, n_rows, TURN) else TURN
     for m in range(n_rows):
-        for k in range(G.shape[1]):
-            g = G[m, k]
-            if g != 0.0:
-                for p in range(b.shape[1]):
-                    b[m, p] += g * T[k, p]
+        for p in range(b.shape[1]):
+            total = b[m, p]
+            for k in range(first, G.shape[1]):
+                total += G[m, k] * T[k, p]
+            b[m, p] = total
+
+
+@inlined
+def has_entries(G, n_rows, end):
+    """Whether anything but zeros is in the columns before `end`."""
+    size = 0.0
+    for m in range(n_rows):
+        for k in range(end):
+            size += abs(G[m, k])
+    return size != 0.0
 
 
 @inlined
@@ -166,20 +188,21 @@ def solve_columns(H, above, b):
                 b[i, p] -= h * b[k, p]
             i = above[i]
     for k in range(n):
-        i = above[k]
-        while i >= 0:
-            h = H[k, i]
-            for p in range(columns):
-                b[k, p] += h * b[i, p]
-            i = above[i]
-        h = -H[k, k]
         for p in range(columns):
-            b[k, p] *= h
+            total = b[k, p]
+            i = above[k]
+            while i >= 0:
+                total += H[k, i] * b[i, p]
+                i = above[i]
+            b[k, p] = total * -H[k, k]
 
 
 @inlined
 def tangent_rate(tree, w, T, b, k):
-    """k = rate of the tangent T, from the acceleration changes b of the free accelerations."""
+    """k = rate of the tangent T, from the acceleration changes b of the free accelerations.
+
+    Rows of rates that are not free stay the zeros they were at first.
+    """
     root = w.root
     free = tree.free
     n_free = (T.shape[0] - 12) // 2
@@ -197,7 +220,6 @@ def tangent_rate(tree, w, T, b, k):
         k[6, p] = a * x + c * y + d * z
         k[7, p] = e * x + f * y + g * z
         k[8, p] = h * x + i * y + j * z
-        k[9, p] = k[10, p] = k[11, p] = 0.0
     for m in range(free.shape[0]):
         if free[m] < 3:
             for p in range(T.shape[1]):
@@ -218,22 +240,21 @@ def tangent_rate(tree, w, T, b, k):
 
 @inlined
 def tangent_stage(
-    tree, par, w, inputs, step, stage, slopes, n_rows, directions, T, tangent
+    tree, par, w, inputs, step, stage, slopes, n_rows, directions, T, b, b_flat, k
 ):  # fmt: skip
-    """Accelerations per parameter at the state in w, and the rate of the tangent T."""
-    b = tangent.b
+    """Accelerations b per parameter at the state in w, and the rate k of the tangent T."""
     slopes_of_motion(tree, par, w, slopes, n_rows)
     spring_slopes(tree, par, w, inputs, step, stage, slopes)
-    parameter_forces(tree, w, slopes, n_rows, directions, b)
+    parameter_forces(tree, w, slopes, n_rows, directions, b_flat)
     add_state_forces(slopes.G, T, b, n_rows)
     solve_columns(w.H, tree.above, b)
-    tangent_rate(tree, w, T, b, tangent.k)
+    tangent_rate(tree, w, T, b, k)
 
 
 @inlined
 def record(tree, par, w, x, T, b, states, tangents, efforts, row):
     """State, tangent and the change of accelerations and forces, after `tangent_stage`."""
-    free, n, columns = tree.free, w.U.shape[0], T.shape[1]
+    free, n, columns = tree.free, w.U.shape[0], tangents.shape[2]
     for i in range(x.shape[0]):
         states[row, i] = x[i]
     for i in range(T.shape[0]):
@@ -274,8 +295,8 @@ def coupling(tree, par, L, g, f):
 
 @kernel
 def rk4_tangent(
-    tree, par, w, inputs, slopes, directions, time, h, n_steps, every, x, T, stages, tangent,
-    states, tangents, efforts,
+    tree, par, w, inputs, slopes, directions, time, h, n_steps, every, x, stages, tangent, states,
+    tangents, efforts,
 ):  # fmt: skip
     """Integrate state and tangent together, recording both at the start and every `every` steps.
 
@@ -284,59 +305,53 @@ def rk4_tangent(
     an acceleration is prescribed.
     """
     y, k, total = stages.x, stages.k, stages.total
-    Ty, Tk, Tt = tangent.y, tangent.k, tangent.total
+    T, Ty, Tk = as_lanes(tangent.T), as_lanes(tangent.y), as_lanes(tangent.k)
+    Tt, b = as_lanes(tangent.total), as_lanes(tangent.b)
     n_free, n_all = tree.free.shape[0], slopes.rows.shape[0]
     for step in range(n_steps + 1):
         is_last = step == n_steps  # only looked at, not taken
         is_seen = step % every == 0
-        begin(y, total, x)
-        begin_table(Ty, Tt, T)
         for stage in range(1 if is_last else 4):
             at = 2 if is_last else (stage + 1) // 2
             row = step - 1 if is_last else step
             moment = time + (step + (0.0 if is_last else 0.5 * at)) * h
-            state_rate(tree, par, w, inputs, row, at, moment, y, k)
+            here, there = (x, T) if stage == 0 else (y, Ty)
+            state_rate(tree, par, w, inputs, row, at, moment, here, k)
             n_rows = n_all if is_seen and stage == 0 and efforts.shape[0] > 0 else n_free
-            tangent_stage(tree, par, w, inputs, row, at, slopes, n_rows, directions, Ty, tangent)
+            tangent_stage(
+                tree, par, w, inputs, row, at, slopes, n_rows, directions, there, b,
+                tangent.b_flat, Tk,
+            )  # fmt: skip
             if is_seen and stage == 0:
-                record(tree, par, w, x, T, tangent.b, states, tangents, efforts, step // every)
-            weight = 1.0 if stage == 0 or stage == 3 else 2.0
-            ahead = h if stage == 2 else 0.5 * h
-            advance(total, weight, y, x, ahead, k)
-            advance_table(Tt, weight, Ty, T, ahead, Tk)
+                record(
+                    tree, par, w, x, tangent.T_flat, tangent.b_flat, states, tangents, efforts,
+                    step // every,
+                )  # fmt: skip
+            if is_last:
+                break
+            add_stage(total, y, x, k, stage, h)
+            add_table_stage(Tt, Ty, T, Tk, stage, h)
         if not is_last:
-            advance(x, h / 6.0, y, x, 0.0, total)
-            advance_table(T, h / 6.0, Ty, T, 0.0, Tt)
             settle(tree, inputs, step, x)
 
 
 @inlined
-def begin(y, total, x):
-    """y = x; total = 0."""
+def add_stage(total, y, x, k, stage, h):
+    """What the rate k of a stage of RK4 does: y is where the next begins, x the step's end."""
+    ahead = h if stage == 2 else 0.5 * h
     for i in range(x.shape[0]):
-        y[i], total[i] = x[i], 0.0
+        if stage == 0:
+            total[i] = k[i]
+        elif stage < 3:
+            total[i] += 2.0 * k[i]
+        if stage < 3:
+            y[i] = x[i] + ahead * k[i]
+        else:
+            x[i] += h / 6.0 * (total[i] + k[i])
 
 
 @inlined
-def begin_table(y, total, x):
-    """y = x; total = 0, for tables."""
+def add_table_stage(total, y, x, k, stage, h):
+    """The same for tables."""
     for i in range(x.shape[0]):
-        for p in range(x.shape[1]):
-            y[i, p], total[i, p] = x[i, p], 0.0
-
-
-@inlined
-def advance(total, weight, y, x, ahead, k):
-    """total += weight k; y = x + ahead k."""
-    for i in range(x.shape[0]):
-        total[i] += weight * k[i]
-        y[i] = x[i] + ahead * k[i]
-
-
-@inlined
-def advance_table(total, weight, y, x, ahead, k):
-    """total += weight k; y = x + ahead k, for tables."""
-    for i in range(x.shape[0]):
-        for p in range(x.shape[1]):
-            total[i, p] += weight * k[i, p]
-            y[i, p] = x[i, p] + ahead * k[i, p]
+        add_stage(total[i], y[i], x[i], k[i], stage, h)

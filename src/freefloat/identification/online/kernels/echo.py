@@ -9,6 +9,7 @@ it is kept as the estimate  A [x, 1]  for given unknowns (Memory.echo) and its c
 from __future__ import annotations
 
 from freefloat.compilation import inlined
+from freefloat.dynamics.kernels.lanes import lanes_at, put_lanes_at
 from freefloat.identification.online.kernels.triangle import cholesky, push_along
 
 
@@ -67,10 +68,26 @@ def wander_echo(m, k, last, variance):
 
 
 @inlined
-def hear(m, k):
-    """k.rows and k.probe_rows without the echo, and white again; whether that can be done.
+def add_product(out, sign, F, table, end):
+    """out += sign F table, columns before `end`: four at a time, each sum in one register."""
+    n = F.shape[0]
+    for a in range(n):
+        for k in range(0, end - 3, 4):
+            total = lanes_at(out[a], k)
+            for j in range(n):
+                total += (sign * F[a, j]) * lanes_at(table[j], k)
+            put_lanes_at(out[a], k, total)
+        for k in range(end // 4 * 4, end):
+            for j in range(n):
+                out[a, k] += sign * F[a, j] * table[j, k]
 
-    The rows say  r x + F eta + e = z  with F = D^-T G^T.
+
+@inlined
+def hear(m, k):
+    """k.rows without the echo, and white again; whether that can be done.
+
+    The rows say  r x + F eta + e = z  with F = D^-T G^T. The factor of what whitens them stays in
+    k.E, for `hear_probe`.
     """
     n, N = k.rows.shape[0], m.x.shape[0]
     for a in range(n):
@@ -90,18 +107,20 @@ def hear(m, k):
             total = 1.0 if a == b else 0.0
             for j in range(n):
                 total += k.H[a, j] * k.F[b, j]
-            k.S[a, b] = total
-        for j in range(n):
-            f = k.F[a, j]
-            for i in range(N):
-                k.rows[a, i] += f * m.echo[j, i]
-            k.rows[a, N] -= f * m.echo[j, N]
-    if not cholesky(k.S) > 0.0:
+            k.E[a, b] = total
+            k.rows[a, N] -= k.F[a, b] * m.echo[b, N]
+    add_product(k.rows, 1.0, k.F, m.echo, N)
+    if not cholesky(k.E) > 0.0:
         return False
-    whiten_by(k.S, k.rows)
-    whiten_by(k.S, k.probe_rows)
-    whiten_by(k.S, k.H)
+    whiten_by(k.E, k.rows)
+    whiten_by(k.E, k.H)
     return True
+
+
+@inlined
+def hear_probe(k):
+    """k.probe_rows as they are after `hear`: white with the rows."""
+    whiten_by(k.E, k.probe_rows)
 
 
 @inlined
@@ -109,13 +128,16 @@ def whiten_by(U, rows):
     """rows = U^-T rows, for an upper factor."""
     n, width = rows.shape
     for a in range(n):
-        for j in range(a):
-            f = U[j, a]
-            for c in range(width):
-                rows[a, c] -= f * rows[j, c]
-        f = 1.0 / U[a, a]
-        for c in range(width):
-            rows[a, c] *= f
+        own, d = rows[a], 1.0 / U[a, a]
+        for k in range(0, width - 3, 4):
+            total = lanes_at(own, k)
+            for j in range(a):
+                total -= U[j, a] * lanes_at(rows[j], k)
+            put_lanes_at(own, k, d * total)
+        for k in range(width // 4 * 4, width):
+            for j in range(a):
+                own[k] -= U[j, a] * rows[j, k]
+            own[k] *= d
 
 
 @inlined
@@ -124,20 +146,16 @@ def pass_on(m, k):
     n, N = k.rows.shape[0], m.x.shape[0]
     for a in range(n):
         for b in range(n):
-            f = k.H[b, a]
-            for i in range(N):
-                m.echo[a, i] -= f * k.rows[b, i]
-            m.echo[a, N] += f * k.rows[b, N]
+            k.S[a, b] = k.H[b, a]
+            m.echo[a, N] += k.H[b, a] * k.rows[b, N]
             for c in range(n):
-                m.unheard[a, c] -= f * k.H[b, c]
-    for i in range(N + 1):
-        for a in range(n):
-            k.left[a] = m.echo[a, i]
-        for a in range(n):
-            total = 0.0
-            for j in range(n):
-                total -= k.F[a, j] * k.left[j]
-            m.echo[a, i] = total
+                m.unheard[a, c] -= k.H[b, a] * k.H[b, c]
+    add_product(m.echo, -1.0, k.S, k.rows, N)
+    copy(m.echo, k.past)
+    for a in range(n):
+        for i in range(N + 1):
+            m.echo[a, i] = 0.0
+    add_product(m.echo, -1.0, k.F, k.past, N + 1)
     for a in range(n):
         for b in range(n):
             total = 0.0

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from freefloat.compilation import inlined
+from freefloat.dynamics.kernels.lanes import lanes_at, put_lanes_at
 from freefloat.identification.online.kernels.memory import WRONG
 from freefloat.identification.online.kernels.triangle import (
     cholesky,
     dot,
-    put_six,
-    six_less,
     solve_table,
     solve_table_transposed,
 )
@@ -18,20 +17,42 @@ from freefloat.identification.online.kernels.triangle import (
 
 @inlined
 def foresee(m, k):
-    """k.U (N, 6): how rows move with what is uncertain; k.V: with what noise may have misled."""
+    """k.U (N, 8): how rows move with what is uncertain; k.V: with what noise may have misled."""
     N = m.x.shape[0]
     solve_table_transposed(m.triangle, k.U)
     solve_table_transposed(m.spread, k.U)
     solve_table(m.spread, k.U)
     for i in range(N):
-        for r in range(6):
-            k.Z[i, r] = k.U[i, r]
+        for r in range(0, 8, 4):
+            put_lanes_at(k.Z[i], r, lanes_at(k.U[i], r))
     solve_table(m.triangle, k.Z)
     for i in range(N):
-        a = b = c = d = e = f = 0.0
-        for j in range(N):
-            a, b, c, d, e, f = six_less(m.bias[i, j], k.Z, j, a, b, c, d, e, f)
-        put_six(m.numbers[WRONG], k.V, i, a, b, c, d, e, f)
+        row = m.bias[i]
+        p, q = row[0] * lanes_at(k.Z[0], 0), row[0] * lanes_at(k.Z[0], 4)
+        for j in range(1, N):
+            p += row[j] * lanes_at(k.Z[j], 0)
+            q += row[j] * lanes_at(k.Z[j], 4)
+        put_lanes_at(k.V[i], 0, m.numbers[WRONG] * p)
+        put_lanes_at(k.V[i], 4, m.numbers[WRONG] * q)
+
+
+@inlined
+def spread_of_rows(U, V, row, S):
+    """S = 1 + U^T U + V^T V, of as many columns as S has. Scratch: row (8)."""
+    n = S.shape[0]
+    for a in range(n):
+        p, q = U[0, a] * lanes_at(U[0], 0), U[0, a] * lanes_at(U[0], 4)
+        s, t = V[0, a] * lanes_at(V[0], 0), V[0, a] * lanes_at(V[0], 4)
+        for i in range(1, U.shape[0]):
+            p += U[i, a] * lanes_at(U[i], 0)
+            q += U[i, a] * lanes_at(U[i], 4)
+            s += V[i, a] * lanes_at(V[i], 0)
+            t += V[i, a] * lanes_at(V[i], 4)
+        put_lanes_at(row, 0, p + s)
+        put_lanes_at(row, 4, q + t)
+        for c in range(n):
+            S[a, c] = row[c]
+        S[a, a] += 1.0
 
 
 @inlined
@@ -44,14 +65,7 @@ def surprise(m, k):
         for i in range(N):
             k.U[i, r] = row[i]
     foresee(m, k)
-    for a in range(n):
-        for c in range(n):
-            k.S[a, c] = 1.0 if a == c else 0.0
-    for i in range(N):
-        u, v = k.U[i], k.V[i]
-        for a in range(n):
-            for c in range(a, n):
-                k.S[a, c] += u[a] * u[c] + v[a] * v[c]
+    spread_of_rows(k.U, k.V, k.eight, k.S)
     for a in range(n):
         k.S[a, a] *= 1.0 + 1e-12  # not lost in rounding
     if not cholesky(k.S) > 0.0:

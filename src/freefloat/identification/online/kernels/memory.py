@@ -134,17 +134,21 @@ class Scratch(NamedTuple):
     X: np.ndarray
     G: np.ndarray
     D: np.ndarray
+    E: np.ndarray
     F: np.ndarray
     H: np.ndarray
-    U: np.ndarray
+    past: np.ndarray  # (m, N + 1)
+    U: np.ndarray  # (N, 8), two registers a row: a column for each of the six equations
     V: np.ndarray
     Z: np.ndarray
+    eight: np.ndarray
     S: np.ndarray
     left: np.ndarray
     row: np.ndarray
     g: np.ndarray
     d: np.ndarray
     pushed: np.ndarray
+    A: np.ndarray  # (N, N), rows filled up to fours: they are worked on so
     W: np.ndarray
 
 
@@ -181,7 +185,7 @@ def new_scratch(problem: Problem, memory: Memory) -> Scratch:
     N, m, links = problem.n_nuisance + n, len(problem.rows), len(tree.links)
     c, sources = len(memory.still), len(problem.sigma)
     weights = Numbers(memory.phi, memory.rotor, problem.par.spring)
-    wide, tall = (6, n + 1), (sources, 6)
+    wide, tall, fours = (6, n + 1), (sources, 6), (N, -4 * (-N // 4))
     return Scratch(
         w=new_work(tree), weights=weights, Y=np.zeros((6, 10 * links)), energy=np.zeros(10 * links),
         sample=np.zeros(10 + 2 * c), original=np.zeros(10 + 2 * c), turn=np.zeros(3),
@@ -194,8 +198,9 @@ def new_scratch(problem: Problem, memory: Memory) -> Scratch:
         gain=np.zeros(12), lag=np.zeros(3), after=np.zeros(3), rows=np.zeros((m, N + 1)),
         probe_rows=np.zeros((m, N + 1)), plain=np.zeros((2, m, N + 1)), turned=np.zeros(ROOM),
         own=np.zeros((6, 6)), shared=np.zeros((6, 6)), C=np.zeros((m, m)), X=np.zeros((m, m)),
-        G=np.zeros((m, m)), D=np.zeros((m, m)), F=np.zeros((m, m)), H=np.zeros((m, m)),
-        U=np.zeros((N, 6)), V=np.zeros((N, 6)), Z=np.zeros((N, 6)),
+        G=np.zeros((m, m)), D=np.zeros((m, m)), E=np.zeros((m, m)), F=np.zeros((m, m)),
+        H=np.zeros((m, m)), past=np.zeros((m, N + 1)),
+        U=np.zeros((N, 8)), V=np.zeros((N, 8)), Z=np.zeros((N, 8)), eight=np.zeros(8),
         S=np.zeros((m, m)), left=np.zeros(m), row=np.zeros(N + 1), g=np.zeros(N + 1),
-        d=np.zeros(N), pushed=np.zeros(N), W=np.zeros((N, N)),
+        d=np.zeros(N), pushed=np.zeros(N), A=np.zeros(fours), W=np.zeros(fours),
     )  # fmt: skip

@@ -8,28 +8,32 @@ from __future__ import annotations
 
 from math import sqrt
 
-from freefloat.compilation import inlined
-from freefloat.dynamics.kernels.spatial import six
+import numpy as np
 
-DOUBT = 5.0  # deviations
+from freefloat.compilation import inlined
+from freefloat.dynamics.kernels.lanes import lanes_at, put_lanes_at
+
 APART = 264  # numbers between rows that are turned in; no multiple of a cache's size
 ROOM = 6 * APART
 MOST = APART - 1  # unknowns
-MISLED = 3.0  # natural sizes by which the truth may be away from the model
+SPARED = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0])  # four from 3 - n on: n are spared
 
 
 @inlined
 def turn_in(T, rows, w):
-    """Add whitened rows (at most 6, N + 1) to the triangle; the chi-square left. Scratch: w.
+    """Add whitened rows (at most 6, N + 1) to the triangle; the chi-square left. Scratch: w (ROOM).
 
     One Householder reflection for six rows takes less work than six Givens rotations, and one root
-    instead of six. In w (ROOM) the rows lie a constant distance apart, so that LLVM knows
-    that they do not overlap and works on four columns at once.
+    instead of six.
     """
-    N, chi2 = T.shape[0], 0.0
+    N, n, chi2 = T.shape[0], rows.shape[0], 0.0
     for r in range(6):
         for k in range(N + 1):
-            w[APART * r + k] = rows[r, k] if r < rows.shape[0] else 0.0
+            w[APART * r + k] = 0.0
+    for r in range(n):
+        row = rows[r]
+        for k in range(N + 1):
+            w[APART * r + k] = row[k]
     for i in range(N):
         reflect(T[i], w, i, N + 1)
     for r in range(6):
@@ -39,27 +43,63 @@ def turn_in(T, rows, w):
 
 @inlined
 def reflect(t, w, i, end):
-    """Turn the six rows in w so that their column i goes into row t of the triangle."""
+    """Turn the six rows in w so that their column i goes into row t of the triangle.
+
+    Columns go four at a time, counted from the end, so that none is left over there. Where the
+    first four reach back to column i, SPARED keeps what is done already as it is.
+    """
     a, b, c = w[i], w[APART + i], w[2 * APART + i]
     d, e, f = w[3 * APART + i], w[4 * APART + i], w[5 * APART + i]
-    rest = (a * a + b * b + c * c) + (d * d + e * e + f * f)
+    rest = (a * a + b * b) + (c * c + d * d) + (e * e + f * f)
     if rest == 0.0:
         return
     size = sqrt(t[i] * t[i] + rest)
-    v = -rest / (t[i] + size)  # t - size without its cancellation: the diagonal is positive
-    scale = 2.0 / (v * v + rest)
+    both = t[i] + size  # the diagonal is positive
+    v = -rest / both  # t - size without its cancellation
+    scale = both / (size * rest)  # 2 / (v v + rest)
     t[i] = size
-    for k in range(i + 1, end):
-        along = v * t[k] + (a * w[k] + b * w[APART + k] + c * w[2 * APART + k])
-        along += d * w[3 * APART + k] + e * w[4 * APART + k] + f * w[5 * APART + k]
-        along *= scale
-        t[k] -= v * along
-        w[k] -= a * along
-        w[APART + k] -= b * along
-        w[2 * APART + k] -= c * along
-        w[3 * APART + k] -= d * along
-        w[4 * APART + k] -= e * along
-        w[5 * APART + k] -= f * along
+    k = end - (end - i + 2) // 4 * 4
+    if k < 0:
+        k += 4
+        for j in range(i + 1, k):
+            turn_column(t, w, j, v, scale, a, b, c, d, e, f)
+    elif k <= i:
+        turn_four(t, w, k, v, scale * lanes_at(SPARED, 2 - i + k), a, b, c, d, e, f)
+        k += 4
+    while k < end:
+        turn_four(t, w, k, v, scale, a, b, c, d, e, f)
+        k += 4
+
+
+@inlined
+def turn_four(t, w, k, v, scale, a, b, c, d, e, f):
+    """The reflection 1 - scale u u^T, u = (v, a to f), of four columns from k on."""
+    s, x = lanes_at(t, k), lanes_at(w, k)
+    y, z = lanes_at(w, APART + k), lanes_at(w, 2 * APART + k)
+    p, q = lanes_at(w, 3 * APART + k), lanes_at(w, 4 * APART + k)
+    r = lanes_at(w, 5 * APART + k)
+    along = scale * (v * s + ((a * x + b * y) + (c * z + d * p) + (e * q + f * r)))
+    put_lanes_at(t, k, s - v * along)
+    put_lanes_at(w, k, x - a * along)
+    put_lanes_at(w, APART + k, y - b * along)
+    put_lanes_at(w, 2 * APART + k, z - c * along)
+    put_lanes_at(w, 3 * APART + k, p - d * along)
+    put_lanes_at(w, 4 * APART + k, q - e * along)
+    put_lanes_at(w, 5 * APART + k, r - f * along)
+
+
+@inlined
+def turn_column(t, w, k, v, scale, a, b, c, d, e, f):
+    """The same of one column."""
+    along = (a * w[k] + b * w[APART + k]) + (c * w[2 * APART + k] + d * w[3 * APART + k])
+    along = scale * (v * t[k] + (along + (e * w[4 * APART + k] + f * w[5 * APART + k])))
+    t[k] -= v * along
+    w[k] -= a * along
+    w[APART + k] -= b * along
+    w[2 * APART + k] -= c * along
+    w[3 * APART + k] -= d * along
+    w[4 * APART + k] -= e * along
+    w[5 * APART + k] -= f * along
 
 
 @inlined
@@ -142,6 +182,23 @@ def wander_bias(bias, x, d, shrink, g, column):
 
 
 @inlined
+def add_squares(table, rows):
+    """table += rows^T rows, for as many rows of the table as there are."""
+    n, width = rows.shape
+    for i in range(table.shape[0]):
+        row, k = table[i], width - 4
+        while k >= 0:
+            total = lanes_at(row, k)
+            for r in range(n):
+                total += rows[r, i] * lanes_at(rows[r], k)
+            put_lanes_at(row, k, total)
+            k -= 4
+        for j in range(k + 4):
+            for r in range(n):
+                row[j] += rows[r, i] * rows[r, j]
+
+
+@inlined
 def dot(a, b, first, last):
     """The sum of products from first to last; four sums at once, since one waits for itself."""
     p = q = r = s = 0.0
@@ -160,65 +217,67 @@ def dot(a, b, first, last):
 
 @inlined
 def solve_transposed(T, v):
-    """v = R^-T v, row by row of the upper triangle in T."""
-    N = T.shape[0]
-    for i in range(N):
-        t = T[i]
-        f = v[i] / t[i]
-        v[i] = f
-        for k in range(i + 1, N):
-            v[k] -= f * t[k]
+    """v = R^-T v. Two sums at once; what was found last, and all wait for, comes last."""
+    for i in range(T.shape[0]):
+        p, q, scale = v[i], 0.0, 1.0 / T[i, i]
+        for half in range(i // 2):
+            k = 2 * half
+            p -= T[k, i] * v[k]
+            q -= T[k + 1, i] * v[k + 1]
+        if i % 2 == 1:
+            p -= T[i - 1, i] * v[i - 1]
+        v[i] = (p + q) * scale
 
 
 @inlined
 def solve_triangle(T, right, x):
-    """x = R^-1 right."""
+    """x = R^-1 right, in the same way from the end."""
     N = T.shape[0]
     for back in range(N):
         i = N - 1 - back
-        x[i] = (right[i] - dot(T[i], x, i + 1, N)) / T[i, i]
-
-
-@inlined
-def six_less(size, table, k, a, b, c, d, e, f):
-    """Six numbers less `size` times those of a table's row."""
-    return (
-        a - size * table[k, 0],
-        b - size * table[k, 1],
-        c - size * table[k, 2],
-        d - size * table[k, 3],
-        e - size * table[k, 4],
-        f - size * table[k, 5],
-    )
-
-
-@inlined
-def put_six(size, table, i, a, b, c, d, e, f):
-    """A table's row of six is `size` times these numbers."""
-    table[i, 0], table[i, 1], table[i, 2] = size * a, size * b, size * c
-    table[i, 3], table[i, 4], table[i, 5] = size * d, size * e, size * f
+        t = T[i]
+        p, q, scale = right[i], 0.0, 1.0 / t[i]
+        for half in range(back // 2):
+            k = N - 1 - 2 * half
+            p -= t[k] * x[k]
+            q -= t[k - 1] * x[k - 1]
+        if back % 2 == 1:
+            p -= t[i + 1] * x[i + 1]
+        x[i] = (p + q) * scale
 
 
 @inlined
 def solve_table_transposed(T, table):
-    """table (N, 6) = R^-T table: six columns at once, summed in registers."""
-    for i in range(T.shape[0]):
-        a, b, c, d, e, f = six(table, i, 0)
-        for k in range(i):
-            a, b, c, d, e, f = six_less(T[k, i], table, k, a, b, c, d, e, f)
-        put_six(1.0 / T[i, i], table, i, a, b, c, d, e, f)
+    """table (N, 8) = R^-T table: eight columns at once, in two registers."""
+    N = T.shape[0]
+    for i in range(N):
+        own, t = table[i], T[i]
+        p, q = lanes_at(own, 0) / t[i], lanes_at(own, 4) / t[i]
+        put_lanes_at(own, 0, p)
+        put_lanes_at(own, 4, q)
+        for k in range(i + 1, N):
+            take_eight_off(table[k], t[k], p, q)
 
 
 @inlined
 def solve_table(T, table):
-    """table (N, 6) = R^-1 table."""
+    """table (N, 8) = R^-1 table."""
     N = T.shape[0]
     for back in range(N):
         i = N - 1 - back
-        a, b, c, d, e, f = six(table, i, 0)
-        for k in range(i + 1, N):
-            a, b, c, d, e, f = six_less(T[i, k], table, k, a, b, c, d, e, f)
-        put_six(1.0 / T[i, i], table, i, a, b, c, d, e, f)
+        own = table[i]
+        p, q = lanes_at(own, 0) / T[i, i], lanes_at(own, 4) / T[i, i]
+        put_lanes_at(own, 0, p)
+        put_lanes_at(own, 4, q)
+        for k in range(i):
+            take_eight_off(table[k], T[k, i], p, q)
+
+
+@inlined
+def take_eight_off(row, f, p, q):
+    """A row of eight numbers less f times those in p and q."""
+    put_lanes_at(row, 0, lanes_at(row, 0) - f * p)
+    put_lanes_at(row, 4, lanes_at(row, 4) - f * q)
 
 
 @inlined
@@ -239,97 +298,3 @@ def cholesky(K):
             for k in range(j, N):
                 other[k] -= f * own[k]
     return least
-
-
-@inlined
-def noise_part(T, bias, A, W):
-    """A = R^-T B R^-1, its upper half: which part of the information is noise in the columns."""
-    N = T.shape[0]
-    for i in range(N):
-        for k in range(N):
-            W[i, k] = bias[i, k]
-    for i in range(N):
-        d, own = 1.0 / T[i, i], W[i]
-        for c in range(N):
-            own[c] *= d
-        for k in range(i + 1, N):
-            f, other = T[i, k], W[k]
-            for c in range(N):
-                other[c] -= f * own[c]
-    for i in range(N):
-        for k in range(i, N):
-            A[i, k] = W[k, i]
-    for i in range(N):
-        d, own = 1.0 / T[i, i], A[i]
-        for c in range(i, N):
-            own[c] *= d
-        for k in range(i + 1, N):
-            f, other = T[i, k], A[k]
-            for c in range(k, N):
-                other[c] -= f * own[c]
-
-
-@inlined
-def doubt_of(n_rows):
-    """How far chance may carry the noise part of a direction: five deviations."""
-    return min(1.0, DOUBT * sqrt(2.0 / max(n_rows, 1.0)))
-
-
-@inlined
-def least_part(K, e):
-    """The smallest eigenvalue of K^T K, by inverse iteration from where e was left."""
-    N = K.shape[0]
-    size = 1.0
-    for _ in range(2):
-        solve_transposed(K, e)
-        solve_triangle(K, e, e)
-        size = sqrt(dot(e, e, 0, N) + 1e-300)
-        for i in range(N):
-            e[i] /= size
-    return 1.0 / size
-
-
-@inlined
-def factor_clear_part(T, bias, n_rows, m, K, W):
-    """K, the upper factor of 1 - share A, with A the part of the information that is noise.
-
-    share is one unless a direction may be nothing but noise: 1 - A is then not clearly positive,
-    and as much of B is left in as chance could account for, which draws the estimate to the model.
-    Returned: the share, and how many natural sizes times B / (R^T R) the estimate may be off.
-    """
-    N = T.shape[0]
-    doubt = doubt_of(n_rows)
-    noise_part(T, bias, W, K)
-    share = 1.0
-    for _ in range(2):
-        for i in range(N):
-            for k in range(i, N):
-                K[i, k] = -share * W[i, k]
-            K[i, i] += 1.0
-        least = least_part(K, m.worst) if cholesky(K) > 0.0 else 0.0
-        if least > (doubt if share == 1.0 else 0.0):
-            break
-        share = share - doubt if share == 1.0 else 0.0
-    if share == 0.0:
-        for i in range(N):
-            for k in range(i, N):
-                K[i, k] = 1.0 if i == k else 0.0
-    return share, (doubt / DOUBT if share == 1.0 else MISLED * (1.0 - share))
-
-
-@inlined
-def solve_corrected(T, bias, K, x, g):
-    """The estimate x of (R^T R - share B) x = R^T z - c, with the factor K of 1 - share A.
-
-    Readers of estimates get directions judged one by one (`information.solution`); this one must be
-    quick and safe, for the gate.
-    """
-    N = T.shape[0]
-    for i in range(N):
-        g[i] = bias[i, N]
-    solve_transposed(T, g)
-    for i in range(N):
-        g[i] = T[i, N] - g[i]
-    solve_transposed(K, g)
-    solve_triangle(K, g, g)
-    solve_triangle(T, g, x)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from freefloat.binding import opened
 from freefloat.compilation import inlined, kernel
 from freefloat.dynamics.kernels.spatial import C
+from freefloat.identification.online.kernels.clear_part import factor_clear_part, solve_corrected
 from freefloat.identification.online.kernels.echo import (
     copy,
     hear,
+    hear_probe,
     is_echoing,
     pass_on,
     silence,
@@ -54,10 +56,9 @@ from freefloat.identification.online.kernels.notice import ALL, NOTHING, noticed
 from freefloat.identification.online.kernels.spikes import is_spike
 from freefloat.identification.online.kernels.switch import integrate_inputs, switch
 from freefloat.identification.online.kernels.triangle import (
-    factor_clear_part,
+    add_squares,
     forget,
     let_wander,
-    solve_corrected,
     turn_in,
 )
 
@@ -118,16 +119,18 @@ def age(problem, m, k, seconds):
     """Old information fades, and wandering unknowns lose some of theirs.
 
     Mass that comes or goes does so at its own velocity, and takes its momentum along: the momentum
-    of the segment's start moves with a wandering parameter, by the parameter's column.
+    of the segment's start moves with a wandering parameter, by the parameter's column. Returned:
+    whether any unknown wandered.
     """
     if problem.forgetting < 1.0:
         forget(m.triangle, m.bias, problem.forgetting)
-    nn = problem.n_nuisance
+    nn, has_wandered = problem.n_nuisance, False
     for i in range(m.x.shape[0]):
         variance = problem.walk[i] * seconds
         if i < nn:  # an impulse that is not known for sure stays in the momentum
             variance += m.unsure[i] / (problem.momentum_size * problem.momentum_size)
         if variance > 0.0:
+            has_wandered = True
             for j in range(m.x.shape[0]):
                 k.d[j] = 1.0 if j == i else 0.0
             if i >= nn:
@@ -136,6 +139,7 @@ def age(problem, m, k, seconds):
             if m.counts[ROWS_HERE] > 0:
                 wander_echo(m, k, i, variance)
             let_wander(m.triangle, m.bias, m.x, k.d, i, variance, k.row, k.g, k.pushed)
+    return has_wandered
 
 
 @inlined
@@ -146,13 +150,10 @@ def absorb(problem, m, k):
         for i in range(N + 1):
             m.rows[r, i] = k.plain[0, r, i]
             m.probe_rows[r, i] = k.plain[1, r, i]
-        for i in range(N):
-            f = k.probe_rows[r, i]
-            if f != 0.0:
-                for j in range(N + 1):
-                    m.bias[i, j] += f * k.probe_rows[r, j]
         for j in range(n):
             m.factor[r, j] = k.D[r, j]
+    if problem.probing > 0.0:
+        add_squares(m.bias, k.probe_rows)
     m.numbers[CHI2] += turn_in(m.triangle, k.rows, k.turned)
     m.counts[N_ROWS] += n
     m.counts[ROWS_HERE] += 1
@@ -172,7 +173,7 @@ def renew_estimate(problem, m, k):
         if is_fresh or count % (SELDOM * problem.every[0]) == 0:
             n_rows = float(m.counts[SINCE_CHANGE]) * k.rows.shape[0]
             m.numbers[SHARE], m.numbers[WRONG] = factor_clear_part(
-                m.triangle, m.bias, n_rows, m, m.spread, k.W
+                m.triangle, m.bias, n_rows, m, k.A, k.W
             )
         solve_corrected(m.triangle, m.bias, m.spread, m.x, k.g)
     each = ROWS_EACH if problem.gates[0] > 0.0 else FEWEST
@@ -315,11 +316,12 @@ def take_rows(problem, m, k, t, s):
     whiten(k, m.probe_rows, k.probe_rows)
     note_level(m, nis / dof)
     copy(k.probe_rows, k.plain[1])
-    age(problem, m, k, h)
-    if is_echoing(m):
+    if age(problem, m, k, h):  # what is heard is another echo now
         copy(k.plain[0], k.rows)
-        if not hear(m, k):
+        if is_echoing(m) and not hear(m, k):
             return BROKEN
+    if is_echoing(m):
+        hear_probe(k)
         pass_on(m, k)
     absorb(problem, m, k)
     m.counts[N_TAKEN] += 1
