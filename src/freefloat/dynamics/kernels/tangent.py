@@ -19,7 +19,7 @@ from freefloat.compilation import inlined, kernel
 from freefloat.dynamics.kernels.forward import free_force, is_on_the_way
 from freefloat.dynamics.kernels.integrate import asked, settle, state_rate
 from freefloat.dynamics.kernels.lanes import as_lanes
-from freefloat.dynamics.kernels.linearise import TURN, add_spring_slope, slopes_of_motion
+from freefloat.dynamics.kernels.linearise import add_spring_slope, slopes_of_motion
 from freefloat.dynamics.kernels.newton_euler import ACCELERATION, DDQ, DQ, RATE, Q, root_axes
 from freefloat.dynamics.kernels.regressor import unit_forces
 from freefloat.dynamics.kernels.spatial import A, V, cross, power, rotate
@@ -152,28 +152,13 @@ def spring_slopes(tree, par, w, inputs, step, stage, slopes):
 
 @inlined
 def add_state_forces(G, T, b, n_rows):
-    """b += G T: what the change of state does to the forces.
-
-    Each sum stays in a register. Where nothing pulls at the root, its place and velocity do
-    not matter, and their columns are left out.
-    """
-    first = 0 if has_entries(G, n_rows, TURN) else TURN
+    """b += G T: what the change of state does to the forces."""
     for m in range(n_rows):
-        for p in range(b.shape[1]):
-            total = b[m, p]
-            for k in range(first, G.shape[1]):
-                total += G[m, k] * T[k, p]
-            b[m, p] = total
-
-
-@inlined
-def has_entries(G, n_rows, end):
-    """Whether anything but zeros is in the columns before `end`."""
-    size = 0.0
-    for m in range(n_rows):
-        for k in range(end):
-            size += abs(G[m, k])
-    return size != 0.0
+        for k in range(G.shape[1]):
+            g = G[m, k]
+            if g != 0.0:
+                for p in range(b.shape[1]):
+                    b[m, p] += g * T[k, p]
 
 
 @inlined
@@ -311,15 +296,16 @@ def rk4_tangent(
     for step in range(n_steps + 1):
         is_last = step == n_steps  # only looked at, not taken
         is_seen = step % every == 0
+        begin(y, x)
+        begin_table(Ty, T)
         for stage in range(1 if is_last else 4):
             at = 2 if is_last else (stage + 1) // 2
             row = step - 1 if is_last else step
             moment = time + (step + (0.0 if is_last else 0.5 * at)) * h
-            here, there = (x, T) if stage == 0 else (y, Ty)
-            state_rate(tree, par, w, inputs, row, at, moment, here, k)
+            state_rate(tree, par, w, inputs, row, at, moment, y, k)
             n_rows = n_all if is_seen and stage == 0 and efforts.shape[0] > 0 else n_free
             tangent_stage(
-                tree, par, w, inputs, row, at, slopes, n_rows, directions, there, b,
+                tree, par, w, inputs, row, at, slopes, n_rows, directions, Ty, b,
                 tangent.b_flat, Tk,
             )  # fmt: skip
             if is_seen and stage == 0:
@@ -333,6 +319,20 @@ def rk4_tangent(
             add_table_stage(Tt, Ty, T, Tk, stage, h)
         if not is_last:
             settle(tree, inputs, step, x)
+
+
+@inlined
+def begin(y, x):
+    """y = x."""
+    for i in range(x.shape[0]):
+        y[i] = x[i]
+
+
+@inlined
+def begin_table(y, x):
+    """y = x, for tables."""
+    for i in range(x.shape[0]):
+        begin(y[i], x[i])
 
 
 @inlined
