@@ -64,7 +64,7 @@ def understood(
     )  # fmt: skip
     if state is not None and state.exists():
         tracker.restore(state)
-    return Request(tracker, samples)
+    return Request(tracker, samples if flight is None else tracker.samples_of(flight))
 
 
 def _opened(

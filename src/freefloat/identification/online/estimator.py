@@ -10,7 +10,7 @@ runs along and taken off, as in batch identification.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ from freefloat.identification.online.kernels.memory import (
     NIS,
     SETTLED,
     SINCE_CHANGE,
+    STEP,
     TAKEN,
     UNUSABLE,
     new_memory,
@@ -50,6 +51,7 @@ from freefloat.identification.online.kernels.notice import (
     OUT_OF_STEP,
     STUCK,
 )
+from freefloat.identification.online.pace import too_slow
 from freefloat.identification.online.problem import (
     checked_forgetting,
     gates_of,
@@ -66,6 +68,7 @@ from freefloat.identification.online.state import restore_state, save_state
 from freefloat.identification.parameters import Parameters
 from freefloat.model.model import Model
 from freefloat.telemetry.channels import Telemetry
+from freefloat.telemetry.levels import with_switches
 from freefloat.telemetry.stream import Sample
 
 # A sample this unlikely is an outlier: one in a million good ones is lost.
@@ -180,16 +183,14 @@ class OnlineEstimator:
         from freefloat.binding import bind
         from freefloat.identification.online.kernels import update
 
-        taken = self.taken
+        own = (self.taken.vector, self.taken.levels, self.taken.wrench)
         self._kernels = update
-        self._bound = bind(
-            self.problem, self.memory, self.scratch, taken.vector, taken.levels, taken.wrench
-        )
+        self._bound = bind(self.problem, self.memory, self.scratch, *own)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was assumed."""
-        return self.channels.notes
+        """What was assumed, and what is to be said against the channels."""
+        return (*self.channels.notes, *self._concerns())
 
     def update(self, sample: Sample | Mapping[str, Any]) -> Estimate:
         """Take one sample; the estimate after it.
@@ -221,10 +222,14 @@ class OnlineEstimator:
 
     def run(self, samples: Telemetry) -> Estimate:
         """All samples of a recording; the estimate after the last."""
-        for sample in samples:
+        for sample in self.samples_of(samples):
             for ready in self.buffer.push(sample):
                 self.counts[self._process(ready)] += 1
         return self.finish()
+
+    def samples_of(self, recording: Telemetry) -> Iterable[Sample]:
+        """A recording's samples, and between them the instants at which thrusters switched."""
+        return with_switches(recording, [f"{t.name}.force" for t in self.model.thrusters])
 
     def save(self, path: str | Path) -> None:
         """Write the whole state; `restore` goes on from it bit for bit."""
@@ -241,9 +246,16 @@ class OnlineEstimator:
         if self.buffer.held:
             counts["waiting"] = len(self.buffer.held)
         m = self.memory
-        return Health(counts, tuple(self.events), m.numbers.item(CHI2), m.counts.item(N_ROWS))
+        return Health(
+            counts, tuple(self.events), m.numbers.item(CHI2), m.counts.item(N_ROWS),
+            self._concerns(),
+        )  # fmt: skip
 
     # -- inside ------------------------------------------------------------------------------------
+
+    def _concerns(self) -> tuple[str, ...]:
+        """What is to be said against the channels themselves."""
+        return too_slow("samples come", self.memory.numbers.item(STEP))
 
     def _estimate(self, verdict: Verdict, events: tuple[Event, ...]) -> Estimate:
         m = self.memory
@@ -256,9 +268,10 @@ class OnlineEstimator:
 
     def _process(self, sample: Sample) -> Verdict:
         taken, time = self.taken, sample.time
-        if not taken.read(sample.values) or (self.silenced and self._is_silenced()):
+        is_whole = taken.read(sample.values)
+        if not is_whole or changes.any_frozen(self.silenced, self.memory, self.channels, taken):
             self._tell_inputs(time)
-            return "incomplete"
+            return "told" if taken.is_told(sample.values) else "incomplete"
         judged = self.clock.judge(time)
         if judged == "jumped":
             self._restart(time, "clock jump", "the clock jumped")
@@ -303,11 +316,12 @@ class OnlineEstimator:
             if self._bound is None:
                 self._bind()
             self._kernels.tell_inputs(self._bound, time, taken.has_wrench)
+            self.early.note(time, taken, self.problem.sigma, is_sample=False)
 
     def _settle(self, time: float, code: int) -> None:
         """Keep the sample; once weights come from an estimate, take the kept ones again."""
         is_sample = code in (BEGUN, TAKEN)
-        if is_sample or self.taken.has_inputs:
+        if is_sample or (self.taken.has_inputs and code != UNUSABLE):  # else told, and noted then
             self.early.note(time, self.taken, self.problem.sigma, is_sample=is_sample)
         if self.early.is_ready(self.memory):
             n_out = self.early.replay(self.problem, self.memory, self.scratch)
@@ -337,8 +351,7 @@ class OnlineEstimator:
         del self.events[:-1000]  # a bounded memory of what happened
 
     def _more_arrays(self) -> dict[str, np.ndarray]:
-        """What else belongs into a state file."""
-        return {}
+        return {}  # what else belongs into a state file
 
     def _restore_more(self, arrays: dict[str, np.ndarray]) -> None:
         """Go on from what `_more_arrays` gave."""
@@ -382,16 +395,6 @@ class OnlineEstimator:
             start(m, self.unknowns, self._reset)
             renew_model_weights(self.problem, m)
         self.early.begin(m)
-
-    def _is_silenced(self) -> bool:
-        """Whether a frozen channel still repeats itself; if not, it may speak again."""
-        taken, m = self.taken, self.memory
-        for name in list(self.silenced):
-            place = int(self.channels.places[self.channels.names.index(name)])
-            if taken.vector[place] != m.last[place]:
-                self.silenced.discard(name)
-                m.repeats[place if place < 3 else place - 1] = 0
-        return bool(self.silenced)
 
 
 __all__ = ["Estimate", "OnlineEstimator"]

@@ -7,15 +7,15 @@ from typing import Literal
 
 Verdict = Literal[
     "begun", "taken", "gated", "broken", "unusable", "spike", "incomplete", "late", "duplicate",
-    "clock jump", "unreadable", "waiting", "gathered",
+    "clock jump", "unreadable", "waiting", "gathered", "told",
 ]  # fmt: skip
 VERDICTS: tuple[Verdict, ...] = (
     "begun", "taken", "gated", "broken", "unusable", "spike", "incomplete", "late", "duplicate",
-    "clock jump", "unreadable", "waiting", "gathered",
+    "clock jump", "unreadable", "waiting", "gathered", "told",
 )  # fmt: skip
 # said when most samples lack channels: only instants that have all of them give equations
 DIFFERENT_RATES = "channels of different rates? gather=True brings them together"
-USED = ("taken", "begun", "waiting", "gathered")
+USED = ("taken", "begun", "waiting", "gathered", "told")
 # what becomes of a frame; with "gathered" there, the rest are samples that are part of none
 FRAMES = ("begun", "taken", "gated", "broken", "unusable", "spike")
 EventKind = Literal["change", "stuck", "frozen", "clock jump", "gap", "restart"]
@@ -38,8 +38,8 @@ class Health:
     unusable: not finite or not an attitude; spike: a reading far off its own run; incomplete:
     channels missing; late: older than what was used; duplicate: its instant was used; clock jump:
     its time fits to nothing yet; unreadable: not a sample; waiting: kept for the right order;
-    gathered: used together with others. concerns: what the estimator has to say against the
-    channels themselves; with any of these all is not well.
+    gathered: used together with others; told: thrust or wrench alone. concerns: what the estimator
+    has to say against the channels themselves; with any of these all is not well.
 
     >>> Health({"taken": 98, "gated": 2}, events=()).n_rejected
     2

@@ -131,6 +131,10 @@ class RecursiveEstimator(OnlineEstimator):
             counts["waiting"] = len(self.buffer.held)
         return Health(counts, tuple(self.events))
 
+    def samples_of(self, recording: Telemetry) -> Telemetry:
+        """A recording as it is: what thrusters do between samples counts by its mean."""
+        return recording
+
     # -- inside ------------------------------------------------------------------------------------
 
     def _estimate(self, verdict: Verdict, events: tuple[Event, ...]) -> RecursiveEstimate:
