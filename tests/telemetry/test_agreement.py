@@ -71,3 +71,11 @@ def test_noise_alone_suspects_nothing(seed):
     columns |= {f"base.rate.{a}": 1e-5 * rng.normal(size=t.size) for a in "xyz"}
     columns |= {"a.position": rng.normal(size=t.size), "a.velocity": rng.normal(size=t.size)}
     assert said(Telemetry.from_arrays(t, columns)) == []
+
+
+def test_a_fit_says_so_too():
+    model = ff.load_model("planar-capture")
+    flight = scaled(flown("planar-capture"), "*.velocity", np.pi / 180.0)
+    wanted = ff.Parameters(model).free("target.mass")
+    fit = ff.identify(model, wanted, flight, method="momentum")
+    assert any("degrees" in note for note in fit.notes)
