@@ -81,9 +81,8 @@ def identify(
     _require(model, parameters, recorded)
     _require_options(solver, robust, seed)
     parameters = written(parameters)
-    chosen, reason = method, "asked for"
-    if method == "auto":
-        chosen, reason = _choose(parameters, recorded)
+    is_auto = method == "auto"
+    chosen, reason = _choose(parameters, recorded) if is_auto else (method, "asked for")
     record = _record(recorded, chosen, seed)
     by_flying = partial(
         identified_by_output_error, parameters, recorded, prior_model=model, plan=plan,
@@ -102,7 +101,7 @@ def identify(
         provenance={**record, "solver": solver},
         how=Equating(solver, robust, physical, at, drag, clock, seed),
     )  # fmt: skip
-    if method == "auto" and n_buried and not fit.is_trustworthy:
+    if is_auto and n_buried and not fit.is_trustworthy:
         why = f"noise hides {n_buried} combinations from the {chosen} equations"
         other = by_flying(reason=why, provenance={**record, "method": "output_error"})
         fit = other if other.is_trustworthy else fit
