@@ -49,15 +49,17 @@ class GatheringEstimator(OnlineEstimator):
         """What was assumed, and whether the pace is too slow."""
         return (*super().notes, *filter(None, [self._slow]))
 
-    @property
-    def health(self) -> Health:
+    def _counted(self) -> Health:
         """What became of the samples so far, and which channels are too slow or do not come."""
         gatherer = self.gatherer
         slow = self._slow
         if not slow and gatherer.step * SLOWEST > LAGGING:  # slower than it was said to be
             slow = slow_pace(gatherer.pace, 1.0 / gatherer.step)
         concerns = tuple(filter(None, [self._silence, slow]))
-        return replace(super().health, concerns=concerns) if concerns else super().health
+        counted = super()._counted()
+        if not concerns:
+            return counted
+        return replace(counted, concerns=(*concerns, *counted.concerns))
 
     def finish(self) -> Estimate:
         """Use what is still held back; the last estimate."""
@@ -69,6 +71,7 @@ class GatheringEstimator(OnlineEstimator):
 
     def _process(self, sample: Sample) -> Verdict:
         gatherer, clock, time = self.gatherer, self.clock, sample.time
+        self._greet(sample.values)
         if clock.last is not None and abs(time - clock.last) > clock.jump:
             if clock.judge(time) == "suspect":
                 return "clock jump"
