@@ -27,7 +27,7 @@ JOINT_KINDS = {
     "encoder": "position", "joint_rate": "velocity", "wheel_speed": "speed",
     "motor_encoder": "motor_position", "motor_rate": "motor_velocity",
 }  # fmt: skip
-# The least noise that readings count with [rad/s, rad, m/s; joints: rad or m, and per second]. Below
+# The least noise that readings count with [rad/s, rad, m/s; joints: rad or m, per second]. Below
 # it the error of integrating between samples rules, which weights do not know: at 10 Hz, on the
 # excited flights of paper 001, exact readings counted so leave errors of one deviation.
 QUIETEST = {"rate": 5e-7, "attitude": 1e-6, "velocity": 5e-5, "joint": 5e-7, "joint rate": 2.5e-6}

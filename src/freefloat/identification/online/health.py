@@ -44,8 +44,8 @@ class Health:
     channels missing; late: older than what was used; duplicate: its instant was used; clock jump:
     its time fits to nothing yet; unreadable: not a sample; waiting: kept for the right order;
     gathered: used together with others. concerns: what the estimator has to say against the
-    channels themselves, or that nothing is seen; with any of these all is not well. lacking: channels
-    that incomplete samples lack, the most missed first.
+    channels themselves, or that nothing is seen; with any of these all is not well. lacking: the
+    channels that incomplete samples lack, the most missed first.
 
     >>> Health({"taken": 98, "gated": 2}, events=()).n_rejected
     2

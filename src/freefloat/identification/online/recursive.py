@@ -20,7 +20,7 @@ from freefloat.errors import IdentificationError
 from freefloat.identification.online.channels import Channels, known_channels
 from freefloat.identification.online.estimate import NO_BAND, Estimate
 from freefloat.identification.online.estimator import OnlineEstimator
-from freefloat.identification.online.health import Event, Health, Verdict
+from freefloat.identification.online.health import Event, Verdict
 from freefloat.identification.online.paper_rows import Motion
 from freefloat.identification.online.problem import Unknowns, unknowns_of, with_fixed_values
 from freefloat.identification.online.recursions import recursion_of
