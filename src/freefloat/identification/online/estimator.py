@@ -9,7 +9,6 @@ runs along and taken off, as in batch identification.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,8 +18,8 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import flatten
 from freefloat.identification.online import changes
+from freefloat.identification.online.books import Books
 from freefloat.identification.online.channels import Channels, known_channels
-from freefloat.identification.online.clock import Clock
 from freefloat.identification.online.early import Early
 from freefloat.identification.online.estimate import Estimate
 from freefloat.identification.online.health import VERDICTS, Event, Health, Verdict
@@ -62,7 +61,6 @@ from freefloat.identification.online.problem import (
     unknowns_of,
     with_fixed_values,
 )
-from freefloat.identification.online.reorder import ReorderBuffer
 from freefloat.identification.online.sample import Taken, taken_from
 from freefloat.identification.online.state import restore_state, save_state
 from freefloat.identification.parameters import Parameters
@@ -75,7 +73,7 @@ from freefloat.telemetry.stream import Sample
 GATE = 1e-6
 
 
-class OnlineEstimator:
+class OnlineEstimator(Books):
     """Finds the free ones of `parameters` from samples, one by one; never raises on a bad one.
 
     method: "square-root", the estimator of record; "kalman", for what swings unmeasured; "auto"
@@ -137,20 +135,9 @@ class OnlineEstimator:
         self.scratch = new_scratch(self.problem, self.memory)
         start(self.memory, self.unknowns)
         self.early = Early(self.memory)
-        self._keep_books(reorder)
+        self._keep_books(reorder, like, noise or {})
         self._reset = reset_places(self.model, self.unknowns, reset)
         self.taken = Taken(self.channels)
-
-    def _keep_books(self, reorder: int) -> None:
-        """Clock, order, counts and events: the same for every filter."""
-        self.clock, self.buffer = Clock(), ReorderBuffer(reorder)
-        self.counts: defaultdict[str, int] = defaultdict(int)
-        self.events: list[Event] = []
-        self._n_events = 0
-        self._kernels: Any = None
-        self._bound: Any = None
-        self.time: float | None = None
-        self.silenced: set[str] = set()
 
     @property
     def estimate(self) -> Estimate:
@@ -241,37 +228,40 @@ class OnlineEstimator:
 
     @property
     def health(self) -> Health:
-        """What became of the samples so far."""
-        counts = dict(self.counts)
-        if self.buffer.held:
-            counts["waiting"] = len(self.buffer.held)
-        m = self.memory
-        return Health(
-            counts, tuple(self.events), m.numbers.item(CHI2), m.counts.item(N_ROWS),
-            self._concerns(),
-        )  # fmt: skip
+        """What became of the samples so far, and whether anything is seen."""
+        return self.estimate.health
 
     # -- inside ------------------------------------------------------------------------------------
 
+    def _misfit(self) -> tuple[float, int]:
+        """Chi-square of the residuals, and their number."""
+        return self.memory.numbers.item(CHI2), self.memory.counts.item(N_ROWS)
+
     def _concerns(self) -> tuple[str, ...]:
         """What is to be said against the channels themselves."""
-        return too_slow("samples come", self.memory.numbers.item(STEP))
+        slow = too_slow("samples come", self.memory.numbers.item(STEP))
+        return (*slow, *self.strangers.concerns)
 
     def _estimate(self, verdict: Verdict, events: tuple[Event, ...]) -> Estimate:
         m = self.memory
         return Estimate.of(
             time=self.time, verdict=verdict, nis=m.numbers.item(NIS),
-            dof=int(m.numbers.item(DOF)), events=events, health=self.health,
+            dof=int(m.numbers.item(DOF)), events=events, counted=self._counted(),
             parameters=self.parameters, unknowns=self.unknowns, triangle=m.triangle.copy(),
             bias=m.bias.copy(), n_rows=m.counts.item(SINCE_CHANGE) * len(self.problem.rows),
         )  # fmt: skip
 
     def _process(self, sample: Sample) -> Verdict:
-        taken, time = self.taken, sample.time
-        is_whole = taken.read(sample.values)
+        taken, time, values = self.taken, sample.time, sample.values
+        if not self.strangers.familiar.issuperset(values):
+            self._greet(values)
+        is_whole = taken.read(values)
         if not is_whole or changes.any_frozen(self.silenced, self.memory, self.channels, taken):
             self._tell_inputs(time)
-            return "told" if taken.is_told(sample.values) else "incomplete"
+            if taken.is_told(values):
+                return "told"
+            self._miss(values)
+            return "incomplete"
         judged = self.clock.judge(time)
         if judged == "jumped":
             self._restart(time, "clock jump", "the clock jumped")
@@ -345,21 +335,11 @@ class OnlineEstimator:
         if not m.numbers[SETTLED]:
             self.early.begin(m)  # what was kept belongs to another segment
 
-    def _note(self, event: Event) -> None:
-        self.events.append(event)
-        self._n_events += 1
-        del self.events[:-1000]  # a bounded memory of what happened
-
     def _more_arrays(self) -> dict[str, np.ndarray]:
         return {}  # what else belongs into a state file
 
     def _restore_more(self, arrays: dict[str, np.ndarray]) -> None:
         """Go on from what `_more_arrays` gave."""
-
-    def _since(self, n_events: int) -> tuple[Event, ...]:
-        """What happened since there were so many events."""
-        new = self._n_events - n_events
-        return tuple(self.events[-new:]) if new else ()
 
     def _heed(self, time: float, odd: int) -> None:
         """Act on what the kernel noticed."""

@@ -57,10 +57,11 @@ class GatheringEstimator(OnlineEstimator):
         said, found = self._said, self.gatherer.step
         slowest = f"the slowest channel, {_sensor(self.gatherer.pace)}, comes"
         slow = too_slow(slowest, found if found > LAGGING * said else said)
-        return (*filter(None, [self._silence]), *slow)
+        return (*filter(None, [self._silence]), *slow, *self.strangers.concerns)
 
     def _process(self, sample: Sample) -> Verdict:
         gatherer, clock, time = self.gatherer, self.clock, sample.time
+        self._greet(sample.values)
         if clock.last is not None and abs(time - clock.last) > clock.jump:
             if clock.judge(time) == "suspect":
                 return "clock jump"
