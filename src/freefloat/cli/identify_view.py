@@ -22,6 +22,8 @@ NOT_WRITTEN = "the fit was not written: add --out fit.json to keep it"
 
 def announcement(request: Request) -> Iterator[RenderableType]:
     """What is about to be looked for, and in what; the first thing a person sees."""
+    from freefloat.identification.suspicions import suspicions
+
     unknowns = counted(len(request.parameters.free_ones), "parameter")
     yield Text.assemble((request.model.name, "bold"), f": {unknowns} to be found")
     chosen = ", ".join(request.free)
@@ -38,6 +40,8 @@ def announcement(request: Request) -> Iterator[RenderableType]:
         yield indented(Text(f"with a prior: {named(weighed)}"))
     for path, flight in request.flights.items():
         yield indented(Text(f"flight: {path}, {flight.duration:.4g} s", overflow="fold"))
+    for odd in suspicions(request.model, list(request.flights.values())):
+        yield indented(Text(odd, style="yellow"))
 
 
 def overview(fit: Fit, written: dict[str, Path]) -> Iterator[RenderableType]:

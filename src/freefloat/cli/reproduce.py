@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from freefloat.report.papers import PaperRow, RebuiltPaper
 
 KERNELS = {"003": "observe.balance"}  # what a paper compiles last; output error: its tangents
-STYLES = {"missed": "bold red", "paper wrong": "yellow", "better": "green", "reproduced": "green"}
+STYLES = {"missed": "bold red", "paper wrong": "yellow", "better": "green", "reproduced": "green",
+          "met": "green", "differs": "yellow"}  # fmt: skip
 
 
 def reproduce(
@@ -31,8 +32,9 @@ def reproduce(
 
     Everything of ours is computed now from the model files, nothing is stored.
     Each row says: reproduced, reproduced in pattern (the paper leaves geometry
-    or noise open), paper wrong, better, not published, or missed. Exit code 1
-    says that a row was missed.
+    or noise open), paper wrong, better, met (an aim of ours; nothing is printed),
+    not published, differs (the paper's own method, on geometry it leaves open),
+    or missed. Exit code 1 says that a row was missed.
 
     For example:
       freefloat reproduce 003 --quick
@@ -188,7 +190,19 @@ def _with_notes(grid: RenderableType, rows: list[PaperRow]) -> RenderableType:
         if row.note:
             notes.setdefault(row.note, []).append(row.quantity)
     lines = [
-        Text(f"{', '.join(names)}: {note}", style="dim", overflow="fold")
+        Text(f"{_named(names, len(rows))}: {note}", style="dim", overflow="fold")
         for note, names in notes.items()
     ]
     return Group(grid, *lines)
+
+
+def _named(names: list[str], n_rows: int) -> str:
+    """Which rows a note is of; many are not all named.
+
+    >>> _named(["m, ours", "I, ours", "b, ours", "c, ours"], 9)
+    'm, ours; I, ours and 2 more'
+    """
+    if len(names) == n_rows > 1:
+        return "all"
+    shown = "; ".join(names[:3] if len(names) <= 3 else names[:2])
+    return shown if len(names) <= 3 else f"{shown} and {len(names) - 2} more"

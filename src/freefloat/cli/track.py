@@ -161,14 +161,16 @@ def _tell(
     from freefloat.cli.track_output import line_of
     from freefloat.cli.track_view import screenful, summary
 
-    health = tracker.health
+    estimate, unused = tracker.estimate, tracker.strangers.names
+    health = estimate.health
     if as_json:
-        content = {"samples": health.counts, "health": health.sentence, "latency": latency}
-        content |= {"events": [vars(e) for e in health.events], "connections_lost": n_lost}
+        content = {"samples": health.counts, "health": health.sentence, "sight": estimate.sight}
+        content |= {"latency": latency, "events": [vars(e) for e in health.events]}
+        content |= {"connections_lost": n_lost, "unknown_channels": unused}
         sys.stdout.write(line_of({"summary": content, "files": written}) + "\n")
         return
-    screen.show("", screenful(tracker.estimate, health), "")
-    screen.show(*summary(health, latency, n_lost, written))
+    screen.show("", screenful(estimate, told_once=True), "")
+    screen.show(*summary(estimate, latency, n_lost, written, unused=unused))
 
 
 def _follow(
@@ -217,6 +219,6 @@ def _picture(quiet: bool) -> Iterator[Callable[[OnlineEstimator], None] | None]:
             nonlocal last
             if time.monotonic() - last > REFRESH:
                 last = time.monotonic()
-                live.update(screenful(tracker.estimate, tracker.health), refresh=True)
+                live.update(screenful(tracker.estimate), refresh=True)
 
         yield show

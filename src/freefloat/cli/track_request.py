@@ -16,7 +16,7 @@ from freefloat.errors import Fault, FreefloatError
 from freefloat.telemetry.live import LINES, Source
 
 if TYPE_CHECKING:
-    from freefloat import OnlineEstimator, Telemetry
+    from freefloat import Model, OnlineEstimator, Telemetry
     from freefloat.cli.track import Connection, Tracking
     from freefloat.telemetry.stream import Sample
 
@@ -53,7 +53,7 @@ def understood(
     for path in (*files, state):
         if path is not None:
             require_writable(path)
-    parameters = asked(robot, free=tuple(free) or default_globs(robot), fix=fix, prior=prior)
+    parameters = asked(robot, free=tuple(free) or _usual(robot), fix=fix, prior=prior)
     flight, samples = _opened(source, connection)
     from freefloat.identification.online.estimator import OnlineEstimator
 
@@ -64,7 +64,18 @@ def understood(
     )  # fmt: skip
     if state is not None and state.exists():
         tracker.restore(state)
-    return Request(tracker, samples)
+    return Request(tracker, samples if flight is None else tracker.samples_of(flight))
+
+
+def _usual(robot: Model) -> tuple[str, ...]:
+    """What is looked for when nobody says; in the plane without what no motion in it could show."""
+    globs = default_globs(robot)
+    turns = [*(j.placement.rpy[:2] for j in robot.joints), *(j.axis[:2] for j in robot.joints)]
+    turns += [t.placement.rpy[:2] for t in robot.targets]
+    if robot.root.type != "planar" or any(x != 0.0 for turn in turns for x in turn):
+        return globs
+    bodies = [glob.removesuffix(".*") for glob in globs]
+    return tuple(f"{body}.{name}" for body in bodies for name in ("mass", "m[xy]", "izz"))
 
 
 def _opened(

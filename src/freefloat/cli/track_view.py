@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from math import isnan
+from collections.abc import Iterator, Sequence
+from math import copysign, isnan, log10
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 from rich.text import Text
 
 from freefloat.cli.screen import counted, facts, indented
+from freefloat.identification.online.sight import listed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from freefloat import Model
     from freefloat.identification.online.estimate import Estimate
-    from freefloat.identification.online.health import Health
 
 BAND = 21  # characters of a band
+FINEST = 1e-3  # natural sizes at the middle of a band; one is at its ends
+RULER = "-100%  -1%|+1%  +100%"
 STYLES = {"seen": "green", "weak": "yellow", "not seen": "dim", "no band": "dim"}
 EVENTS = 4  # the last ones that are shown
 
@@ -28,7 +30,7 @@ def table(estimate: Estimate) -> Table:
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for title, justify in (
         ("parameter", "left"), ("value", "right"), ("±95 %", "right"), ("unit", "left"),
-        ("from the model", "left"), ("status", "left"),
+        (RULER, "left"), ("status", "left"),
     ):  # fmt: skip
         grid.add_column(title, justify=justify, no_wrap=True)  # type: ignore[arg-type]
     rows = zip(
@@ -37,27 +39,31 @@ def table(estimate: Estimate) -> Table:
     )  # fmt: skip
     for p, value, std, status, size in rows:
         wide = "–" if isnan(std) else f"{1.96 * std:.2g}"
+        shown = Text(f"{value:.6g}", style="" if status != "not seen" else "dim")
         grid.add_row(
-            p.name, f"{value:.6g}", wide, p.unit, band((value - p.value) / size, 1.96 * std / size),
+            p.name, shown, wide, p.unit, band((value - p.value) / size, 1.96 * std / size),
             Text(status, style=STYLES[status]),
         )  # fmt: skip
     return grid
 
 
 def band(shift: float, half: float) -> str:
-    """A line from -1 to +1 natural sizes around the model's value, with the interval on it.
+    """The interval on a line around the model's value, in parts of the natural size.
 
-    >>> band(0.5, 0.2)
-    '··········|··══●══···'
+    The line is logarithmic: within 0.1 % of the model at the middle, 100 % off at the ends.
+
+    >>> band(0.02, 0.01), band(0.0, 1e-4)
+    ('··········|··═●═·····', '··········●··········')
     """
-    if isnan(half):
-        return "·" * (BAND // 2) + "|" + "·" * (BAND // 2)
     middle = BAND // 2
     cells = ["·"] * BAND
     cells[middle] = "|"
+    if isnan(half):
+        return "".join(cells)
 
     def cell(x: float) -> int:
-        return round(middle * (1.0 + max(-1.0, min(1.0, x))))
+        decades = log10(max(FINEST, min(abs(x), 1.0)) / FINEST) / -log10(FINEST)
+        return middle + round(copysign(middle * decades, x))
 
     for k in range(cell(shift - half), cell(shift + half) + 1):
         cells[k] = "═"
@@ -65,13 +71,20 @@ def band(shift: float, half: float) -> str:
     return "".join(cells)
 
 
-def screenful(estimate: Estimate, health: Health) -> RenderableType:
-    """What a person watches: the table, how the samples do, and the last events."""
+def screenful(estimate: Estimate, *, told_once: bool = False) -> RenderableType:
+    """What a person watches: the table, how the samples do, and the last events.
+
+    told_once: only the table, where a summary with the rest follows.
+    """
     from rich.console import Group
 
-    when = "–" if estimate.time is None else f"{estimate.time:.2f} s"
+    health = estimate.health
+    when = "no sample used yet" if estimate.time is None else f"t = {estimate.time:.2f} s"
+    if told_once:
+        return Group(Text(f"At the end, {when}:", style="dim"), table(estimate))
     told = ", ".join(f"{n} {word}" for word, n in health.counts.items())
-    lines = [Text(f"{when}   {told}", style="dim"), table(estimate), Text(health.sentence)]
+    lines = [Text(f"{when}   {told}", style="dim"), table(estimate)]
+    lines += [Text(line) for line in dict.fromkeys([health.sentence, estimate.sight])]
     lines += [
         Text(f"{event.time:.2f} s {event.kind}: {event.message}", style="yellow")
         for event in health.events[-EVENTS:]
@@ -89,11 +102,21 @@ def announcement(
 
 
 def summary(
-    health: Health, latency: dict[str, float], n_lost: int, files: list[str]
+    estimate: Estimate,
+    latency: dict[str, float],
+    n_lost: int,
+    files: list[str],
+    *,
+    unused: Sequence[str],
 ) -> Iterator[RenderableType]:
     """How it went: samples, events, latencies, files."""
+    health = estimate.health
     counts = ", ".join(f"{n} {word}" for word, n in health.counts.items()) or "none"
     pairs: list[tuple[str, object]] = [("samples", counts), ("health", health.sentence)]
+    if estimate.sight not in health.concerns:
+        pairs.append(("sight", estimate.sight))
+    if unused:
+        pairs.append(("not used", f"{listed(unused)}: no channels of this model"))
     if n_lost:
         pairs.append(("connections lost", n_lost))
     pairs += [(f"{event.time:.2f} s", event.message) for event in health.events[-EVENTS:]]

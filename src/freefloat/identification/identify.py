@@ -25,6 +25,7 @@ from freefloat.identification.output_error.flights import (
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.parameters import Parameters
 from freefloat.identification.reading import samples_of
+from freefloat.identification.suspicions import suspicions
 from freefloat.identification.write_back import written
 from freefloat.model.model import Model
 from freefloat.provenance import provenance
@@ -80,9 +81,8 @@ def identify(
     _require(model, parameters, recorded)
     _require_options(solver, robust, seed)
     parameters = written(parameters)
-    chosen, reason = method, "asked for"
-    if method == "auto":
-        chosen, reason = _choose(parameters, recorded)
+    is_auto = method == "auto"
+    chosen, reason = _choose(parameters, recorded) if is_auto else (method, "asked for")
     record = _record(recorded, chosen, seed)
     by_flying = partial(
         identified_by_output_error, parameters, recorded, prior_model=model, plan=plan,
@@ -91,15 +91,17 @@ def identify(
     _require_of_method(
         chosen, equations=clock or drag or momentum, flying=plan is not None or known_start
     )
+    odd = suspicions(model, recorded)
     if chosen == "output_error":
-        return by_flying(reason=reason, provenance=record)
+        fit = by_flying(reason=reason, provenance=record)
+        return replace(fit, notes=(*odd, *fit.notes))
     at = None if momentum is None else _three(momentum)
     fit, n_buried = identified_by_equations(
-        parameters, recorded, chosen, reason=reason, notes=_strangers(model, recorded),
+        parameters, recorded, chosen, reason=reason, notes=odd,
         provenance={**record, "solver": solver},
         how=Equating(solver, robust, physical, at, drag, clock, seed),
     )  # fmt: skip
-    if method == "auto" and n_buried and not fit.is_trustworthy:
+    if is_auto and n_buried and not fit.is_trustworthy:
         why = f"noise hides {n_buried} combinations from the {chosen} equations"
         other = by_flying(reason=why, provenance={**record, "method": "output_error"})
         fit = other if other.is_trustworthy else fit
@@ -147,12 +149,6 @@ def _choose(parameters: Parameters, recorded: Sequence[Telemetry]) -> tuple[str,
         if "no linear method" not in str(error):
             raise
         return "output_error", "no linear method can use these channels"
-
-
-def _strangers(model: Model, recorded: Sequence[Telemetry]) -> list[str]:
-    """Recordings that say they are of another model."""
-    said = {flight.metadata.get("model", model.name) for flight in recorded} - {model.name}
-    return [f"a recording says it is of {name!r}, not of {model.name!r}" for name in sorted(said)]
 
 
 def _require_options(solver: str, robust: str | None, seed: int) -> None:

@@ -80,7 +80,7 @@ def _breaking(flight: flights.Flight) -> list[Row]:
         first = min(broken, default=np.inf)
         rows.append(
             Row("Plain covariance RLS", f"{title}: P is no covariance from P0 =", "-", None,
-                float(first), "better" if np.isfinite(first) else "not published",
+                float(first), "not published",
                 "joint linear form; the square-root filter runs at 1e12 of natural sizes")
         )  # fmt: skip
     return rows

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-# quantity -> (ideal, momentum value, momentum time, force value, force time); None: not converged
+# quantity -> (ideal, momentum value, momentum time, force value, force time); None: not printed
+NEVER = float("inf")  # printed as not converged
 Printed = tuple[float, float, float | None, float, float | None]
 
 SMALL: dict[str, Printed] = {
@@ -15,7 +16,7 @@ LARGE: dict[str, Printed] = {
     "m_1": (500.0, 500.00, 13.3, 500.02, 15.0), "b_1x": (0.10, 0.10, 17.4, 0.10, 21.7),
     "b_1y": (-0.10, -0.10, 18.7, -0.10, 17.2), "I_1": (83.61, 83.61, 19.2, 83.62, 20.5),
     "m_n": (500.0, 500.00, 12.1, 499.98, 13.6), "b_nx": (0.25, 0.25, 17.2, 0.25, 20.7),
-    "b_ny": (0.10, 0.10, 14.0, 0.10, 17.1), "I_n": (20.83, 20.83, 20.9, 20.70, None),
+    "b_ny": (0.10, 0.10, 14.0, 0.10, 17.1), "I_n": (20.83, 20.83, 20.9, 20.70, NEVER),
 }  # fmt: skip
 MEDIUM: dict[str, tuple[float, float, float]] = {  # no times are printed, only drawn
     "m_1": (500.0, 500.00, 500.01), "b_1x": (0.10, 0.10, 0.10), "b_1y": (-0.10, -0.10, -0.10),
@@ -30,7 +31,7 @@ SPATIAL: dict[str, Printed] = {
     "b_nx": (-0.20886, -0.20886, 1.6, -0.20886, 2.6),
     "b_ny": (0.49e-3, 0.49e-3, 8.2, 0.49e-3, 14.3), "b_nz": (0.0, 0.25e-8, 27.0, 0.25e-11, 30.5),
     "I_nxx": (20.83, 20.82, 33.7, 20.83, 3.4), "I_nyy": (20.83, 20.82, 33.5, 20.83, 4.7),
-    "I_nzz": (20.83, 20.80, None, 20.83, 6.4),
+    "I_nzz": (20.83, 20.80, NEVER, 20.83, 6.4),
 }  # fmt: skip
 # first guesses (section V): mass, CoM, inertia about it
 GUESS = {"bus": (600.0, 0.0, 100.0), "target": (100.0, 0.1, 10.0)}

@@ -6,9 +6,16 @@ instant. Recordings whose thruster channels are means say so in their metadata.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.telemetry.channel import Channel
+
+if TYPE_CHECKING:
+    from freefloat.telemetry.channels import Telemetry
 
 CLOSED = 5.0  # deviations: a smaller level is the noise of a closed valve
 THRUST = "thrust"  # the key of the metadata
@@ -24,7 +31,7 @@ def open_levels(level: Array, noise: Array | float) -> Array:
     return np.where(np.abs(level) > CLOSED * noise, level, 0.0)
 
 
-def switched(time: Array, level: Array) -> tuple[Array, Array]:
+def switched(time: Array, level: Array, noise: float = 0.0) -> tuple[Array, Array]:
     """Instants and levels held from each to the next, for means between samples.
 
     A mean between the levels before and after it tells when, in its step, one became the other. A
@@ -36,13 +43,37 @@ def switched(time: Array, level: Array) -> tuple[Array, Array]:
     if len(level) < 3:
         return time, level
     before, mean, after = level[:-2], level[1:-1], level[2:]
-    inside = np.flatnonzero((mean - before) * (mean - after) < 0.0) + 1
+    is_between = (mean - before) * (mean - after) < 0.0
+    is_switch = np.minimum(np.abs(mean - before), np.abs(mean - after)) > CLOSED * noise
+    inside = np.flatnonzero(is_between & is_switch) + 1
     a, b = level[inside - 1], level[inside + 1]
     share = (level[inside] - b) / (a - b)
     when = time[inside] + share * (time[inside + 1] - time[inside])
     held = level.copy()
     held[inside] = a
     return np.insert(time, inside + 1, when), np.insert(held, inside + 1, b)
+
+
+def with_switches(recording: Telemetry, names: Sequence[str]) -> Telemetry:
+    """The recording with held levels, told when they switch, where it has means.
+
+    >>> from freefloat.telemetry.channels import Telemetry
+    >>> flight = Telemetry.from_arrays(np.arange(4.0), {"jet.force": [0.0, 1.5, 6.0, 6.0]})
+    >>> flight = flight.with_metadata(**{THRUST: MEAN})
+    >>> with_switches(flight, ["jet.force"])["jet.force"].time
+    array([0.  , 1.  , 1.75, 2.  , 3.  ])
+    """
+    if recording.metadata.get(THRUST) != MEAN:
+        return recording
+    found = []
+    for name in names:
+        if name in recording:
+            channel = recording[name]
+            time, level = channel.usable()
+            noise = channel.noise or 0.0
+            time, level = switched(time, open_levels(level, noise), noise)
+            found.append(Channel(name, channel.unit, time, level, noise=channel.noise))
+    return recording.with_channels(*found)
 
 
 def mean_levels(time: Array, level: Array, instants: Array) -> Array:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from freefloat.telemetry.agreement import disagreements
 from freefloat.telemetry.attitude import continuous
 from freefloat.telemetry.channel import Array, Channel
 from freefloat.telemetry.channels import Telemetry
@@ -134,7 +135,7 @@ class Quality:
 def quality(
     telemetry: Telemetry, model_limits: Mapping[str, tuple[float, float]] | None = None
 ) -> Quality:
-    """Return what is wrong with a recording: clocks, gaps, invalid, stuck, saturated, outliers.
+    """Return what is wrong with a recording: clocks, gaps, stuck, saturated, outliers, units.
 
     `model_limits` gives, by channel name or glob, the range [unit] beyond which a sensor or
     actuator cannot go; samples at its ends count as saturated.
@@ -159,7 +160,8 @@ def quality(
         for name, channel in telemetry.channels.items():
             limits = _limits(name, model_limits or {})
             channels[name] = _channel(channel, *samples[name], limits=limits)
-    findings = [f for channel in channels.values() for f in _channel_findings(channel)]
+        findings = [Finding(name, text, True) for name, text in disagreements(samples)]
+    findings += [f for channel in channels.values() for f in _channel_findings(channel)]
     findings += [f for attitude in attitudes.values() for f in _attitude_findings(attitude)]
     findings.sort(key=lambda finding: not finding.is_fault)
     return Quality(MappingProxyType(channels), MappingProxyType(attitudes), tuple(findings))

@@ -112,7 +112,7 @@ def test_nothing_that_arrives_raises():
     for thing in odd:
         e = t.update(thing)  # type: ignore[arg-type]
         assert e.verdict in ("unreadable", "incomplete")
-    assert t.health.sentence == "no sample could be used yet"
+    assert t.health.sentence.startswith("no sample could be used yet: they lack base.rate.z, ")
     assert set(e.statuses) == {"not seen"} and np.all(np.isnan(e.std))
 
 

@@ -14,6 +14,7 @@ from freefloat.identification.online.channels import Channels
 from freefloat.identification.online.health import Event
 from freefloat.identification.online.kernels.memory import EXCESS, SINCE_CHANGE, VERDICTS, Memory
 from freefloat.identification.online.kernels.notice import MOVED, REPEATED, RESTED
+from freefloat.identification.online.sample import Taken
 
 
 def clear(memory: Memory) -> None:
@@ -31,6 +32,16 @@ def frozen_channels(memory: Memory, channels: Channels) -> list[str]:
         hits = np.flatnonzero(channels.places == place)
         found += [channels.names[k] for k in hits]
     return found
+
+
+def any_frozen(silenced: set[str], memory: Memory, channels: Channels, taken: Taken) -> bool:
+    """Whether a silenced channel still repeats itself; one that does not may speak again."""
+    for name in list(silenced):
+        place = int(channels.places[channels.names.index(name)])
+        if taken.vector[place] != memory.last[place]:
+            silenced.discard(name)
+            memory.repeats[place if place < 3 else place - 1] = 0
+    return bool(silenced)
 
 
 def stuck_joints(memory: Memory, names: tuple[str, ...], *, sigma: np.ndarray) -> list[str]:

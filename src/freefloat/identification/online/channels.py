@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from math import hypot, sqrt
 from operator import itemgetter
 from typing import Any
@@ -26,7 +27,10 @@ JOINT_KINDS = {
     "encoder": "position", "joint_rate": "velocity", "wheel_speed": "speed",
     "motor_encoder": "motor_position", "motor_rate": "motor_velocity",
 }  # fmt: skip
-QUIETEST = 1e-9  # the least noise of any reading: rounding
+# The least noise that readings count with [rad/s, rad, m/s; joints: rad or m, per second]. Below
+# it the error of integrating between samples rules, which weights do not know: at 10 Hz, on the
+# excited flights of paper 001, exact readings counted so leave errors of one deviation.
+QUIETEST = {"rate": 5e-7, "attitude": 1e-6, "velocity": 5e-5, "joint": 5e-7, "joint rate": 2.5e-6}
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class Channels:
         missing = [name for name, _ in needed if name not in present]
         if missing:
             faults = [
-                Fault(name, "nothing", "a channel of the samples", _remedy(name))
+                Fault(name, "nothing", "a channel of the samples", _remedy(name, present))
                 for name in missing
             ]
             raise IdentificationError(
@@ -76,7 +80,9 @@ class Channels:
             for name, _ in optional
             if name not in present
         )
-        sigma = _sigma(system, wanted, noise)
+        sigma, quiet = _sigma(system, wanted, noise)
+        if quiet:
+            notes = (*notes, _too_quiet(quiet))
         names = tuple(name for name, _ in wanted)
         thrusters = {f"{t.name}.force": k for k, t in enumerate(system.model.thrusters)}
         parts = [f"base.{kind}.{axis}" for kind in ("torque", "force") for axis in XYZ]
@@ -112,6 +118,11 @@ def _needed(system: System) -> tuple[list[tuple[str, int]], list[tuple[str, int]
             needed += [(position, 10 + k), (rate, 10 + c + k)]
         elif coordinate.role == "passive":
             optional += [(position, 10 + k), (rate, 10 + c + k)]
+        else:
+            raise IdentificationError(
+                f"{coordinate.name} has the role {coordinate.role!r}; expected motion, torque or"
+                " passive"
+            )
     return needed, optional
 
 
@@ -120,7 +131,10 @@ def needed_names(model: Model) -> list[str]:
     return [name for name, _ in _needed(flatten(model))[0]]
 
 
-def _remedy(name: str) -> str:
+def _remedy(name: str, present: Collection[str]) -> str:
+    close = get_close_matches(name[:100], list(present), n=1, cutoff=0.8)
+    if close and not any(c.isdigit() for c in {*name} ^ {*close[0]}):
+        return f"there is {close[0]!r}: rename it if that is what it is"
     if name.endswith(".velocity"):
         return "add the joint's rate; live, an encoder alone is not differentiated"
     return "add it, or identify afterwards from a recording"
@@ -144,22 +158,44 @@ def _source(name: str, place: int) -> slice | int:
     return place if place < 3 else place - 1
 
 
-def _sigma(system: System, wanted: Sequence[tuple[str, int]], noise: Mapping[str, float]) -> Array:
+def _sigma(
+    system: System, wanted: Sequence[tuple[str, int]], noise: Mapping[str, float]
+) -> tuple[Array, list[str]]:
+    """Deviations by source of error, and the channels that claim to have less noise than counts."""
     sigma = np.zeros(9 + 2 * system.n_coordinates)
-    unknown = []
+    unknown, quiet = [], []
     for name, place in wanted:
         source = _source(name, place)
         size = noise.get(name, noise.get("base.attitude", -1.0) if 3 <= place < 7 else -1.0)
         if not 0.0 <= size < np.inf:
             unknown.append(name)
-        sigma[source] = max(size, QUIETEST)
+        least = _least(place, system.n_coordinates)
+        if size < least:
+            quiet.append(name)
+        sigma[source] = max(size, least)
     if unknown:
         shown = ", ".join(unknown[:4]) + (" ..." if len(unknown) > 4 else "")
         raise IdentificationError(
             f"the noise of {shown} is not known; give noise={{channel: deviation}}, or a [[sensor]]"
             " with its noise in the model file"
         )
-    return sigma
+    return sigma, quiet
+
+
+def _least(place: int, n_coordinates: int) -> float:
+    """The least noise that the reading at a place of the vector counts with."""
+    if place < 10:
+        return QUIETEST["rate" if place < 3 else "attitude" if place < 7 else "velocity"]
+    return QUIETEST["joint" if place < 10 + n_coordinates else "joint rate"]
+
+
+def _too_quiet(names: Sequence[str]) -> str:
+    """What is said of channels that claim less noise than they count with."""
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return (
+        f"noise of {shown} stated (almost) as none: counted as what integration between samples"
+        " leaves, so deviations are of that"
+    )
 
 
 def told_by_model(model: Model) -> dict[str, float]:

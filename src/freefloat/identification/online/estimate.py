@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -12,6 +12,7 @@ from freefloat.arrays import Array, frozen
 from freefloat.identification.online.health import Event, Health, Verdict
 from freefloat.identification.online.information import solution
 from freefloat.identification.online.problem import Unknowns
+from freefloat.identification.online.sight import KNOWN, sight
 from freefloat.identification.parameters import Parameters
 from freefloat.identification.physical import Physical, closest_physical
 from freefloat.identification.solve import Solution
@@ -26,8 +27,8 @@ class Estimate:
     """Parameters after a sample; `time` [s] is that of the last sample used, None before.
 
     verdict: what became of this sample; nis and dof: how surprising it was; events: what happened
-    with it; health: everything so far. Values, deviations and the physical projection are worked
-    out on first use, from a snapshot.
+    with it; counted: what became of all so far. Values, deviations, health, sight (what is seen, in
+    words) and the physical projection are worked out on first use, from a snapshot.
     """
 
     time: float | None
@@ -35,7 +36,7 @@ class Estimate:
     nis: float
     dof: int
     events: tuple[Event, ...]
-    health: Health
+    counted: Health
     parameters: Parameters
     unknowns: Unknowns
     triangle: Array
@@ -60,7 +61,7 @@ class Estimate:
     @cached_property
     def solution(self) -> Solution:
         """What the rows say of all unknowns, nuisance first, in natural sizes."""
-        return solution(self.triangle, self.bias, self.n_rows, self.health.chi2)
+        return solution(self.triangle, self.bias, self.n_rows, self.counted.chi2)
 
     @cached_property
     def values(self) -> Array:
@@ -76,7 +77,7 @@ class Estimate:
         found = self.solution.covariance.copy()
         from_prior = np.sqrt(np.diag(found)) > FROM_PRIOR * 1e6  # only diffuse priors are so wide
         found[from_prior] = found[:, from_prior] = np.nan
-        return frozen((found * np.outer(sizes, sizes))[n:, n:])
+        return frozen((found * np.outer(sizes, sizes))[n:, n:] * self.counted.widening)
 
     @cached_property
     def std(self) -> Array:
@@ -96,6 +97,26 @@ class Estimate:
         return tuple(
             "not seen" if np.isnan(r) else "weak" if r > WEAK else "seen" for r in relative
         )
+
+    @cached_property
+    def lost(self) -> Array | None:
+        """(parameters, k) unit directions, in natural sizes, that the data do not tell."""
+        n, found = len(self.unknowns.nuisance), self.solution
+        both = np.column_stack([found.unseen, found.buried])[n:]
+        return np.linalg.qr(both)[0][:, : both.shape[1]]
+
+    @cached_property
+    def sight(self) -> str:
+        """What is seen, in words; where nothing is, why and what would show it."""
+        return sight(self)
+
+    @cached_property
+    def health(self) -> Health:
+        """What became of the samples so far, and whether anything is seen."""
+        is_blind = self.counted.counts.get("taken") and not set(self.statuses) & {*KNOWN, NO_BAND}
+        if not is_blind:
+            return self.counted
+        return replace(self.counted, concerns=(*self.counted.concerns, self.sight))
 
     @cached_property
     def physical(self) -> Physical:
@@ -127,4 +148,5 @@ class Estimate:
             },
             "events": [vars(event) for event in self.events],
             "health": self.health.sentence,
+            "sight": self.sight,
         }

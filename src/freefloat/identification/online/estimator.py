@@ -9,8 +9,7 @@ runs along and taken off, as in batch identification.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +18,8 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import flatten
 from freefloat.identification.online import changes
+from freefloat.identification.online.books import Books
 from freefloat.identification.online.channels import Channels, known_channels
-from freefloat.identification.online.clock import Clock
 from freefloat.identification.online.early import Early
 from freefloat.identification.online.estimate import Estimate
 from freefloat.identification.online.health import VERDICTS, Event, Health, Verdict
@@ -37,6 +36,7 @@ from freefloat.identification.online.kernels.memory import (
     NIS,
     SETTLED,
     SINCE_CHANGE,
+    STEP,
     TAKEN,
     UNUSABLE,
     new_memory,
@@ -50,6 +50,7 @@ from freefloat.identification.online.kernels.notice import (
     OUT_OF_STEP,
     STUCK,
 )
+from freefloat.identification.online.pace import too_slow
 from freefloat.identification.online.problem import (
     checked_forgetting,
     gates_of,
@@ -60,19 +61,19 @@ from freefloat.identification.online.problem import (
     unknowns_of,
     with_fixed_values,
 )
-from freefloat.identification.online.reorder import ReorderBuffer
 from freefloat.identification.online.sample import Taken, taken_from
 from freefloat.identification.online.state import restore_state, save_state
 from freefloat.identification.parameters import Parameters
 from freefloat.model.model import Model
 from freefloat.telemetry.channels import Telemetry
+from freefloat.telemetry.levels import with_switches
 from freefloat.telemetry.stream import Sample
 
 # A sample this unlikely is an outlier: one in a million good ones is lost.
 GATE = 1e-6
 
 
-class OnlineEstimator:
+class OnlineEstimator(Books):
     """Finds the free ones of `parameters` from samples, one by one; never raises on a bad one.
 
     method: "square-root", the estimator of record; "kalman", for what swings unmeasured; "auto"
@@ -134,20 +135,9 @@ class OnlineEstimator:
         self.scratch = new_scratch(self.problem, self.memory)
         start(self.memory, self.unknowns)
         self.early = Early(self.memory)
-        self._keep_books(reorder)
+        self._keep_books(reorder, like, noise or {})
         self._reset = reset_places(self.model, self.unknowns, reset)
         self.taken = Taken(self.channels)
-
-    def _keep_books(self, reorder: int) -> None:
-        """Clock, order, counts and events: the same for every filter."""
-        self.clock, self.buffer = Clock(), ReorderBuffer(reorder)
-        self.counts: defaultdict[str, int] = defaultdict(int)
-        self.events: list[Event] = []
-        self._n_events = 0
-        self._kernels: Any = None
-        self._bound: Any = None
-        self.time: float | None = None
-        self.silenced: set[str] = set()
 
     @property
     def estimate(self) -> Estimate:
@@ -180,16 +170,14 @@ class OnlineEstimator:
         from freefloat.binding import bind
         from freefloat.identification.online.kernels import update
 
-        taken = self.taken
+        own = (self.taken.vector, self.taken.levels, self.taken.wrench)
         self._kernels = update
-        self._bound = bind(
-            self.problem, self.memory, self.scratch, taken.vector, taken.levels, taken.wrench
-        )
+        self._bound = bind(self.problem, self.memory, self.scratch, *own)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was assumed."""
-        return self.channels.notes
+        """What was assumed, and what is to be said against the channels."""
+        return (*self.channels.notes, *self._concerns())
 
     def update(self, sample: Sample | Mapping[str, Any]) -> Estimate:
         """Take one sample; the estimate after it.
@@ -221,10 +209,14 @@ class OnlineEstimator:
 
     def run(self, samples: Telemetry) -> Estimate:
         """All samples of a recording; the estimate after the last."""
-        for sample in samples:
+        for sample in self.samples_of(samples):
             for ready in self.buffer.push(sample):
                 self.counts[self._process(ready)] += 1
         return self.finish()
+
+    def samples_of(self, recording: Telemetry) -> Iterable[Sample]:
+        """A recording's samples, and between them the instants at which thrusters switched."""
+        return with_switches(recording, [f"{t.name}.force" for t in self.model.thrusters])
 
     def save(self, path: str | Path) -> None:
         """Write the whole state; `restore` goes on from it bit for bit."""
@@ -236,28 +228,39 @@ class OnlineEstimator:
 
     @property
     def health(self) -> Health:
-        """What became of the samples so far."""
-        counts = dict(self.counts)
-        if self.buffer.held:
-            counts["waiting"] = len(self.buffer.held)
-        m = self.memory
-        return Health(counts, tuple(self.events), m.numbers.item(CHI2), m.counts.item(N_ROWS))
+        """What became of the samples so far, and whether anything is seen."""
+        return self.estimate.health
 
     # -- inside ------------------------------------------------------------------------------------
+
+    def _misfit(self) -> tuple[float, int]:
+        """Chi-square of the residuals, and their number."""
+        return self.memory.numbers.item(CHI2), self.memory.counts.item(N_ROWS)
+
+    def _concerns(self) -> tuple[str, ...]:
+        """What is to be said against the channels themselves."""
+        slow = too_slow("samples come", self.memory.numbers.item(STEP))
+        return (*slow, *self.strangers.concerns)
 
     def _estimate(self, verdict: Verdict, events: tuple[Event, ...]) -> Estimate:
         m = self.memory
         return Estimate.of(
             time=self.time, verdict=verdict, nis=m.numbers.item(NIS),
-            dof=int(m.numbers.item(DOF)), events=events, health=self.health,
+            dof=int(m.numbers.item(DOF)), events=events, counted=self._counted(),
             parameters=self.parameters, unknowns=self.unknowns, triangle=m.triangle.copy(),
             bias=m.bias.copy(), n_rows=m.counts.item(SINCE_CHANGE) * len(self.problem.rows),
         )  # fmt: skip
 
     def _process(self, sample: Sample) -> Verdict:
-        taken, time = self.taken, sample.time
-        if not taken.read(sample.values) or (self.silenced and self._is_silenced()):
+        taken, time, values = self.taken, sample.time, sample.values
+        if not self.strangers.familiar.issuperset(values):
+            self._greet(values)
+        is_whole = taken.read(values)
+        if not is_whole or changes.any_frozen(self.silenced, self.memory, self.channels, taken):
             self._tell_inputs(time)
+            if taken.is_told(values):
+                return "told"
+            self._miss(values)
             return "incomplete"
         judged = self.clock.judge(time)
         if judged == "jumped":
@@ -303,11 +306,12 @@ class OnlineEstimator:
             if self._bound is None:
                 self._bind()
             self._kernels.tell_inputs(self._bound, time, taken.has_wrench)
+            self.early.note(time, taken, self.problem.sigma, is_sample=False)
 
     def _settle(self, time: float, code: int) -> None:
         """Keep the sample; once weights come from an estimate, take the kept ones again."""
         is_sample = code in (BEGUN, TAKEN)
-        if is_sample or self.taken.has_inputs:
+        if is_sample or (self.taken.has_inputs and code != UNUSABLE):  # else told, and noted then
             self.early.note(time, self.taken, self.problem.sigma, is_sample=is_sample)
         if self.early.is_ready(self.memory):
             n_out = self.early.replay(self.problem, self.memory, self.scratch)
@@ -331,22 +335,11 @@ class OnlineEstimator:
         if not m.numbers[SETTLED]:
             self.early.begin(m)  # what was kept belongs to another segment
 
-    def _note(self, event: Event) -> None:
-        self.events.append(event)
-        self._n_events += 1
-        del self.events[:-1000]  # a bounded memory of what happened
-
     def _more_arrays(self) -> dict[str, np.ndarray]:
-        """What else belongs into a state file."""
-        return {}
+        return {}  # what else belongs into a state file
 
     def _restore_more(self, arrays: dict[str, np.ndarray]) -> None:
         """Go on from what `_more_arrays` gave."""
-
-    def _since(self, n_events: int) -> tuple[Event, ...]:
-        """What happened since there were so many events."""
-        new = self._n_events - n_events
-        return tuple(self.events[-new:]) if new else ()
 
     def _heed(self, time: float, odd: int) -> None:
         """Act on what the kernel noticed."""
@@ -382,16 +375,6 @@ class OnlineEstimator:
             start(m, self.unknowns, self._reset)
             renew_model_weights(self.problem, m)
         self.early.begin(m)
-
-    def _is_silenced(self) -> bool:
-        """Whether a frozen channel still repeats itself; if not, it may speak again."""
-        taken, m = self.taken, self.memory
-        for name in list(self.silenced):
-            place = int(self.channels.places[self.channels.names.index(name)])
-            if taken.vector[place] != m.last[place]:
-                self.silenced.discard(name)
-                m.repeats[place if place < 3 else place - 1] = 0
-        return bool(self.silenced)
 
 
 __all__ = ["Estimate", "OnlineEstimator"]

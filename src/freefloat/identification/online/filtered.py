@@ -83,7 +83,17 @@ class FilteredEstimate(Estimate):
         prior = self.unknowns.prior[:, 1] * self.unknowns.sizes
         unsaid = np.sqrt(np.diag(found)) > STILL_PRIOR * prior
         found[unsaid] = found[:, unsaid] = np.nan
-        return frozen(found)
+        return frozen(found * self.counted.widening)
+
+    @cached_property
+    def lost(self) -> Array | None:
+        """(parameters, k) unit directions of which the data say no more than the prior."""
+        if not self.counted.n_rows:
+            return None
+        prior = self.unknowns.prior[:, 1] * self.unknowns.sizes
+        shares, ways = np.linalg.eigh(self.spread / np.outer(prior, prior))
+        both = ways[:, shares > STILL_PRIOR**2] * self.unknowns.prior[:, 1:]
+        return np.linalg.qr(both)[0][:, : both.shape[1]]
 
     @property
     def statuses(self) -> tuple[str, ...]:

@@ -29,8 +29,6 @@ KEPT = 3.0  # paces that readings are kept for
 WIDEST = 0.1  # [s] on each side that a parabola may stand for: arms are slower than 1 Hz
 SOME = 3  # readings that make a parabola
 SILENCE = 2.0  # [s] without a frame while samples come: a channel has failed
-SLOWEST = 5.0  # [Hz] of the pace below which the motion of arms is not followed at all
-SURE = 10.0  # [Hz] of the pace at which deviations are tested to be honest
 
 
 class Frame(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,9 @@ import numpy as np
 from freefloat.identification.online.channels import channel_rates, needed_names, told_by_model
 from freefloat.identification.online.estimate import Estimate
 from freefloat.identification.online.estimator import OnlineEstimator
-from freefloat.identification.online.gather import SLOWEST, SURE, Frame, Gatherer
-from freefloat.identification.online.health import Event, Health, Verdict
+from freefloat.identification.online.gather import Frame, Gatherer
+from freefloat.identification.online.health import Event, Verdict
+from freefloat.identification.online.pace import too_slow
 from freefloat.identification.parameters import Parameters
 from freefloat.model.model import Model
 from freefloat.telemetry.channels import Telemetry
@@ -27,7 +27,7 @@ def has_different_rates(model: Model, like: Telemetry | None) -> bool:
     return len(rates) > 1 and max(rates) > 1.05 * min(rates)  # 5 %: dropped samples are no rate
 
 
-LAGGING = 1.5  # times the slowest pace's step that drops alone do not make
+LAGGING = 1.5  # times the step that was said, which drops alone do not make
 
 
 class GatheringEstimator(OnlineEstimator):
@@ -41,23 +41,8 @@ class GatheringEstimator(OnlineEstimator):
         super().__init__(model, parameters, **options)
         rates = channel_rates(model, options.get("like"), self.channels.names)
         self.gatherer = Gatherer.of(self.channels, rates)
-        self._slow = slow_pace(self.gatherer.pace, rates[self.gatherer.pace])
+        self._said = self.gatherer.step
         self._silence = ""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was assumed, and whether the pace is too slow."""
-        return (*super().notes, *filter(None, [self._slow]))
-
-    @property
-    def health(self) -> Health:
-        """What became of the samples so far, and which channels are too slow or do not come."""
-        gatherer = self.gatherer
-        slow = self._slow
-        if not slow and gatherer.step * SLOWEST > LAGGING:  # slower than it was said to be
-            slow = slow_pace(gatherer.pace, 1.0 / gatherer.step)
-        concerns = tuple(filter(None, [self._silence, slow]))
-        return replace(super().health, concerns=concerns) if concerns else super().health
 
     def finish(self) -> Estimate:
         """Use what is still held back; the last estimate."""
@@ -67,8 +52,16 @@ class GatheringEstimator(OnlineEstimator):
             self._take_frame(frame)
         return self.estimate if frames else estimate
 
+    def _concerns(self) -> tuple[str, ...]:
+        """Channels that do not come, or too slowly; how slowly is said before the first sample."""
+        said, found = self._said, self.gatherer.step
+        slowest = f"the slowest channel, {_sensor(self.gatherer.pace)}, comes"
+        slow = too_slow(slowest, found if found > LAGGING * said else said)
+        return (*filter(None, [self._silence]), *slow, *self.strangers.concerns)
+
     def _process(self, sample: Sample) -> Verdict:
         gatherer, clock, time = self.gatherer, self.clock, sample.time
+        self._greet(sample.values)
         if clock.last is not None and abs(time - clock.last) > clock.jump:
             if clock.judge(time) == "suspect":
                 return "clock jump"
@@ -118,23 +111,6 @@ class GatheringEstimator(OnlineEstimator):
     def _restore_more(self, arrays: dict[str, np.ndarray]) -> None:
         self.gatherer.restore(arrays)
         self._silence = str(arrays["gathered.silence"])
-
-
-def slow_pace(name: str, rate: float) -> str:
-    """What is to be said of a pace at so many readings a second; empty if it is quick enough.
-
-    >>> slow_pace("base.velocity.x", 1.0)[:62]
-    'the slowest channel, base.velocity, comes 1 time a second; fra'
-    >>> slow_pace("base.velocity.x", 5.0)
-    ''
-    """
-    if rate > 0.95 * SLOWEST:  # 5 %: dropped samples are no rate
-        return ""
-    times = "1 time" if f"{rate:.2g}" == "1" else f"{rate:.2g} times"
-    return (
-        f"the slowest channel, {_sensor(name)}, comes {times} a second; frames further apart than"
-        f" {1.0 / SLOWEST:g} s are not followed: bring it to {SURE:g} Hz, or method='kalman'"
-    )
 
 
 def silence(missing: Sequence[str], since: float) -> str:

@@ -25,7 +25,7 @@ from freefloat.identification.online.estimator import (
     with_fixed_values,
 )
 from freefloat.identification.online.filtered import FilteredEstimate, Readout
-from freefloat.identification.online.health import Event, Health, Verdict
+from freefloat.identification.online.health import Event, Verdict
 from freefloat.identification.online.kalman_filter import KalmanFilter
 from freefloat.identification.online.kalman_memory import (
     CHI2,
@@ -111,7 +111,7 @@ class KalmanEstimator(OnlineEstimator):
         self.early: Any = Kept(opening)
         self.channels: Any = Readout(self.system, streams, thrust)
         self.taken: Any = self.channels
-        self._keep_books(reorder)
+        self._keep_books(reorder, like, noise or {})
         globs = tuple(f"{t.name}.*" for t in model.targets) if reset is None else reset
         names = self.unknowns.names
         self._reset = [
@@ -142,26 +142,26 @@ class KalmanEstimator(OnlineEstimator):
         f.move_to(1e-3)
         f.take(readings)
 
-    @property
-    def health(self) -> Health:
-        """What became of the samples so far."""
-        waiting = {"waiting": len(self.buffer.held)}
-        counts = {k: n for k, n in (self.counts | waiting).items() if n}
-        m = self.filter.memory
-        return Health(counts, tuple(self.events), float(m.numbers[CHI2]), int(m.counts[N_ROWS]))
-
     # -- inside ------------------------------------------------------------------------------------
+
+    def _misfit(self) -> tuple[float, int]:
+        m = self.filter.memory
+        return float(m.numbers[CHI2]), int(m.counts[N_ROWS])
+
+    def _concerns(self) -> tuple[str, ...]:
+        return self.strangers.concerns  # any pace will do
 
     def _estimate(self, verdict: Verdict, events: tuple[Event, ...]) -> FilteredEstimate:
         m, triangle = self.filter.memory, self.filter.triangle
         return FilteredEstimate(
-            self.time, verdict, float(m.numbers[NIS]), int(m.counts[DOF]), events, self.health,
+            self.time, verdict, float(m.numbers[NIS]), int(m.counts[DOF]), events, self._counted(),
             self.parameters, self.unknowns, triangle, np.zeros_like(triangle),
             int(m.counts[N_ROWS]),
         )  # fmt: skip
 
     def _process(self, sample: Sample) -> Verdict:
         readout = self.channels
+        self._greet(sample.values)
         readout.read(sample.values, self.filter.memory.push.copy())
         if not readout.found and not readout.has_inputs:
             return "unusable" if readout.has_channels else "incomplete"

@@ -20,7 +20,7 @@ from freefloat.errors import IdentificationError
 from freefloat.identification.online.channels import Channels, known_channels
 from freefloat.identification.online.estimate import NO_BAND, Estimate
 from freefloat.identification.online.estimator import OnlineEstimator
-from freefloat.identification.online.health import Event, Health, Verdict
+from freefloat.identification.online.health import Event, Verdict
 from freefloat.identification.online.paper_rows import Motion
 from freefloat.identification.online.problem import Unknowns, unknowns_of, with_fixed_values
 from freefloat.identification.online.recursions import recursion_of
@@ -50,6 +50,11 @@ class RecursiveEstimate(Estimate):
     def statuses(self) -> tuple[str, ...]:
         """That there are no bands."""
         return (NO_BAND,) * len(self.values)
+
+    @property
+    def sight(self) -> str:
+        """That nobody knows."""
+        return "this method does not know how sure it is; square-root does"
 
     @cached_property
     def physical(self) -> Physical:
@@ -111,7 +116,7 @@ class RecursiveEstimator(OnlineEstimator):
         self.memory: Any = NoMemory()
         nothing = np.zeros(0)
         self.problem: Any = Options(self.channels.sigma, nothing, nothing)
-        self._keep_books(reorder)
+        self._keep_books(reorder, like, noise or {})
 
     def warm_up(self) -> None:
         """Load or compile the regressor."""
@@ -123,26 +128,30 @@ class RecursiveEstimator(OnlineEstimator):
         """The estimates."""
         return self.recursion.values
 
-    @property
-    def health(self) -> Health:
-        """What became of the samples so far."""
-        counts = dict(self.counts)
-        if self.buffer.held:
-            counts["waiting"] = len(self.buffer.held)
-        return Health(counts, tuple(self.events))
+    def samples_of(self, recording: Telemetry) -> Telemetry:
+        """A recording as it is: what thrusters do between samples counts by its mean."""
+        return recording
 
     # -- inside ------------------------------------------------------------------------------------
+
+    def _misfit(self) -> tuple[float, int]:
+        return 0.0, 0
+
+    def _concerns(self) -> tuple[str, ...]:
+        return self.strangers.concerns
 
     def _estimate(self, verdict: Verdict, events: tuple[Event, ...]) -> RecursiveEstimate:
         values = np.array(self.recursion.values)[:, None]
         return RecursiveEstimate(
-            self.time, verdict, np.nan, 0, events, self.health, self.parameters, self.unknowns,
+            self.time, verdict, np.nan, 0, events, self._counted(), self.parameters, self.unknowns,
             values, np.zeros_like(values), 0,
         )  # fmt: skip
 
     def _process(self, sample: Sample) -> Verdict:
         taken = self.taken
+        self._greet(sample.values)
         if not taken.read(sample.values):
+            self._miss(sample.values)
             return "incomplete"
         if not np.all(np.isfinite(taken.vector)):
             return "unusable"

@@ -81,6 +81,10 @@ class Taken:
             self.vector[3], self.vector[5], self.vector[6] = 0.0, sin(angle), cos(angle)
         return True
 
+    def is_told(self, values: Mapping[str, Any]) -> bool:
+        """Whether a sample has thrust or wrench and nothing else."""
+        return self.has_inputs and not any(name in values for name in self.channels.names)
+
 
 class _Inputs:
     """Channels that are told when they change: all, some, or none of them are in a sample."""

@@ -19,7 +19,7 @@ from freefloat.telemetry.stream import Sample
 if TYPE_CHECKING:
     from freefloat.identification.online.estimator import OnlineEstimator
 
-FORMAT = 1
+FORMAT = 2
 MOST_BYTES = 50_000_000
 TAKEN = ("vector", "levels", "wrench")
 
@@ -38,6 +38,8 @@ def save_state(estimator: OnlineEstimator, path: str | Path) -> None:
         "events": [asdict(event) for event in estimator.events],
         "time": estimator.time,
         "silenced": sorted(estimator.silenced),
+        "lacking": estimator.lacking,
+        "strangers": estimator.strangers.names,
     }
     arrays["content"] = np.frombuffer(json.dumps(content).encode(), dtype=np.uint8)
     buffer = io.BytesIO()
@@ -70,6 +72,8 @@ def restore_state(estimator: OnlineEstimator, path: str | Path) -> None:
     estimator.events[:] = [Event(**event) for event in content["events"]]
     estimator.time = content["time"]
     estimator.silenced = set(content["silenced"])
+    estimator.lacking.update(content["lacking"])
+    estimator.strangers.look(content["strangers"])
 
 
 def _problem(estimator: OnlineEstimator) -> dict[str, Any]:
@@ -104,7 +108,8 @@ def _content(arrays: dict[str, np.ndarray], path: Path) -> dict[str, Any]:
         content = json.loads(arrays["content"].tobytes())
         if content["format"] != FORMAT:
             raise _damaged(path, f"format {content['format']!r}", f"format {FORMAT}")
-        for key in ("problem", "clock", "held", "counts", "events", "time", "silenced"):
+        for key in ("problem", "clock", "held", "counts", "events", "time", "silenced",
+                    "lacking", "strangers"):  # fmt: skip
             content[key]
     except (KeyError, TypeError, ValueError) as error:
         raise _damaged(path, str(error), "a file written by save_state") from error

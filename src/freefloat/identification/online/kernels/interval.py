@@ -34,7 +34,7 @@ def integrate_interval(problem, m, k, t, s):
         k.times[j] = m.times[j + 1]
         for axis in range(3):
             k.velocities[j, axis] = m.velocities[j + 1, axis]
-            k.positions[j, axis] = m.positions[j + 1, axis] - m.positions[3, axis]
+            k.positions[j, axis] = m.positions[j + 1, axis] - m.positions[3, axis] + m.detour[axis]
         for axis in range(9):
             k.axes[j, axis] = m.axes[j + 1, axis]
     k.times[3] = t

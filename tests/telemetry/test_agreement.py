@@ -1,0 +1,81 @@
+"""Rates against positions: wrong units and signs are found, sound recordings pass."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import freefloat as ff
+from freefloat.model import builtin_models
+from freefloat.telemetry import Channel, Telemetry, quality
+
+
+def flown(name: str, seed: int = 0) -> Telemetry:
+    model = ff.load_model(name)
+    return ff.simulate(model, ff.default_plan(model), seed=seed)
+
+
+def scaled(flight: Telemetry, glob: str, factor: float) -> Telemetry:
+    """The flight with some channels times a factor, as a wrong header would make them."""
+    chosen = [c for c in flight.select(glob).channels.values()]
+    return flight.with_channels(
+        *(Channel(c.name, c.unit, c.time, factor * c.values, noise=c.noise) for c in chosen)
+    )
+
+
+def said(flight: Telemetry) -> list[str]:
+    return [str(f) for f in quality(flight).findings if "times as fast" in f.text]
+
+
+@pytest.mark.parametrize("name", [m.name for m in builtin_models()])
+def test_sound_flights_pass(name):
+    assert said(flown(name)) == []
+
+
+@pytest.mark.parametrize(
+    ("glob", "factor", "hint"),
+    [
+        ("base.rate.*", np.pi / 180.0, "degrees"),
+        ("base.rate.*", 180.0 / np.pi, "degrees"),
+        ("*.velocity", np.pi / 180.0, "degrees"),
+        ("*.velocity", -1.0, "sign"),
+        ("base.rate.*", 1.5, "gain"),
+    ],
+)
+def test_wrong_units_and_signs_are_suspected(glob, factor, hint):
+    found = said(scaled(flown("spatial-capture"), glob, factor))
+    assert found and all(hint in text for text in found), found
+
+
+def test_millimetres_called_metres_are_suspected():
+    t = np.arange(0.0, 20.0, 0.1)
+    columns = {"base.position.x": 1e3 * np.sin(t), "base.velocity.x": np.cos(t)}
+    assert "mm" in said(Telemetry.from_arrays(t, columns))[0]
+
+
+def test_a_gyro_mounted_another_way_is_no_fault():
+    flight = flown("spatial-capture")
+    x, y, z = (flight[f"base.rate.{a}"].values for a in "xyz")
+    turned = {"base.rate.x": y, "base.rate.y": -x, "base.rate.z": z}
+    flight = flight.with_channels(
+        *(Channel(n, "rad/s", flight[n].time, v, noise=flight[n].noise) for n, v in turned.items())
+    )
+    assert said(flight) == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_noise_alone_suspects_nothing(seed):
+    rng, t = np.random.default_rng(seed), np.arange(0.0, 60.0, 0.1)
+    q = np.column_stack([1e-4 * rng.normal(size=(t.size, 3)), np.ones(t.size)])
+    columns = {f"base.attitude.{a}": q[:, k] for k, a in enumerate("xyzw")}
+    columns |= {f"base.rate.{a}": 1e-5 * rng.normal(size=t.size) for a in "xyz"}
+    columns |= {"a.position": rng.normal(size=t.size), "a.velocity": rng.normal(size=t.size)}
+    assert said(Telemetry.from_arrays(t, columns)) == []
+
+
+def test_a_fit_says_so_too():
+    model = ff.load_model("planar-capture")
+    flight = scaled(flown("planar-capture"), "*.velocity", np.pi / 180.0)
+    wanted = ff.Parameters(model).free("target.mass")
+    fit = ff.identify(model, wanted, flight, method="momentum")
+    assert any("degrees" in note for note in fit.notes)
