@@ -53,3 +53,32 @@ def test_other_methods_are_asked_for_by_name(command, tmp_path):
     assert {p["status"] for p in estimate["parameters"].values()} == {"no band"}
     ended = command("track", "planar-capture", "a.parquet", "--method", "lms")
     assert ended.code == 2 and "expected one of auto, square-root" in ended.err
+
+
+def test_it_says_that_nothing_is_seen_without_a_scale(command, tmp_path):
+    model = ff.load_model("planar-capture")
+    plan = ff.default_plan(model)
+    ff.simulate(model, plan, seed=1).save(tmp_path / "a.parquet")
+    ended = command("track", "planar-capture", "a.parquet")
+    told = " ".join(ended.out.split())
+    assert ended.code == 1 and "no parameter is seen on its own" in told
+    assert "the scale of all masses" in told and "thr_1.force" in told
+    assert "bus.mz" not in told  # in the plane nobody looks for it
+    ended = command("track", "planar-capture", "a.parquet", "--json")
+    *_, estimate, last = [json.loads(line) for line in ended.out.splitlines()]
+    assert "no parameter is seen" in last["summary"]["health"]
+    assert "no parameter is seen" in estimate["sight"] and ended.code == 1
+
+
+def test_what_nobody_knows_is_named(command, tmp_path):
+    flight = noisy("planar-capture", 0).between(0.0, 10.0)
+    write_lines(tmp_path / "x.ndjson", flight.rename({"thr_1.force": "thr_1.forces"}))
+    ended = command("track", "planar-capture", "x.ndjson", "--json")
+    summary = json.loads(ended.out.splitlines()[-1])["summary"]
+    assert summary["unknown_channels"] == ["thr_1.forces"] and ended.code == 1
+    assert "did you mean 'thr_1.force'?" in summary["health"]
+    write_lines(tmp_path / "y.ndjson", flight.rename({"base.rate.z": "base.rates.z"}), "{}")
+    told = " ".join(command("track", "planar-capture", "y.ndjson").out.split())
+    assert "No sample was used" in told and "they lack base.rate.z not used" in told
+    ended = command("track", "planar-capture", "x.ndjson", "--noise", "base.rat.z=1")
+    assert ended.code == 2 and "nobody knows" in ended.err

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from freefloat.cli.screen import counted, facts, indented
+from freefloat.identification.online.health import USED
 from freefloat.identification.online.sight import listed
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from freefloat import Model
     from freefloat.identification.online.estimate import Estimate
+    from freefloat.identification.online.health import Health
 
 BAND = 21  # characters of a band
 FINEST = 1e-3  # natural sizes at the middle of a band; one is at its ends
@@ -81,15 +83,30 @@ def screenful(estimate: Estimate, *, told_once: bool = False) -> RenderableType:
     health = estimate.health
     when = "no sample used yet" if estimate.time is None else f"t = {estimate.time:.2f} s"
     if told_once:
-        return Group(Text(f"At the end, {when}:", style="dim"), table(estimate))
-    told = ", ".join(f"{n} {word}" for word, n in health.counts.items())
-    lines = [Text(f"{when}   {told}", style="dim"), table(estimate)]
+        told = f"At the end, {when}:"
+        if estimate.time is None:
+            told = "No sample was used; these are the model's values:"
+        return Group(Text(told, style="dim"), table(estimate))
+    lines = [Text(f"{when}   samples: {samples_told(health)}", style="dim"), table(estimate)]
     lines += [Text(line) for line in dict.fromkeys([health.sentence, estimate.sight])]
     lines += [
         Text(f"{event.time:.2f} s {event.kind}: {event.message}", style="yellow")
         for event in health.events[-EVENTS:]
     ]
     return Group(*lines)
+
+
+def samples_told(health: Health) -> str:
+    """How many samples came, how many were used, and what became of the others.
+
+    >>> from freefloat.identification.online.health import Health
+    >>> samples_told(Health({"begun": 1, "taken": 97, "spike": 2}))
+    '100, 98 of them used; not used: 2 spike'
+    """
+    unused = {word: n for word, n in health.counts.items() if word not in USED and n}
+    rest = ", ".join(f"{n} {word}" for word, n in unused.items())
+    told = f"{health.n_samples}, {health.n_samples - health.n_rejected} of them used"
+    return f"{told}; not used: {rest}" if rest else told
 
 
 def announcement(
@@ -111,12 +128,12 @@ def summary(
 ) -> Iterator[RenderableType]:
     """How it went: samples, events, latencies, files."""
     health = estimate.health
-    counts = ", ".join(f"{n} {word}" for word, n in health.counts.items()) or "none"
-    pairs: list[tuple[str, object]] = [("samples", counts), ("health", health.sentence)]
-    if estimate.sight not in health.concerns:
+    pairs: list[tuple[str, object]] = [("samples", samples_told(health))]
+    pairs.append(("health", health.sentence))
+    if estimate.time is not None and estimate.sight not in health.concerns:
         pairs.append(("sight", estimate.sight))
     if unused:
-        pairs.append(("not used", f"{listed(unused)}: no channels of this model"))
+        pairs.append(("not used", f"{listed(unused)}: unknown to this model"))
     if n_lost:
         pairs.append(("connections lost", n_lost))
     pairs += [(f"{event.time:.2f} s", event.message) for event in health.events[-EVENTS:]]

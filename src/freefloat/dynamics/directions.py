@@ -105,6 +105,19 @@ def directions(system: System, names: Sequence[str]) -> tuple[Directions, Array]
     return collector.finish(), collector.start
 
 
+def is_bent(system: System, name: str) -> bool:
+    """Whether what a parameter changes depends on its value: then `directions` must be made anew.
+
+    >>> from freefloat.dynamics.tree import flatten
+    >>> from freefloat.model import load_model
+    >>> system = flatten(load_model("servicer-slosh"))
+    >>> is_bent(system, "bus.mass"), is_bent(system, "tank.length")
+    (False, True)
+    """
+    owner, _, field = name.rpartition(".")
+    return field == "rest" or owner in {tank.name for tank in system.model.tanks}
+
+
 def _add(collector: _Collector, p: int, name: str) -> None:
     system = collector.system
     owner, _, field = name.rpartition(".")

@@ -53,13 +53,13 @@ def frame_motion(
     R_WB = rotations(table)
     R_BL = rows[:, :9].reshape(-1, 3, 3)
     p = rows[:, P : P + 3] + R_BL @ p_LF
-    rate, velocity = rows[:, V : V + 3], rows[:, V + 3 : V + 6] + np.cross(rows[:, V : V + 3], p)
+    rate, velocity = rows[:, V : V + 3], rows[:, V + 3 : V + 6] + _cross(rows[:, V : V + 3], p)
     R_WF = R_WB @ R_BL @ R_LF
     to_frame = np.swapaxes(R_BL @ R_LF, 1, 2)
     acceleration = None
     if motion is not None:
         # spatial to classical acceleration of the point p
-        linear = rows[:, A + 3 : A + 6] + np.cross(rows[:, A : A + 3], p) + np.cross(rate, velocity)
+        linear = rows[:, A + 3 : A + 6] + _cross(rows[:, A : A + 3], p) + _cross(rate, velocity)
         acceleration = _apply(to_frame, linear)
     return FrameMotion(
         table[:, :3] + _apply(R_WB, p),
@@ -95,6 +95,13 @@ def frame_jacobian(system: System, name: str, states: ArrayLike) -> Array:
 def rotations(states: Array) -> Array:
     """The root's rotation matrices (N, 3, 3), root to world."""
     return matrix_from_quaternion(states[:, 3:7])
+
+
+def _cross(a: Array, b: Array) -> Array:
+    """a x b, row by row: for a few rows many times faster than numpy's, to the same bit."""
+    x, y, z = a.T
+    u, v, w = b.T
+    return np.array([y * w - z * v, z * u - x * w, x * v - y * u]).T
 
 
 def _apply(R: Array, v: Array) -> Array:

@@ -30,8 +30,8 @@ def renumbered(system: System, values: Mapping[str, float]) -> System:
     phi = system.parameters.phi.copy()
     rotors, springs = system.parameters.rotor.copy(), system.parameters.spring.copy()
     assembly = system.model.assembly
-    tanks = {tank.name: tank for tank in system.model.tanks}
-    owned = {name.rpartition(".")[0] for name in values} | set(tanks)
+    owned = {name.rpartition(".")[0] for name in values}
+    tanks = {tank.name: tank for tank in system.model.tanks if tank.name in owned}
     bodies = {body.name: body.phi for body in assembly.bodies if body.name in owned}
     owners = [spring.owner for spring in assembly.springs]
     spinners = [rotor.owner for rotor in assembly.rotors]

@@ -49,13 +49,18 @@ def rpy_from_matrix(R: ArrayLike) -> Array:
 def matrix_from_quaternion(quaternion: ArrayLike) -> Array:
     """The rotation matrix of a quaternion x, y, z, w (any norm but zero; rows allowed)."""
     q = np.asarray(quaternion, dtype=float)
-    x, y, z, w = np.moveaxis(q / np.linalg.norm(q, axis=-1, keepdims=True), -1, 0)
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    unit = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    x, y, z, w = (unit[..., k] for k in range(4))
+    rows = (
+        (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+        (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+        (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+    )
+    R = np.empty((*q.shape[:-1], 3, 3))
+    for i, row in enumerate(rows):
+        for j, entry in enumerate(row):
+            R[..., i, j] = entry
+    return R
 
 
 def quaternion_from_matrix(R: ArrayLike) -> Array:

@@ -55,13 +55,24 @@ def readings(system: System, sensor: Sensor, at: Instant) -> dict[str, Array]:
     """
     found = {}
     for target in sensor_targets(system.model, sensor):
-        prefix = prefix_of(system, sensor, target)
-        field, read = READERS[sensor.kind]
-        is_planar_angle = sensor.kind == "attitude" and _is_planar_root(system, target)
-        if is_planar_angle:
-            field, read = "angle", _angle
-        found[f"{prefix}.{field}"] = read(system, target, at)
+        field = _reader(system, sensor, target)[0]
+        name = f"{prefix_of(system, sensor, target)}.{field}"
+        found[name] = reading(system, sensor, target, at)
     return found
+
+
+def reading(system: System, sensor: Sensor, target: str, at: Instant) -> Array:
+    """What a sensor reads of one of its targets: like one of `readings`."""
+    return _reader(system, sensor, target)[1](system, target, at)
+
+
+def _reader(
+    system: System, sensor: Sensor, target: str
+) -> tuple[str, Callable[[System, str, Instant], Array]]:
+    """The last word of the channels, and what reads them."""
+    if sensor.kind == "attitude" and _is_planar_root(system, target):
+        return "angle", _angle
+    return READERS[sensor.kind]
 
 
 def units(system: System, sensor: Sensor) -> dict[str, str]:

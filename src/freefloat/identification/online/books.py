@@ -53,7 +53,9 @@ class Books:
         """The channels that samples lack, those that lack most often first."""
         if not self.lacking:
             return ()
-        return tuple(sorted(self.lacking, key=lambda name: -self.lacking[name]))
+        often = 0.5 * max(self.lacking.values())  # a lone empty sample lacks everything
+        found = [name for name, n in self.lacking.items() if n > often]
+        return tuple(sorted(found, key=lambda name: -self.lacking[name]))
 
     def _misfit(self) -> tuple[float, int]:
         """Chi-square of the residuals, and their number."""

@@ -27,6 +27,7 @@ JOINT_KINDS = {
     "encoder": "position", "joint_rate": "velocity", "wheel_speed": "speed",
     "motor_encoder": "motor_position", "motor_rate": "motor_velocity",
 }  # fmt: skip
+DOUBTFUL = 6  # channels that lack: more than a sensor or a joint
 # The least noise that readings count with [rad/s, rad, m/s; joints: rad or m, per second]. Below
 # it the error of integrating between samples rules, which weights do not know: at 10 Hz, on the
 # excited flights of paper 001, exact readings counted so leave errors of one deviation.
@@ -70,8 +71,10 @@ class Channels:
                 Fault(name, "nothing", "a channel of the samples", _remedy(name, present))
                 for name in missing
             ]
+            doubt = "" if len(missing) < DOUBTFUL else "; is it the robot that flew?"
             raise IdentificationError(
-                f"live identification of {system.model.name!r} needs channels that are not there:",
+                f"live identification of {system.model.name!r} needs channels that are not there"
+                f"{doubt or ':'}",
                 faults,
             )
         wanted = [*needed, *((n, place) for n, place in optional if n in present)]

@@ -61,20 +61,18 @@ def _is_number(value: object) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class FilteredEstimate(Estimate):
-    """An Estimate whose `triangle` is the information root of the parameters, in natural sizes."""
+    """An Estimate whose `triangle` is a root of the covariance, in sizes, and `bias` the values."""
 
     @cached_property
     def values(self) -> Array:
         """The estimates, in the parameters' units."""
-        start = np.array([p.value for p in self.unknowns.free])
-        change = np.linalg.solve(self.triangle[:, :-1], self.triangle[:, -1])
-        return frozen(start + self.unknowns.sizes * change)
+        return frozen(self.bias)
 
     @cached_property
     def spread(self) -> Array:
         """Covariance of the estimates, what only the prior says included."""
-        inverse = np.linalg.inv(self.triangle[:, :-1])
-        return frozen(inverse @ inverse.T * np.outer(self.unknowns.sizes, self.unknowns.sizes))
+        S = self.triangle * self.unknowns.sizes[:, None]
+        return frozen(S @ S.T)
 
     @cached_property
     def covariance(self) -> Array:
@@ -106,5 +104,6 @@ class FilteredEstimate(Estimate):
     @cached_property
     def physical(self) -> Physical:
         """The closest parameters that bodies can have."""
-        root = self.triangle[:, :-1] / self.unknowns.sizes
+        L = np.asarray(np.linalg.qr(self.triangle.T, mode="r")).T
+        root = np.linalg.inv(L) / self.unknowns.sizes
         return closest_physical(self.parameters, self.names, self.values, root.T @ root)

@@ -152,17 +152,18 @@ class KalmanEstimator(OnlineEstimator):
         return self.strangers.concerns  # any pace will do
 
     def _estimate(self, verdict: Verdict, events: tuple[Event, ...]) -> FilteredEstimate:
-        m, triangle = self.filter.memory, self.filter.triangle
+        m = self.filter.memory
         return FilteredEstimate(
             self.time, verdict, float(m.numbers[NIS]), int(m.counts[DOF]), events, self._counted(),
-            self.parameters, self.unknowns, triangle, np.zeros_like(triangle),
-            int(m.counts[N_ROWS]),
+            self.parameters, self.unknowns, m.root[self.filter.layout.parameters].copy(),
+            m.values.copy(), int(m.counts[N_ROWS]),
         )  # fmt: skip
 
     def _process(self, sample: Sample) -> Verdict:
         readout = self.channels
         self._greet(sample.values)
-        readout.read(sample.values, self.filter.memory.push.copy())
+        push = self.filter.memory.push.copy()
+        readout.read(sample.values, push)
         if not readout.found and not readout.has_inputs:
             return "unusable" if readout.has_channels else "incomplete"
         judged = self.clock.judge(sample.time)
@@ -172,12 +173,11 @@ class KalmanEstimator(OnlineEstimator):
             return "clock jump" if judged == "suspect" else judged
         if self.early.samples is not None:
             return self._keep(sample)
-        return self._follow(sample)
+        return self._follow(sample, push)
 
-    def _follow(self, sample: Sample) -> Verdict:
+    def _follow(self, sample: Sample, push: Array) -> Verdict:
+        """Use a sample that was read; push: what pushes from it on."""
         f, m, readout = self.filter, self.filter.memory, self.channels
-        push = m.push.copy()
-        readout.read(sample.values, push)
         if m.counts[IS_BEGUN] and sample.time - m.numbers[TIME] > GAP:
             self._restart(
                 sample.time, "gap", f"no sample for {sample.time - m.numbers[TIME]:.3g} s"
@@ -216,7 +216,9 @@ class KalmanEstimator(OnlineEstimator):
             for before in (s for s in kept if s.time <= start.time):
                 self.channels.read(before.values, f.memory.push)  # what pushes at the start
             for late in (s for s in kept if s.time > start.time):
-                self._follow(late)  # smoothing ends a little before the samples do
+                push = f.memory.push.copy()  # smoothing ends a little before the samples do
+                self.channels.read(late.values, push)
+                self._follow(late, push)
         return verdict
 
     def _take(self, time: float, verdict: Verdict) -> Verdict:

@@ -8,6 +8,7 @@ from math import ceil, sqrt
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.dynamics.directions import directions, is_bent
 from freefloat.dynamics.renumber import renumbered
 from freefloat.dynamics.tree import System, with_friction
 from freefloat.identification.online.flow import (
@@ -74,6 +75,28 @@ class KalmanFilter:
         self.layout = self._layout()
         self.memory = self._memory()
         self._made: tuple[bytes, System] | None = None
+        # what parameters change depends on their values only for pendulums and rests of springs
+        bent = [name for name in self.layout.names if is_bent(self.home, name)]
+        self.known = None if bent else directions(self.home, self.layout.names)
+        self.driven = [self._joint_of(stream) for stream in self.streams]
+        biases = {p.name: k for k, p in enumerate(unknowns.free) if p.name[:5] == "bias."}
+        self.biases = [
+            [(row, biases[f"bias.{channel}"]) for row, channel in enumerate(stream.rows)
+             if f"bias.{channel}" in biases]
+            for stream in self.streams
+        ]  # fmt: skip
+        # what must be positive may go at most nine tenths down at once
+        self._is_positive = np.array([
+            p.name.rpartition(".")[2] in POSITIVE and not p.name.startswith("bias.")
+            for p in unknowns.free
+        ], dtype=bool)  # fmt: skip
+        self._bounds = np.array([[p.lower, p.upper] for p in unknowns.free]).T
+
+    def _joint_of(self, stream: Stream) -> tuple[int, int] | None:
+        """The driven joint that a stream tells of, and the order of its motion."""
+        given = [self.home.coordinates[c] for c in self.home.tree.given]
+        kind, name = stream.sensor.kind, _driven(stream)
+        return (given.index(name), ORDER[kind]) if kind in ORDER and name in given else None
 
     def _layout(self) -> Layout:
         free = [p.name for p in self.unknowns.free]
@@ -118,15 +141,6 @@ class KalmanFilter:
             inner = {n: v for n, v in named.items() if not n.startswith("bias.")}
             self._made = values.tobytes(), renumbered(self.home, inner)
         return self._made[1]
-
-    @property
-    def triangle(self) -> Array:
-        """R | z of what is known of the parameters, in natural sizes: R x = z."""
-        S = self.memory.root[self.layout.parameters]
-        L = np.asarray(np.linalg.qr(S.T, mode="r")).T
-        R = np.linalg.inv(L)
-        start = np.array([p.value for p in self.unknowns.free])
-        return np.column_stack([R, R @ ((self.memory.values - start) / self.unknowns.sizes)])
 
     def begin(self, time: float, found: Mapping[int, Array]) -> bool:
         """Start a segment at a sample; False unless it tells where every driven joint is."""
@@ -238,7 +252,7 @@ class KalmanFilter:
         step = np.zeros(layout.n_all)
         for turn in range(MOST_TURNS):
             C, left = self._rows(places, [found[k] for k in places])
-            if not all(np.all(np.isfinite(block)) for block in (*C, *left)):
+            if not np.isfinite(np.vstack(C)).all() or not np.isfinite(np.concatenate(left)).all():
                 return self._undo(before)
             if turn == 0:
                 blur = self._bent(places, before)
@@ -344,35 +358,35 @@ class KalmanFilter:
         streams = [self.streams[k] for k in places]
         inputs = inputs_at(self.home, m.joints, m.push, np.zeros((1, 3)))
         seen = sight(
-            self.system, streams, float(m.numbers[TIME]), m.x, inputs=inputs, names=layout.names
-        )
-        biases = {p.name: k for k, p in enumerate(self.unknowns.free) if p.name[:5] == "bias."}
+            self.system, streams, float(m.numbers[TIME]), m.x, inputs=inputs, names=layout.names,
+            driven=[self.driven[k] for k in places], known=self.known,
+        )  # fmt: skip
         both = layout.n_states + layout.n_parameters
-        C, left = [], []
+        ends = np.cumsum([len(stream.noise) for stream in streams])
+        table = np.zeros((ends[-1], layout.n_all))
+        table[:, :both] = np.vstack(seen.by_names) @ layout.mix
+        table[:, both : both + 3 * layout.n_joints] = np.vstack(
+            [part.reshape(len(part), -1) for part in seen.by_joints]
+        )
+        left = []
         for k, stream in enumerate(streams):
-            block = np.zeros((len(stream.noise), layout.n_all))
-            block[:, :both] = seen.by_names[k] @ layout.mix
-            three = both + 3 * layout.n_joints
-            block[:, both:three] = seen.by_joints[k].reshape(len(block), -1)
-            bias = stream.bias.copy()
-            for row, channel in enumerate(stream.rows):
-                place = biases.get(f"bias.{channel}")
-                if place is not None:
-                    bias[row] = m.values[place]
-                    block[row, layout.n_states + place] = self.unknowns.sizes[place]
+            bias = stream.bias
+            if self.biases[places[k]]:
+                bias = bias.copy()
+            for row, place in self.biases[places[k]]:
+                bias[row] = m.values[place]
+                at = ends[k] - len(stream.noise) + row
+                table[at, layout.n_states + place] = self.unknowns.sizes[place]
             error = innovation(stream, measured[k], seen.values[k], bias)
-            C.append(block / stream.noise[:, None])
             left.append(error / stream.noise)
-        return C, left
+        table /= np.concatenate([stream.noise for stream in streams])[:, None]
+        return np.split(table, ends[:-1]), left
 
     def _move_parameters(self, before: Array, step: Array) -> None:
         """Parameters after a correction; what must be positive goes at most nine tenths down."""
-        m = self.memory
-        for k, p in enumerate(self.unknowns.free):
-            value = float(before[k] + step[k])
-            if p.name.rpartition(".")[2] in POSITIVE and not p.name.startswith("bias."):
-                value = max(value, 0.1 * float(before[k]))
-            m.values[k] = min(max(value, p.lower), p.upper)
+        value = before + step
+        least = np.where(self._is_positive, 0.1 * before, -np.inf)
+        self.memory.values[:] = np.clip(np.maximum(value, least), *self._bounds)
 
 
 # The order of a joint's motion that a kind of sensor tells.

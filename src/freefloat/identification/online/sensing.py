@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from freefloat.arrays import Array
 from freefloat.dynamics.equations import Motion, observe
 from freefloat.dynamics.kernels.integrate import Inputs
+from freefloat.dynamics.kernels.tangent import Directions
 from freefloat.dynamics.sensitivity import integrate_with_sensitivity
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
@@ -22,7 +23,7 @@ from freefloat.model.rotations import conjugate, quaternion_product, rotation_ve
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.channels import Telemetry
 from freefloat.telemetry.slopes import reading_slopes
-from freefloat.telemetry.truths import Instant, readings
+from freefloat.telemetry.truths import Instant, reading
 
 # Joints are moved by this much [rad or m, rad/s, rad/s^2] to see what their error does: readings
 # are linear in the acceleration, quadratic in the rate, and smooth in the position.
@@ -114,19 +115,31 @@ def _drives(system: System, flight: Telemetry) -> list[Stream]:
 
 def sight(
     system: System, streams: Sequence[Stream], time: float, x: Array, *, inputs: Inputs,
-    names: Sequence[str],
+    names: Sequence[str], driven: Sequence[tuple[int, int] | None],
+    known: tuple[Directions, Array] | None,
 ) -> Sight:  # fmt: skip
-    """What the streams should read at state x; inputs: one row, whose end is now."""
+    """What the streams should read at state x; inputs: one row, whose end is now.
+
+    driven: of every stream that tells the motion of a driven joint its number and order, which is
+    all there is to know of it; else None. known: `directions` of the names.
+    """
     g = inputs.given.shape[2]
     at = _nudged(system, time, x, inputs)
     motion, rows, times, states = at.motion, at.inputs, at.times, at.states
     first = Motion(motion.accelerations[:1], motion.forces[:1], motion.links[:1])
     now = Instant(times[:1], states[:1], first, rows)
     slopes = integrate_with_sensitivity(system, x, names, inputs=inputs, step=1.0, n_steps=0,
-                                        time=time)  # fmt: skip
+                                        time=time, known=known)  # fmt: skip
     seen = Sight([], [], [])
-    for stream in streams:
-        (truth,) = readings(system, stream.sensor, at).values()
+    for stream, own_joint in zip(streams, driven, strict=True):
+        if own_joint is not None:
+            joint, order = own_joint
+            seen.values.append(inputs.given[0, 2, joint, order : order + 1])
+            seen.by_names.append(np.zeros((1, len(names))))
+            seen.by_joints.append(np.zeros((1, 3, g)))
+            seen.by_joints[-1][0, order, joint] = 1.0
+            continue
+        truth = reading(system, stream.sensor, stream.target, at)
         truth = truth[:, None] if truth.ndim == 1 else truth
         own = reading_slopes(system, stream.sensor, stream.target, now, slopes)[0]
         if stream.is_attitude:
@@ -189,7 +202,7 @@ def predicted(
     at = Instant(times, states, motion, inputs)
     found = []
     for stream in streams:
-        (truth,) = readings(system, stream.sensor, at).values()
+        truth = reading(system, stream.sensor, stream.target, at)
         found.append(truth if truth.ndim == 1 else truth[0, list(stream.columns)])
     return found
 
@@ -197,7 +210,7 @@ def predicted(
 def _by_joint(change: Array, g: int) -> Array:
     """(3 g, r) changes by nudges as slopes (r, 3, g)."""
     slopes = change.reshape(3, g, -1) / np.array(NUDGES)[:, None, None]
-    return np.ascontiguousarray(np.moveaxis(slopes, 2, 0))
+    return np.ascontiguousarray(slopes.transpose(2, 0, 1))
 
 
 def innovation(stream: Stream, measured: Array, predicted: Array, bias: Array) -> Array:
