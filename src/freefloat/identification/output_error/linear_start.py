@@ -12,6 +12,7 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import FreefloatError
+from freefloat.identification.fit import Fit
 from freefloat.identification.linear.columns import is_linear
 from freefloat.identification.linear.families import FAMILIES, choose
 from freefloat.identification.linear.flights import Equating, identified_by_equations
@@ -35,13 +36,18 @@ def linear_starts(problem: Problem, parameters: Parameters, theta: Array) -> lis
     if now < FAR_OFF:
         return [theta]
     try:
-        found = _linear_values(problem, parameters)
+        found = linear_fit(parameters, problem)
     except (FreefloatError, np.linalg.LinAlgError):
         return [theta]
+    if found is None:
+        return [theta]
+    # as the model has them, whose bodies are real
+    values = {p.name: p.value for p in Parameters(found.model)}
+    covered = {e.name for e in found.estimates}
     new = theta.copy()
     for k, u in enumerate(problem.unknowns.items):
-        if u.recording is None and u.name in found:
-            new[k] = found[u.name]
+        if u.recording is None and u.name in covered:
+            new[k] = values[u.name]
     new = _sound(problem, theta, new)
     then = _left(problem.evaluate(new))
     if then < NEARER * now:
@@ -49,8 +55,11 @@ def linear_starts(problem: Problem, parameters: Parameters, theta: Array) -> lis
     return [theta, new] if then < now else [theta]
 
 
-def _linear_values(problem: Problem, parameters: Parameters) -> dict[str, float]:
-    """What a linear family finds of the parameters that it covers, the others as in the model."""
+def linear_fit(parameters: Parameters, problem: Problem) -> Fit | None:
+    """What a linear family finds of the parameters that it covers, the others as in the model.
+
+    None where the channels allow none, or one whose unknowns are products, and many: that is slow.
+    """
     system = flatten(parameters.model)
     others = [
         p.name
@@ -59,17 +68,15 @@ def _linear_values(problem: Problem, parameters: Parameters) -> dict[str, float]
     ]
     covered = parameters.fix(*others) if others else parameters
     if not covered.free_ones:
-        return {}
+        return None
     flights = [recording.telemetry for recording in problem.recordings]
     method, reason = choose(system, samples_of(system, flights[0]), covered.names)
-    if method not in FAMILIES:  # unknowns of the others are products, and many: no quick start
-        return {}
-    fit, _ = identified_by_equations(
+    if method not in FAMILIES:
+        return None
+    return identified_by_equations(
         covered, flights, method, reason=reason, notes=(), provenance={},
         how=Equating(robust=problem.robust),
-    )  # fmt: skip
-    free = set(covered.names)  # as the model has them, whose bodies are real
-    return {p.name: p.value for p in Parameters(fit.model) if p.name in free}
+    ).fit  # fmt: skip
 
 
 def _sound(problem: Problem, theta: Array, new: Array) -> Array:
