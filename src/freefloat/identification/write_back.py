@@ -103,6 +103,7 @@ def stretched(body: Body, four: Array) -> Body:
         return _body_of(body, phi)
     old = inertial.tensor(body.inertia)
     spread = 0.5 * np.trace(old) * np.eye(3) - old
+    spread[2, 2] = max(spread[2, 2], 0.0)  # of a lamina: no rounding that a smaller one would feel
     if old[2, 2] <= 0.0:  # a point has no shape to keep
         spread[:2, :2] = np.eye(2)
     wide, high = np.sqrt(about_com / np.trace(spread[:2, :2])), np.sqrt(mass / body.mass)

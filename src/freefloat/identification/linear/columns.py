@@ -20,7 +20,7 @@ SPRINGS = ("stiffness", "damping", "friction")
 
 def require_linear(system: System, names: Sequence[str], *, springs: bool = False) -> None:
     """Raise IdentificationError for parameters that do not enter the equations linearly."""
-    bad = [name for name in names if not _is_linear(system, name, springs=springs)]
+    bad = [name for name in names if not is_linear(system, name, springs=springs)]
     if bad:
         what = "masses, first moments, inertias and spin inertias"
         what += ", stiffness, damping and friction" if springs else ""
@@ -29,7 +29,8 @@ def require_linear(system: System, names: Sequence[str], *, springs: bool = Fals
         )
 
 
-def _is_linear(system: System, name: str, *, springs: bool) -> bool:
+def is_linear(system: System, name: str, *, springs: bool = False) -> bool:
+    """Whether a parameter enters the equations linearly; `springs`: whether they count as such."""
     owner, _, field = name.rpartition(".")
     is_pendulum = any(tank.name == owner for tank in system.model.tanks)
     if field in SPRINGS:

@@ -94,6 +94,6 @@ def _banded(both: Array, blocks: Array, neighbours: Array) -> Array:
             upper[band - (k + j - i), k + j :: k] = neighbours[:, i, j]
     factor = cholesky_banded(upper)  # C = U^T U, U upper
     lower = np.zeros_like(factor)
-    for d in range(band + 1):  # U^T by diagonals
+    for d in range(min(band + 1, n * k)):  # U^T by diagonals
         lower[d, : n * k - d] = factor[band - d, d:]
     return solve_banded((band, 0), lower, both.reshape(n * k, -1))

@@ -61,14 +61,15 @@ def groups_of(
             bodies.setdefault(owner, {})[field] = k
     found: list[Group] = []
     for owner, fields in bodies.items():
-        places = tuple(fields[f] for f in inertial.NAMES if f in fields)
+        is_flat = owner in upright and fields.keys() >= set(FOUR)  # the other six do nothing
+        places = tuple(fields[f] for f in (FOUR if is_flat else inertial.NAMES) if f in fields)
         phi = start[list(places)]
         if any(bounded[k] for k in places):
             continue
-        if len(fields) == 10 and _is_solid(phi):
-            found.append(_body(places))
-        elif set(fields) == set(FOUR) and owner in upright and _spread(phi) > 0.0:
+        if is_flat and _spread(phi) > 0.0:
             found.append(_flat(places))
+        elif len(places) == 10 and _is_solid(phi):
+            found.append(_body(places))
     taken = {k for group in found for k in group.places}
     for k, name in enumerate(names):
         if k not in taken:

@@ -11,6 +11,7 @@ from freefloat.arrays import Array
 from freefloat.identification.finding import NOISY
 from freefloat.identification.output_error.input_noise import input_shifts, with_input_noise
 from freefloat.identification.output_error.levenberg import Descent, descend
+from freefloat.identification.output_error.linear_start import linear_starts
 from freefloat.identification.output_error.modal_start import modal_start
 from freefloat.identification.output_error.noise import RowNoise, coloured, resized
 from freefloat.identification.output_error.options import USUAL, SearchOptions
@@ -71,7 +72,7 @@ def search(
     # far from the minimum everything is an outlier to a loss that forgets them altogether
     gentle = "huber" if robust == "tukey" else robust
     problem = Problem(tuple(recordings), unknowns, stated_noise(recordings), gentle, theta)
-    descent, n = _best_start(problem, theta, options, seed)
+    descent, n = _best_start(problem, parameters, theta, options=options, seed=seed)
     problem = replace(refined(problem, descent.at.theta), robust=robust)
     problem = replace(problem, noise=with_input_noise(problem, descent.at.theta, seed=seed))
     descent = descend(problem, descent.at.theta)
@@ -96,16 +97,18 @@ def search(
 
 
 def _best_start(
-    problem: Problem, theta: Array, options: SearchOptions, seed: int
+    problem: Problem, parameters: Parameters, theta: Array, *, options: SearchOptions, seed: int
 ) -> tuple[Descent, int]:
     """The lowest minimum from several starts; none is tried after one that explains the data."""
     best, n = None, 0
     asked = max(options.starts, 1)
-    for k, x in enumerate(_starts(problem, theta, options, seed)):
+    begins = linear_starts(problem, parameters, theta)
+    for k, x in enumerate(_starts(problem, begins, options, seed)):
         if best is not None and k >= asked and _explains(best.at, problem):
             break
+        begun = replace(problem, origin=x)  # the first seconds tell too little to go far from it
         for seconds in _horizons(problem, options.horizons):
-            short = descend(problem.until(seconds), x, most=20, enough=ROUGH)
+            short = descend(begun.until(seconds), x, most=20, enough=ROUGH)
             x, n = short.at.theta, n + short.n_evaluations
         found = descend(problem, x, enough=NEAR_ENOUGH)
         n += found.n_evaluations
@@ -115,12 +118,15 @@ def _best_start(
     return best, n
 
 
-def _starts(problem: Problem, theta: Array, options: SearchOptions, seed: int) -> Iterator[Array]:
-    """The springs of the modes seen, the model's parameters, and random ones around them."""
+def _starts(
+    problem: Problem, begins: Sequence[Array], options: SearchOptions, seed: int
+) -> Iterator[Array]:
+    """The springs of the modes seen, the places to begin with, and random ones around the first."""
+    theta = begins[0]
     swung = modal_start(problem, theta)
     if swung is not None:
         yield swung
-    yield theta
+    yield from begins
     rng = np.random.default_rng([seed, 0x57])
     is_shared = np.array([u.recording is None for u in problem.unknowns.items], dtype=float)
     spread = options.spread * problem.unknowns.sizes * is_shared

@@ -14,10 +14,12 @@ from freefloat.identification.answer import KNOWN
 from freefloat.identification.finding import NOISY
 from freefloat.identification.fit import Estimate, Fit, Residual
 from freefloat.identification.outcome import SIGMAS, combinations_of
+from freefloat.identification.output_error.encoders import cost_of_encoders
 from freefloat.identification.output_error.estimate import Found
+from freefloat.identification.output_error.information import covariance_of, information_root
 from freefloat.identification.output_error.profile import profile_interval
 from freefloat.identification.output_error.realise import realised
-from freefloat.identification.output_error.rivals import moved_springs, widened
+from freefloat.identification.output_error.rivals import moved_springs
 from freefloat.identification.output_error.streams import Stream
 from freefloat.identification.output_error.unknowns import Unknown
 from freefloat.identification.parameters import Parameters
@@ -25,7 +27,6 @@ from freefloat.identification.scale import REMEDY, Scale, is_scaled, scale_of
 from freefloat.identification.visibility import Visibility, visibility, without
 from freefloat.identification.wording import USELESS, tally
 from freefloat.model.model import Model
-from freefloat.telemetry.channel import Mask
 from freefloat.telemetry.names import unit_of
 
 SPRING_FIELDS = ("stiffness", "damping", "friction")
@@ -50,6 +51,7 @@ def fit_of(
     status, is_good = _status(estimates, seen, found)
     scale = seen.scale.words if seen.scale else "no parameter grows with the scale"
     told = [*notes, *trouble, *_remarks(found, seen)]
+    told += cost_of_encoders(parameters, found, estimates)
     return Fit(
         model=model, prior_model=prior_model, method="output_error", reason=reason,
         estimates=estimates, covariance=covariance,
@@ -58,19 +60,6 @@ def fit_of(
         residuals=_residuals(found), status=status, is_trustworthy=is_good,
         notes=tuple(dict.fromkeys(told)), provenance=provenance,
     )  # fmt: skip
-
-
-def information_root(found: Found) -> Array:
-    """A square root (rows, unknowns) of the information of the data on theta."""
-    problem, theta = found.problem, found.theta
-    n = len(problem.unknowns.items)
-    parts = []
-    for r in range(len(problem.recordings)):
-        rows, places = problem.physical_rows(r, theta)
-        part = np.zeros((min(len(rows), len(places)), n))
-        part[:, places] = np.linalg.qr(rows, mode="r")
-        parts.append(part)
-    return np.vstack(parts)
 
 
 def seen_of(parameters: Parameters, found: Found, J: Array, theta: Array) -> Visibility:
@@ -182,25 +171,6 @@ def _profiled(
             e = replace(e, interval95=(low, high) if is_closed else e.interval95, note=told)
         out.append(e)
     return tuple(out)
-
-
-def covariance_of(found: Found, J: Array, at_bound: Mask) -> Array:
-    """Of all unknowns: by singular values, columns scaled; bounds hold what is at them."""
-    unknowns = found.problem.unknowns
-    rows = [
-        np.eye(len(unknowns.items))[k] / u.parameter.prior[1]
-        for k, u in enumerate(unknowns.items)
-        if u.parameter.prior is not None
-    ]
-    A = np.vstack([J, *rows]) * unknowns.sizes
-    A[:, at_bound] = 0.0
-    length = np.linalg.norm(A, axis=0)
-    length[length == 0.0] = 1.0
-    _, s, Vt = np.linalg.svd(A / length, full_matrices=False)
-    kept = s > 1e-12 * s[0] if len(s) else s > 0.0
-    spread = Vt[kept].T / s[kept] / length[:, None] * unknowns.sizes[:, None]
-    inputs = found.shifts @ found.shifts.T / max(found.shifts.shape[1], 1)
-    return widened(spread @ spread.T + inputs, found.rivals, found.theta)
 
 
 def _residuals(found: Found) -> tuple[Residual, ...]:

@@ -6,7 +6,7 @@ data may want what the fixed ones do not allow.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from freefloat.identification.output_error.estimate import Found
 from freefloat.identification.output_error.residuals import is_of_sensor
 from freefloat.identification.parameters import Parameters
 from freefloat.identification.physical import closest_physical
+from freefloat.identification.realisable import invisible
 from freefloat.identification.solve import eliminated
 from freefloat.identification.write_back import unheld, with_parameters
 from freefloat.model import inertia as inertial
@@ -30,24 +31,27 @@ def realised(
     J: a square root of the information on theta.
     """
     theta = found.theta
-    homeless = unheld(parameters.model, _values(found, theta))
+    named = _values(found, theta)
+    homeless = unheld(parameters.model, named)
     told = f"found, but not in the model, which has no place for it: {', '.join(homeless)}"
+    # what a plane never shows of a body goes along with what it shows
+    left_out = {*homeless, *invisible(parameters, tuple(named))}
     try:
-        model = with_parameters(parameters.model, _values(found, theta, homeless))
+        model = with_parameters(parameters.model, _values(found, theta, left_out))
         return theta, model, (told,) if homeless else ()
     except FreefloatError:
         pass
     theta, notes = _nearest(parameters, found, J)
     notes = (*notes, told) if homeless else notes
     try:
-        return theta, with_parameters(parameters.model, _values(found, theta, homeless)), notes
+        return theta, with_parameters(parameters.model, _values(found, theta, left_out)), notes
     except FreefloatError as error:
         why = [line.strip(" -") for line in str(error).splitlines()]
         told = "the estimates were not written into the model, which cannot hold them: "
         return theta, parameters.model, (*notes, told + "; ".join(why[:2]))
 
 
-def _values(found: Found, theta: Array, but: Sequence[str] = ()) -> dict[str, float]:
+def _values(found: Found, theta: Array, but: Collection[str] = ()) -> dict[str, float]:
     """Shared parameters of the model, the tied ones included; all but some."""
     unknowns = found.problem.unknowns
     values = {
