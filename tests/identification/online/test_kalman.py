@@ -256,3 +256,29 @@ def test_it_is_chosen_where_something_swings_unmeasured():
     assert isinstance(told, KalmanEstimator)
     assert told.update({"time": 0.0}).verdict == "incomplete"
     assert set(told.estimate.statuses) == {"not seen"}
+
+
+def unpushed(seed: int, duration: float) -> tuple[ff.Telemetry, KalmanEstimator]:
+    model = ff.load_model(WINGS)
+    flight = ff.simulate(model, ff.default_plan(model), seed=seed).between(0.0, duration)
+    made = ff.OnlineEstimator(model, ff.Parameters(model).free("bus.*"), like=flight)
+    assert isinstance(made, KalmanEstimator)
+    return flight, made
+
+
+def test_without_thrust_it_waits_until_slopes_are_good_enough():
+    """After 6 s the mass is known to 30 %: going on from there, it is sure of wrong ones."""
+    flight, t = unpushed(1, 8.0)
+    e = t.run(flight)
+    assert t.early.samples is not None and t.early.seconds == 12.0
+    assert set(e.statuses) == {"not seen"} and "still being kept" in e.health.sentence
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", [1, 2])
+def test_without_thrust_it_is_not_too_sure(seed):
+    flight, t = unpushed(seed, 55.0)
+    e = t.run(flight)
+    z = (e.values - truth(WINGS, e.names)) / e.std
+    assert t.early.samples is None
+    assert np.sqrt(np.mean(z**2)) < 2.0  # ten errors that go together; it was 3.3
