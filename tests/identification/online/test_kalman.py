@@ -275,10 +275,12 @@ def test_without_thrust_it_waits_until_slopes_are_good_enough():
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("seed", [1, 2])
-def test_without_thrust_it_is_not_too_sure(seed):
-    flight, t = unpushed(seed, 55.0)
-    e = t.run(flight)
-    z = (e.values - truth(WINGS, e.names)) / e.std
-    assert t.early.samples is None
-    assert np.sqrt(np.mean(z**2)) < 2.0  # ten errors that go together; it was 3.3
+def test_without_thrust_it_is_not_too_sure():
+    z = []
+    for seed in (1, 2, 3):
+        flight, t = unpushed(seed, 30.0)
+        e = t.run(flight)
+        assert t.early.samples is None
+        z += ((e.values - truth(WINGS, e.names)) / e.std).tolist()
+    # thirty errors, but one scale each: begun after 6 s it was 3.3, honest ones stay below 1.6
+    assert np.sqrt(np.mean(np.square(z))) < 1.6

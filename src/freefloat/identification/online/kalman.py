@@ -44,6 +44,7 @@ from freefloat.identification.online.sensing import live_streams
 from freefloat.identification.output_error.driving import driven_by_motion
 from freefloat.identification.output_error.flights import why_output_error
 from freefloat.identification.parameters import Parameters
+from freefloat.identification.scale import is_scaled
 from freefloat.model.model import Model
 from freefloat.telemetry.channels import Telemetry
 from freefloat.telemetry.stream import Sample
@@ -52,7 +53,8 @@ JERK = 3.0  # [rad/s^3 per root second]
 OPENING = 6.0  # [s] solved at once before the filter goes on
 GAP = 2.0  # [s] without a sample, after which the states are found anew
 MOST_OPENING = 20.0  # [s]; if even these cannot be solved, the filter starts from the priors
-VAGUE = 0.1  # natural sizes: with a mass known to 30 % the filter is soon sure of wrong ones
+VAGUE = 0.1  # natural sizes: with masses known to 30 % the filter is soon sure of wrong ones
+LARGE = 0.3  # natural sizes: smaller ones say little of the scale
 LONGEST_OPENING = 40.0  # [s]; from then on even vague ones must do
 MOST_BAD = 10  # samples in a row that surprise: something has changed
 
@@ -74,9 +76,9 @@ class KalmanEstimator(OnlineEstimator):
 
     Options are those of OnlineEstimator but `correct` and `solve_every`, and jerk: how briskly
     driven joints move, as a random walk of their jerk [rad/s^3 per root second]; opening [s]: the
-    first seconds, which are solved at once by output error; unless said 6 s, and more until all
-    is known to a tenth of its natural size. Parameters without a prior count as known to half of
-    it. Samples may hold any part of the channels, at any rate.
+    first seconds, which are solved at once by output error; unless said 6 s, and more until some
+    mass or inertia is known to a tenth of its size. Parameters without a prior count as known to
+    half of it. Samples may hold any part of the channels, at any rate.
     """
 
     filter: KalmanFilter
@@ -225,9 +227,11 @@ class KalmanEstimator(OnlineEstimator):
         return verdict
 
     def _is_vague(self, start: Opened) -> bool:
-        """Whether parameters are known so badly that slopes there would mislead."""
+        """Whether all masses are known so badly, for want of a scale, that slopes would mislead."""
         std = np.linalg.norm(start.root[self.filter.layout.parameters], axis=1)
-        return bool(np.any(std > VAGUE))
+        pairs = zip(self.unknowns.free, start.values / self.unknowns.sizes, strict=True)
+        grows = np.array([is_scaled(p.name) and abs(value) > LARGE for p, value in pairs])
+        return bool(np.any(grows) and np.min(std[grows]) > VAGUE)
 
     def _take(self, time: float, verdict: Verdict) -> Verdict:
         f, found = self.filter, self.channels.found
