@@ -76,8 +76,8 @@ class KalmanEstimator(OnlineEstimator):
 
     Options are those of OnlineEstimator but `correct` and `solve_every`, and jerk: how briskly
     driven joints move, as a random walk of their jerk [rad/s^3 per root second]; opening [s]: the
-    first seconds, which are solved at once by output error; unless said 6 s, and more until some
-    mass or inertia is known to a tenth of its size. Parameters without a prior count as known to
+    first seconds, which are solved at once by output error; unless said 6 s, and more until most
+    masses and inertias are known to a tenth. Parameters without a prior count as known to
     half of it. Samples may hold any part of the channels, at any rate.
     """
 
@@ -227,11 +227,11 @@ class KalmanEstimator(OnlineEstimator):
         return verdict
 
     def _is_vague(self, start: Opened) -> bool:
-        """Whether all masses are known so badly, for want of a scale, that slopes would mislead."""
+        """Whether most masses are known so badly, for want of a scale, that slopes would mislead."""
         std = np.linalg.norm(start.root[self.filter.layout.parameters], axis=1)
         pairs = zip(self.unknowns.free, start.values / self.unknowns.sizes, strict=True)
         grows = np.array([is_scaled(p.name) and abs(value) > LARGE for p, value in pairs])
-        return bool(np.any(grows) and np.min(std[grows]) > VAGUE)
+        return bool(np.any(grows) and np.median(std[grows]) > VAGUE)
 
     def _take(self, time: float, verdict: Verdict) -> Verdict:
         f, found = self.filter, self.channels.found
