@@ -77,8 +77,8 @@ class KalmanEstimator(OnlineEstimator):
     Options are those of OnlineEstimator but `correct` and `solve_every`, and jerk: how briskly
     driven joints move, as a random walk of their jerk [rad/s^3 per root second]; opening [s]: the
     first seconds, which are solved at once by output error; unless said 6 s, and more until most
-    masses and inertias are known to a tenth. Parameters without a prior count as known to
-    half of it. Samples may hold any part of the channels, at any rate.
+    masses and inertias are known to a tenth of their size. Parameters without a prior count as
+    known to half their natural size. Samples may hold any part of the channels, at any rate.
     """
 
     filter: KalmanFilter
@@ -227,7 +227,7 @@ class KalmanEstimator(OnlineEstimator):
         return verdict
 
     def _is_vague(self, start: Opened) -> bool:
-        """Whether most masses are known so badly, for want of a scale, that slopes would mislead."""
+        """Whether most masses are known so badly, for want of a scale, that slopes mislead."""
         std = np.linalg.norm(start.root[self.filter.layout.parameters], axis=1)
         pairs = zip(self.unknowns.free, start.values / self.unknowns.sizes, strict=True)
         grows = np.array([is_scaled(p.name) and abs(value) > LARGE for p, value in pairs])
