@@ -256,3 +256,31 @@ def test_it_is_chosen_where_something_swings_unmeasured():
     assert isinstance(told, KalmanEstimator)
     assert told.update({"time": 0.0}).verdict == "incomplete"
     assert set(told.estimate.statuses) == {"not seen"}
+
+
+def unpushed(seed: int, duration: float) -> tuple[ff.Telemetry, KalmanEstimator]:
+    model = ff.load_model(WINGS)
+    flight = ff.simulate(model, ff.default_plan(model), seed=seed).between(0.0, duration)
+    made = ff.OnlineEstimator(model, ff.Parameters(model).free("bus.*"), like=flight)
+    assert isinstance(made, KalmanEstimator)
+    return flight, made
+
+
+def test_without_thrust_it_waits_until_slopes_are_good_enough():
+    """After 6 s the mass is known to 30 %: going on from there, it is sure of wrong ones."""
+    flight, t = unpushed(1, 8.0)
+    e = t.run(flight)
+    assert t.early.samples is not None and t.early.seconds == 12.0
+    assert set(e.statuses) == {"not seen"} and "still being kept" in e.health.sentence
+
+
+@pytest.mark.full
+def test_without_thrust_it_is_not_too_sure():
+    z = []
+    for seed in (1, 2, 3):
+        flight, t = unpushed(seed, 30.0)
+        e = t.run(flight)
+        assert t.early.samples is None
+        z += ((e.values - truth(WINGS, e.names)) / e.std).tolist()
+    # thirty errors, but one scale each: begun after 6 s it was 3.3, honest ones stay below 1.6
+    assert np.sqrt(np.mean(np.square(z))) < 1.6

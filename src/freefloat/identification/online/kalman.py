@@ -38,12 +38,13 @@ from freefloat.identification.online.kalman_memory import (
     Settings,
     unknowns_of,
 )
-from freefloat.identification.online.opening import MOST, Kept, opened, recorded
+from freefloat.identification.online.opening import MOST, Kept, Opened, opened, recorded
 from freefloat.identification.online.problem import walk_rates
 from freefloat.identification.online.sensing import live_streams
 from freefloat.identification.output_error.driving import driven_by_motion
 from freefloat.identification.output_error.flights import why_output_error
 from freefloat.identification.parameters import Parameters
+from freefloat.identification.scale import is_scaled
 from freefloat.model.model import Model
 from freefloat.telemetry.channels import Telemetry
 from freefloat.telemetry.stream import Sample
@@ -52,6 +53,9 @@ JERK = 3.0  # [rad/s^3 per root second]
 OPENING = 6.0  # [s] solved at once before the filter goes on
 GAP = 2.0  # [s] without a sample, after which the states are found anew
 MOST_OPENING = 20.0  # [s]; if even these cannot be solved, the filter starts from the priors
+VAGUE = 0.1  # natural sizes: with masses known to 30 % the filter is soon sure of wrong ones
+LARGE = 0.3  # natural sizes: smaller ones say little of the scale
+LONGEST_OPENING = 40.0  # [s]; from then on even vague ones must do
 MOST_BAD = 10  # samples in a row that surprise: something has changed
 
 
@@ -72,7 +76,8 @@ class KalmanEstimator(OnlineEstimator):
 
     Options are those of OnlineEstimator but `correct` and `solve_every`, and jerk: how briskly
     driven joints move, as a random walk of their jerk [rad/s^3 per root second]; opening [s]: the
-    first seconds, which are solved at once by output error. Parameters without a prior count as
+    first seconds, which are solved at once by output error; unless said 6 s, and more until most
+    masses and inertias are known to a tenth of their size. Parameters without a prior count as
     known to half their natural size. Samples may hold any part of the channels, at any rate.
     """
 
@@ -92,7 +97,7 @@ class KalmanEstimator(OnlineEstimator):
         reorder: int = 0,
         reset: tuple[str, ...] | None = None,
         jerk: float = JERK,
-        opening: float = OPENING,
+        opening: float | None = None,
     ) -> None:
         whole = with_fixed_values(model, parameters)
         driven = [c.name for c in whole.assembly.coordinates if c.role == "torque"]
@@ -108,7 +113,8 @@ class KalmanEstimator(OnlineEstimator):
         )
         self.filter = KalmanFilter(self.system, parameters, streams, self.unknowns, self.problem)
         self.memory: Any = self.filter.memory
-        self.early: Any = Kept(opening)
+        self._may_wait = opening is None
+        self.early: Any = Kept(OPENING if opening is None else opening)
         self.channels: Any = Readout(self.system, streams, thrust)
         self.taken: Any = self.channels
         self._keep_books(reorder, like, noise or {})
@@ -208,7 +214,9 @@ class KalmanEstimator(OnlineEstimator):
             self.system.model, self.parameters, flight, unknowns=self.unknowns, layout=f.layout
         )
         kept, early.samples = early.samples, None
-        if start is None and early.seconds < MOST_OPENING and len(kept) < MOST:
+        is_vague = start is not None and self._may_wait and self._is_vague(start)
+        most = LONGEST_OPENING if is_vague else MOST_OPENING
+        if (start is None or is_vague) and early.seconds < most and len(kept) < MOST:
             early.samples, early.seconds = kept, 2.0 * early.seconds
             return verdict
         if start is not None:
@@ -220,6 +228,13 @@ class KalmanEstimator(OnlineEstimator):
                 self.channels.read(late.values, push)
                 self._follow(late, push)
         return verdict
+
+    def _is_vague(self, start: Opened) -> bool:
+        """Whether most masses are known so badly, for want of a scale, that slopes mislead."""
+        std = np.linalg.norm(start.root[self.filter.layout.parameters], axis=1)
+        pairs = zip(self.unknowns.free, start.values / self.unknowns.sizes, strict=True)
+        grows = np.array([is_scaled(p.name) and abs(value) > LARGE for p, value in pairs])
+        return bool(np.any(grows) and np.median(std[grows]) > VAGUE)
 
     def _take(self, time: float, verdict: Verdict) -> Verdict:
         f, found = self.filter, self.channels.found
