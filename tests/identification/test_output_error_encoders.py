@@ -13,9 +13,7 @@ from freefloat.cli.run import run
 from freefloat.excitation import Pulses
 
 MODEL = ff.load_model("planar-capture")
-PLAN = replace(
-    ff.default_plan(MODEL, duration=20.0), thrusts={"thr_1": Pulses(((1.0, 5.0, 5.0),))}
-)
+PLAN = replace(ff.default_plan(MODEL, duration=20.0), thrusts={"thr_1": Pulses(((1.0, 5.0, 5.0),))})
 FREE = ("bus.mass", "bus.mx", "bus.my", "bus.izz", "target.mass")
 COST = "the noise of the encoders that drive the joints"
 
