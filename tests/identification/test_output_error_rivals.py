@@ -10,11 +10,17 @@ import pytest
 
 import freefloat as ff
 from freefloat.arrays import Array
+from freefloat.identification.output_error import estimate
 from freefloat.identification.output_error.driving import driving_by_plan
-from freefloat.identification.output_error.levenberg import descend
+from freefloat.identification.output_error.levenberg import Descent, descend
 from freefloat.identification.output_error.problem import Block, Evaluation, Problem
 from freefloat.identification.output_error.recording import recording_of
-from freefloat.identification.output_error.rivals import looked_around, moved_springs, widened
+from freefloat.identification.output_error.rivals import (
+    Rival,
+    looked_around,
+    moved_springs,
+    widened,
+)
 from freefloat.identification.output_error.unknowns import unknowns_of
 
 SPRING = 200.0
@@ -61,6 +67,22 @@ def test_a_lower_minimum_is_moved_to_and_the_other_told_of() -> None:
     assert found.at.theta[0] == pytest.approx(SPRING, rel=1e-3)
     rises = [rival.rise for rival in rivals if rival.is_minimum]
     assert rises == pytest.approx([first.at.cost], rel=0.1)
+
+
+@pytest.mark.parametrize("is_planned", [True, False])
+def test_the_remedy_is_one_that_is_left(is_planned: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def as_good(problem: Problem, descent: Descent) -> tuple[Descent, tuple[Rival, ...]]:
+        return descent, (Rival(1.3 * descent.at.theta, 1.0),)
+
+    monkeypatch.setattr(estimate, "looked_around", as_good)
+    arm = ff.load_model("cbk-arm-geared")
+    plan = ff.default_plan(arm, duration=10.0)
+    flight = ff.simulate(arm, plan, seed=1, step=1e-2)
+    wanted = ff.Parameters(arm).free("arm_1.drive.stiffness")
+    known = plan if is_planned else None
+    fit = ff.identify(arm, wanted, flight, method="output_error", plan=known)
+    assert not fit.is_trustworthy and "after a kick, or give priors" in fit.status
+    assert ("the plan that was flown" in fit.status) is not is_planned
 
 
 SERVICER = ff.load_model("servicer")

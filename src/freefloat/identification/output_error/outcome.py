@@ -245,9 +245,11 @@ def _status(estimates: Sequence[Estimate], seen: Visibility, found: Found) -> tu
     minima = [rival for rival in found.rivals if rival.is_minimum]
     if minima:
         other = moved_springs(found.problem, found.descent.at, minima[0])
+        is_planned = all(recording.is_planned for recording in found.problem.recordings)
+        plan = "" if is_planned else " or the plan that was flown"
         return (
-            f"Not to be trusted: other springs explain the data as well: {_some(other)}; record"
-            " them swinging, give priors or the plan that was flown.",
+            f"Not to be trusted: other springs explain the data as well: {_some(other)}; record a"
+            f" flight in which they swing freely after a kick, or give priors{plan}.",
             False,
         )
     if seen.scale is not None and not seen.scale.is_fixed:
