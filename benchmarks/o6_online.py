@@ -212,7 +212,7 @@ def whole_updates(
         return lambda: OnlineEstimator(model, params, like=seen, method=method).update
 
     best, wall = (a[settled] for a in latencies(begin("square-root"), samples, passes=passes))
-    plain, _ = latencies(begin("rls"), samples, passes=max(2, passes // 3))
+    plain, _ = latencies(begin("rls"), samples, passes=passes)
     own = p50(best)
     result.add_time("sample to estimate, ours", own, own)
     result.add_time("sample to estimate, plain RLS in numpy", p50(plain[settled]), own)

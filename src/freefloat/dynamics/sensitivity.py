@@ -90,8 +90,8 @@ def _tangent(first: Array, n_rows: int) -> Tangent:
 
     n, columns = first.shape
     groups = -(-columns // LANES)
-    tables = [np.zeros((n, groups, LANES)) for _ in range(4)]
+    T, y, k, total = (np.zeros((n, groups, LANES)) for _ in range(4))
     b = np.zeros((n_rows, groups, LANES))
-    flat = tables[0].reshape(n, -1)
+    flat = T.reshape(n, -1)
     flat[:, :columns] = first
-    return Tangent(tables[0], b, *tables[1:], flat, b.reshape(n_rows, -1))
+    return Tangent(T, b, y, k, total, flat, b.reshape(n_rows, -1))

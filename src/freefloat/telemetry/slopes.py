@@ -94,7 +94,8 @@ def _frame(system: System, kind: str, target: str, at: Instant, slopes: Sensitiv
     if link == 0 and kind in ROOT_ROWS and not p_LF.any():
         # at the root's own origin the state itself is read; most base sensors are there
         change = slopes.tangents[:, ROOT_ROWS[kind]]
-        return R_LF.T @ change if kind == "gyro" and np.any(np.eye(3) != R_LF) else change
+        is_turned = kind == "gyro" and not np.array_equal(R_LF, np.eye(3))
+        return R_LF.T @ change if is_turned else change
     change = link_change(system, link, at, slopes, with_acceleration=kind == "accelerometer")
     rows = at.motion.links[:, link]
     R_BL = rows[:, :9].reshape(-1, 3, 3)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
+from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, imputils, types
@@ -192,8 +193,7 @@ def _place(context, builder, kind, table, k):
     return builder.bitcast(builder.gep(data, [k]), VECTOR.as_pointer())
 
 
-@intrinsic
-def lanes_at(typing_context, row, k):
+def _lanes_at(typing_context, row, k):
     """The LANES numbers of a float row from place k on; nobody checks that there are so many.
 
     Numba cannot know that two rows do not overlap, and so works on one number at a time where they
@@ -208,8 +208,10 @@ def lanes_at(typing_context, row, k):
     return signature(lanes_type, row, types.int64), codegen
 
 
-@intrinsic
-def put_lanes_at(typing_context, row, k, value):
+lanes_at: Any = intrinsic(_lanes_at)
+
+
+def _put_lanes_at(typing_context, row, k, value):
     """Write LANES numbers of a float row from place k on."""
     if not (_is_row(row) and value is lanes_type):
         return None
@@ -219,3 +221,6 @@ def put_lanes_at(typing_context, row, k, value):
         return context.get_dummy_value()
 
     return signature(types.void, row, types.int64, lanes_type), codegen
+
+
+put_lanes_at: Any = intrinsic(_put_lanes_at)

@@ -121,10 +121,10 @@ def _needed(system: System) -> tuple[list[tuple[str, int]], list[tuple[str, int]
             needed += [(position, 10 + k), (rate, 10 + c + k)]
         elif coordinate.role == "passive":
             optional += [(position, 10 + k), (rate, 10 + c + k)]
-        else:
+        elif coordinate.role != "locked":  # which stays where it is
             raise IdentificationError(
-                f"{coordinate.name} has the role {coordinate.role!r}; expected motion, torque or"
-                " passive"
+                f"{coordinate.name} has the role {coordinate.role!r}; expected motion, torque,"
+                " passive or locked"
             )
     return needed, optional
 
