@@ -55,7 +55,8 @@ def test_agrees_with_batch(figure, name, seeds):
     """Within one standard deviation of the batch answer for 95 of 100 parameters in the plane.
 
     In space for 90: there live finds the root's way with less noise than batch, and its deviations
-    are down to 0.7 of batch's. With thrust that stays on, and with thrust that switches: both know the kinks it makes.
+    are down to 0.7 of batch's. With thrust that stays on, and with thrust that switches: both know
+    the kinks it makes.
     """
     shares, worst = {}, {}
     for kind, flown in (("steady", steady_flight(name)), ("switching", clean_flight(name))):

@@ -30,6 +30,7 @@ class Books:
         self._n_events = 0
         self._kernels: Any = None
         self._bound: Any = None
+        self._take_sample: Any = None
         self.time: float | None = None
         self.silenced: set[str] = set()
         self.lacking: dict[str, int] = {}

@@ -167,12 +167,13 @@ class OnlineEstimator(Books):
 
     def _bind(self) -> None:
         """Give the kernels their arrays, once."""
-        from freefloat.binding import bind
+        from freefloat.binding import bind, prepared
         from freefloat.identification.online.kernels import update
 
         own = (self.taken.vector, self.taken.levels, self.taken.wrench)
         self._kernels = update
         self._bound = bind(self.problem, self.memory, self.scratch, *own)
+        self._take_sample = prepared(update.take_sample, self._bound, 0.0, False, ALL)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -285,11 +286,11 @@ class OnlineEstimator(Books):
         kernels, bound, taken = self._kernels, self._bound, self.taken
         is_settled = self.early.snapshot is None
         watched = ALL if is_settled else GAPS
-        code = kernels.take_sample(bound, time, taken.has_wrench, watched)
+        code = self._take_sample(time, taken.has_wrench, watched)
         if code == GAP:
             silence = time - self.memory.times[3]
             self._restart(time, "gap", f"no sample for {silence:.3g} s")
-            code = kernels.take_sample(bound, time, taken.has_wrench, watched)
+            code = self._take_sample(time, taken.has_wrench, watched)
         if is_settled:
             code, odd = code & 7, code >> 3
         else:
