@@ -79,3 +79,25 @@ def test_a_fit_says_so_too():
     wanted = ff.Parameters(model).free("target.mass")
     fit = ff.identify(model, wanted, flight, method="momentum")
     assert any("degrees" in note for note in fit.notes)
+
+
+@pytest.mark.parametrize(("spin", "duration"), [(0.2, 600.0), (0.5, 200.0), (2.0, 100.0)])
+def test_a_base_that_spins_is_no_fault(spin, duration):
+    t = np.arange(0.0, duration, 0.1)
+    columns = {"base.attitude.x": 0.0 * t, "base.attitude.y": 0.0 * t}
+    columns |= {
+        "base.attitude.z": np.sin(0.5 * spin * t),
+        "base.attitude.w": np.cos(0.5 * spin * t),
+    }
+    columns |= {"base.rate.x": 0.0 * t, "base.rate.y": 0.0 * t, "base.rate.z": 0.0 * t + spin}
+    assert said(Telemetry.from_arrays(t, columns)) == []
+    columns["base.rate.z"] = np.degrees(columns["base.rate.z"])
+    assert "degrees" in said(Telemetry.from_arrays(t, columns))[0]
+
+
+def test_valves_open_and_shut_are_not_saturated():
+    model = ff.load_model("planar-capture")
+    t = np.arange(0.0, 40.0, 0.1)
+    level = np.where((t % 2.0) < 1.0, 5.0, 0.0)
+    flight = Telemetry.from_arrays(t, {f"{x.name}.force": level for x in model.thrusters})
+    assert quality(flight).ok

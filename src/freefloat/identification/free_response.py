@@ -135,13 +135,12 @@ def _smooth(values: Array, n: int) -> Array:
 def _longest(grid: Array, busy: Array, telemetry: Telemetry) -> tuple[float, float]:
     edges = np.flatnonzero(np.diff(np.concatenate([[True], busy, [True]]).astype(int)))
     runs = edges.reshape(-1, 2)
-    if not len(runs):
-        runs = np.zeros((1, 2), dtype=int)
-    first, last = runs[np.argmax(runs[:, 1] - runs[:, 0])]
-    is_whole = first == 0 and last == len(grid)
-    # A look reaches half its length to either side.
-    start = telemetry.start if is_whole or first == 0 else float(grid[first]) + LOOK / 2.0
-    end = telemetry.end if last == len(grid) else float(grid[last - 1]) - LOOK / 2.0
+    start = end = telemetry.start
+    if len(runs):
+        first, last = runs[np.argmax(runs[:, 1] - runs[:, 0])]
+        # A look reaches half its length to either side.
+        start = telemetry.start if first == 0 else float(grid[first]) + LOOK / 2.0
+        end = telemetry.end if last == len(grid) else float(grid[last - 1]) - LOOK / 2.0
     if end - start < SHORTEST:
         raise IdentificationError(
             f"driven joints and thrusters never rest for {SHORTEST:g} s; give the stretch to look"

@@ -78,13 +78,13 @@ def _is_near(ratio: float, factor: float) -> bool:
     return any(abs(ratio / f - 1.0) < NEAR for f in (factor, 1.0 / factor))
 
 
-def _instants(*times: Array) -> Array:
+def _instants(*times: Array, most: int = STRETCHES) -> Array:
     """Ends of stretches that all channels have samples in."""
     if any(len(t) < 2 or not np.all(np.diff(t) > 0.0) for t in times):
         return np.zeros(0)
     start, end = max(t[0] for t in times), min(t[-1] for t in times)
     coarsest = max(float(np.max(np.diff(t))) for t in times)
-    n = int(min(STRETCHES, max(end - start, 0.0) / (2.0 * coarsest)))
+    n = int(min(most, max(end - start, 0.0) / (2.0 * coarsest)))
     return np.linspace(start, end, n + 1)
 
 
@@ -116,13 +116,22 @@ def _of_attitude(samples: Samples, names: list[str], rates: list[str]) -> tuple[
     time = samples[names[0]][0]
     if any(not np.array_equal(samples[n][0], time) for n in names):
         return np.zeros(0), np.zeros(0)
-    instants = _instants(time, *(samples[n][0] for n in rates))
+    q = np.column_stack([samples[n][1] for n in names])
+    # stretches short enough that no turn is ambiguous: about a radian each
+    whole = float(np.sum(np.linalg.norm(_turns(q), axis=1)))
+    instants = _instants(time, *(samples[n][0] for n in rates), most=max(STRETCHES, int(whole)))
     if not len(instants):
         return instants, instants
     nearest = np.unique(np.clip(np.searchsorted(time, instants), 0, len(time) - 1))
     nearest = nearest[(time[nearest] >= instants[0]) & (time[nearest] <= instants[-1])]
-    q = np.column_stack([samples[n][1] for n in names])[nearest]
-    turn = quaternion_product(conjugate(q[:-1]), q[1:])
-    turn *= np.where(turn[:, 3:] < 0.0, -2.0, 2.0)  # the shorter way round, as a small vector
     told = [_integrated(*samples[n], time[nearest]) for n in rates]
-    return turn[:, :3], np.column_stack(told)
+    return _turns(q[nearest]), np.column_stack(told)
+
+
+def _turns(q: Array) -> Array:
+    """Rotation vectors [rad] from each attitude to the next, in body axes, the shorter way."""
+    turn = quaternion_product(conjugate(q[:-1]), q[1:])
+    turn = np.where(turn[:, 3:] < 0.0, -turn, turn)
+    sine = np.linalg.norm(turn[:, :3], axis=1, keepdims=True)
+    angle = 2.0 * np.arctan2(sine, turn[:, 3:])
+    return turn[:, :3] * np.where(sine > 1e-12, angle / np.maximum(sine, 1e-12), 2.0)

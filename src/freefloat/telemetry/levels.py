@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from freefloat.telemetry.channels import Telemetry
 
 CLOSED = 5.0  # deviations: a smaller level is the noise of a closed valve
+LOST = 1.5  # usual steps: a longer one has lost samples
 THRUST = "thrust"  # the key of the metadata
 MEAN = "mean until the next sample"  # its value
 
@@ -34,6 +35,8 @@ def open_levels(level: Array, noise: Array | float) -> Array:
 def switched(time: Array, level: Array, noise: float = 0.0) -> tuple[Array, Array]:
     """Instants and levels held from each to the next, for means between samples.
 
+    A step longer than usual has lost the mean of its end, and tells nothing.
+
     A mean between the levels before and after it tells when, in its step, one became the other. A
     force whose direction turns needs that: a mean has its size and not its direction.
 
@@ -45,7 +48,9 @@ def switched(time: Array, level: Array, noise: float = 0.0) -> tuple[Array, Arra
     before, mean, after = level[:-2], level[1:-1], level[2:]
     is_between = (mean - before) * (mean - after) < 0.0
     is_switch = np.minimum(np.abs(mean - before), np.abs(mean - after)) > CLOSED * noise
-    inside = np.flatnonzero(is_between & is_switch) + 1
+    step = np.diff(time)[1:]
+    is_whole = step < LOST * np.median(step)
+    inside = np.flatnonzero(is_between & is_switch & is_whole) + 1
     a, b = level[inside - 1], level[inside + 1]
     share = (level[inside] - b) / (a - b)
     when = time[inside] + share * (time[inside + 1] - time[inside])

@@ -181,6 +181,8 @@ def _channel(
     runs = Runs((), 0, ())
     if values.size:
         runs = check_runs(time, values, noise=channel.noise)
+    if is_valve:
+        runs = Runs(runs.stuck, 0, ())  # closed or wide open is what it is for
     if limits is not None:
         slack = 1e-9 * (limits[1] - limits[0])
         beyond = (values <= limits[0] + slack) | (values >= limits[1] - slack)

@@ -56,6 +56,18 @@ class Channels:
     take: Callable[[Mapping[str, Any]], Any]
 
     @property
+    def concerns(self) -> tuple[str, ...]:
+        """That deviations leave something out."""
+        noisy = [name for name, k in self.thrusters.items() if self.thrust_noise[k] > 0.0]
+        if not noisy:
+            return ()
+        which = noisy[0] if len(noisy) == 1 else f"{noisy[0]} ..."
+        return (
+            f"deviations leave out the noise of thrust readings ({which}): identify from the"
+            " recording, or tell what was commanded, with noise 0",
+        )
+
+    @property
     def sources(self) -> list[slice | int]:
         """For every channel, the sources of error in sigma that are its own."""
         return [_source(n, int(p)) for n, p in zip(self.names, self.places, strict=True)]

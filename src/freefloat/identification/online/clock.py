@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+SET_BACK = 30  # late samples in order, and none in time between them
+
 Reading = Literal["next", "late", "duplicate", "suspect", "jumped"]
 
 
@@ -13,7 +15,8 @@ class Clock:
     """Judges the times of samples.
 
     A sample slightly older than the last is late. One far from it, either way, is suspect; when the
-    next one follows on it, the clock has jumped, and time goes on from there.
+    next one follows on it, the clock has jumped, and time goes on from there. When only late ones
+    come, one after the other, it has been set back.
 
     >>> clock = Clock()
     >>> [clock.judge(t) for t in (0.0, 0.1, 0.1, 0.05, 1e6, 0.2, 500.0, 500.1)]
@@ -23,6 +26,7 @@ class Clock:
     jump: float = 30.0  # [s]
     last: float | None = None
     suspect: float | None = None
+    late: tuple[float, int] = (0.0, 0)  # the last late one [s], and how many came in order
 
     def judge(self, time: float) -> Reading:
         """What to make of a sample at this time [s]; the clock goes on unless it is in doubt."""
@@ -41,6 +45,11 @@ class Clock:
         if ahead == 0.0:
             return "duplicate"
         if ahead < 0.0:
-            return "late"
-        self.last = time
+            before, n = self.late
+            self.late = (time, n + 1 if n and time > before else 1)
+            if self.late[1] < SET_BACK:
+                return "late"
+            self.last, self.late = time, (0.0, 0)
+            return "jumped"
+        self.last, self.late = time, (0.0, 0)
         return "next"

@@ -31,6 +31,7 @@ from freefloat.identification.online.kernels.memory import (
     GAP,
     GATED,
     HISTORY,
+    INPUT_TIME,
     N_ROWS,
     N_WRENCH,
     NIS,
@@ -81,10 +82,10 @@ class OnlineEstimator(Books):
     of the literature, to compare with (`recursive`).
     like: a recording whose channels and noises the samples have; noise: deviations by channel, over
     those of `like` and of the model's sensors. random_walk: glob -> deviation per root second, for
-    what changes slowly (fuel: {"bus.mass": 0.1}). forgetting: what information counts after a
-    second. gate: the chance to lose a good sample; 0 takes all. reorder: samples held back to find
-    their order. reset: globs of what a change (capture, release) makes unknown again, those of the
-    targets unless said; none: changes are only told. correct: take off what noise in the columns
+    what changes slowly (fuel: {"bus.mass": 0.1}). forgetting: what information counts after
+    a sample. gate: the chance to lose a good sample; 0 takes all. reorder: samples held back to
+    find their order. reset: globs of what a change (capture, release) makes unknown again, those of
+    the targets unless said; none: changes are only told. correct: take off what noise in the columns
     does to the estimate; only data without noise do better without. gather: channels come at
     different rates and are brought together (`gather`), as `like` or the sensors say unless told.
 
@@ -241,7 +242,7 @@ class OnlineEstimator(Books):
     def _concerns(self) -> tuple[str, ...]:
         """What is to be said against the channels themselves."""
         slow = too_slow("samples come", self.memory.numbers.item(STEP))
-        return (*slow, *self.strangers.concerns)
+        return (*slow, *self.channels.concerns, *self.strangers.concerns)
 
     def _estimate(self, verdict: Verdict, events: tuple[Event, ...]) -> Estimate:
         m = self.memory
@@ -258,17 +259,30 @@ class OnlineEstimator(Books):
             self._greet(values)
         is_whole = taken.read(values)
         if not is_whole or changes.any_frozen(self.silenced, self.memory, self.channels, taken):
-            self._tell_inputs(time)
+            is_in_time = self._tell_inputs(time)
             if taken.is_told(values):
-                return "told"
+                return "told" if is_in_time else "late"
             self._miss(values)
             return "incomplete"
         judged = self.clock.judge(time)
         if judged == "jumped":
             self._restart(time, "clock jump", "the clock jumped")
         elif judged != "next":
+            self._hold_levels()
             return "clock jump" if judged == "suspect" else judged
+        if self._is_past(time):
+            self._hold_levels()
+            return "late"
         return self._take_read(time)
+
+    def _is_past(self, time: float) -> bool:
+        """Whether forces are integrated beyond this instant already: they were told ahead of it."""
+        return bool(self.memory.counts[HISTORY]) and time < self.memory.numbers[INPUT_TIME]
+
+    def _hold_levels(self) -> None:
+        """Thrusters go on as they were: what was just read of them is of another time."""
+        if self.memory.counts[HISTORY]:
+            self.taken.levels[:] = self.memory.levels
 
     def _take_read(self, time: float) -> Verdict:
         """What becomes of the sample that was read."""
@@ -300,14 +314,19 @@ class OnlineEstimator(Books):
             self._heed(time, odd)
         return code
 
-    def _tell_inputs(self, time: float) -> None:
-        """Inputs of a sample that cannot be used as one."""
+    def _tell_inputs(self, time: float) -> bool:
+        """Inputs of a sample that cannot be used as one; False if their time cannot be."""
         m, taken = self.memory, self.taken
-        if taken.has_inputs and m.counts[HISTORY] and time >= m.times[3]:
-            if self._bound is None:
-                self._bind()
-            self._kernels.tell_inputs(self._bound, time, taken.has_wrench)
-            self.early.note(time, taken, self.problem.sigma, is_sample=False)
+        if not taken.has_inputs or not m.counts[HISTORY]:
+            return True
+        if self._is_past(time) or time - m.times[3] > self.clock.jump:
+            self._hold_levels()
+            return False
+        if self._bound is None:
+            self._bind()
+        self._kernels.tell_inputs(self._bound, time, taken.has_wrench)
+        self.early.note(time, taken, self.problem.sigma, is_sample=False)
+        return True
 
     def _settle(self, time: float, code: int) -> None:
         """Keep the sample; once weights come from an estimate, take the kept ones again."""

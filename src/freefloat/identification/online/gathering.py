@@ -57,7 +57,12 @@ class GatheringEstimator(OnlineEstimator):
         said, found = self._said, self.gatherer.step
         slowest = f"the slowest channel, {_sensor(self.gatherer.pace)}, comes"
         slow = too_slow(slowest, found if found > LAGGING * said else said)
-        return (*filter(None, [self._silence]), *slow, *self.strangers.concerns)
+        return (
+            *filter(None, [self._silence]),
+            *slow,
+            *self.channels.concerns,
+            *self.strangers.concerns,
+        )
 
     def _process(self, sample: Sample) -> Verdict:
         gatherer, clock, time = self.gatherer, self.clock, sample.time

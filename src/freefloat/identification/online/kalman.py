@@ -56,6 +56,10 @@ MOST_OPENING = 20.0  # [s]; if even these cannot be solved, the filter starts fr
 VAGUE = 0.1  # natural sizes: with masses known to 30 % the filter is soon sure of wrong ones
 LARGE = 0.3  # natural sizes: smaller ones say little of the scale
 LONGEST_OPENING = 40.0  # [s]; from then on even vague ones must do
+RIGID = (
+    "nothing swings unmeasured here, and the Kalman filter is then too sure:"
+    " the square-root method is made for that"
+)
 MOST_BAD = 10  # samples in a row that surprise: something has changed
 
 
@@ -114,6 +118,7 @@ class KalmanEstimator(OnlineEstimator):
         self.filter = KalmanFilter(self.system, parameters, streams, self.unknowns, self.problem)
         self.memory: Any = self.filter.memory
         self._may_wait = opening is None
+        self._swings = bool(np.any(self.system.tree.free >= 6))
         self.early: Any = Kept(OPENING if opening is None else opening)
         self.channels: Any = Readout(self.system, streams, thrust)
         self.taken: Any = self.channels
@@ -155,7 +160,8 @@ class KalmanEstimator(OnlineEstimator):
         return float(m.numbers[CHI2]), int(m.counts[N_ROWS])
 
     def _concerns(self) -> tuple[str, ...]:
-        return self.strangers.concerns  # any pace will do
+        rigid = () if self._swings else (RIGID,)
+        return (*rigid, *self.strangers.concerns)  # any pace will do
 
     def _estimate(self, verdict: Verdict, events: tuple[Event, ...]) -> FilteredEstimate:
         m = self.filter.memory
@@ -197,7 +203,9 @@ class KalmanEstimator(OnlineEstimator):
             self._restart(sample.time, "change", "the motion could not be followed")
             return "broken"
         m.push[:] = push
-        return self._take(sample.time, verdict) if readout.found else "incomplete"
+        if not readout.found:
+            return "incomplete" if readout.has_channels else "told"
+        return self._take(sample.time, verdict)
 
     def _keep(self, sample: Sample) -> Verdict:
         """Keep a sample of the first seconds; once they are full, begin where they end."""
@@ -230,11 +238,13 @@ class KalmanEstimator(OnlineEstimator):
         return verdict
 
     def _is_vague(self, start: Opened) -> bool:
-        """Whether most masses are known so badly, for want of a scale, that slopes mislead."""
+        """Whether most masses, or any spring, are known so badly that slopes mislead."""
         std = np.linalg.norm(start.root[self.filter.layout.parameters], axis=1)
         pairs = zip(self.unknowns.free, start.values / self.unknowns.sizes, strict=True)
         grows = np.array([is_scaled(p.name) and abs(value) > LARGE for p, value in pairs])
-        return bool(np.any(grows) and np.median(std[grows]) > VAGUE)
+        springs = np.array([p.name.endswith(".stiffness") for p in self.unknowns.free])
+        is_lost = bool(np.any(grows) and np.median(std[grows]) > VAGUE)
+        return is_lost or bool(np.any(std[springs] > VAGUE))
 
     def _take(self, time: float, verdict: Verdict) -> Verdict:
         f, found = self.filter, self.channels.found

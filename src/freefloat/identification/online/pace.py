@@ -20,5 +20,5 @@ def too_slow(what: str, step: float) -> tuple[str, ...]:
     times = "1 time" if rate == "1" else f"{rate} times"
     return (
         f"{what} {times} a second; momentum is not followed from one to the next"
-        f" below {SLOWEST:g} Hz: sample faster, or method='kalman'",
+        f" below {SLOWEST:g} Hz: sample faster, or identify from the recording",
     )

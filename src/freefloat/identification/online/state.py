@@ -14,6 +14,7 @@ import numpy as np
 from freefloat.errors import Fault, IdentificationError
 from freefloat.files import atomic_write
 from freefloat.identification.online.health import Event
+from freefloat.identification.online.strangers import Strangers
 from freefloat.telemetry.stream import Sample
 
 if TYPE_CHECKING:
@@ -68,11 +69,13 @@ def restore_state(estimator: OnlineEstimator, path: str | Path) -> None:
         raise _damaged(Path(path), str(error), "a file written by this version") from error
     estimator.clock.__dict__.update(content["clock"])
     estimator.buffer.held = [Sample(float(t), values) for t, values in content["held"]]
+    estimator.counts.clear()
     estimator.counts.update(content["counts"])
     estimator.events[:] = [Event(**event) for event in content["events"]]
     estimator.time = content["time"]
     estimator.silenced = set(content["silenced"])
-    estimator.lacking.update(content["lacking"])
+    estimator.lacking = dict(content["lacking"])
+    estimator.strangers = Strangers(estimator.model)
     estimator.strangers.look(content["strangers"])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 
 from freefloat.errors import Fault, IdentificationError
@@ -24,7 +24,7 @@ def usual_channels(model: Model) -> frozenset[str]:
         name = coordinate.name.removesuffix(".motor")
         found |= {*channel_names(coordinate), f"{name}.torque", f"{name}.motor_torque"}
     for thruster in model.thrusters:
-        found |= {f"{thruster.name}.force", f"{thruster.name}.on_time"}
+        found.add(f"{thruster.name}.force")
     groups = {name[:-1] for name in found if name.endswith(".attitude.x")}
     return frozenset(found | {f"{group}w" for group in groups})
 
@@ -44,6 +44,7 @@ class Strangers:
     def __init__(self, model: Model) -> None:
         self.model = model.name
         self.usual = usual_channels(model)
+        self.parts = {name.split(".")[0] for name in self.usual} | {f.name for f in model.frames}
         self.familiar = set(self.usual)
         self.told: dict[str, str] = {}
         self.concerns: tuple[str, ...] = ()
@@ -55,18 +56,21 @@ class Strangers:
 
     def look(self, names: Iterable[str]) -> None:
         """Take note of those that are new."""
-        for name in names:
-            if name not in self.familiar and len(self.told) < MOST:
-                self.add(name)
+        present = set(names)
+        for name in present - self.familiar:
+            if len(self.told) < MOST:
+                self.add(name, present)
 
-    def add(self, name: str) -> None:
+    def add(self, name: str, present: Collection[str] = ()) -> None:
         """A new one: it may be a slip of the pen, or a push that the model knows nothing of."""
         self.familiar.add(name)
         close = likeliest(name, self.usual)
         told = f"{name} is no channel of {self.model}: "
-        if close:
+        if close and close not in present:
             told += f"did you mean {close!r}?"
-        elif name.endswith(".force"):
+        elif name.endswith(".on_time"):
+            told += f"give {name.removesuffix('.on_time')}.force, the mean over the step"
+        elif name.endswith(".force") and name.split(".")[0] not in self.parts:
             told += "it has no such thruster, and what pushes unseen spoils the masses"
         else:
             told = ""
