@@ -140,3 +140,10 @@ def test_rest_is_found_and_its_lack_is_told(wings, kicked):
         free_response(restless, wings)
     with pytest.raises(IdentificationError, match="no channel"):
         free_response(kicked.select("arm_?.position"), wings)
+
+
+def test_arms_that_never_rest_show_no_free_swing():
+    model = ff.load_model("servicer-wings")
+    flight = ff.simulate(model, ff.default_plan(model), seed=12)
+    with pytest.raises(IdentificationError, match="never rest"):
+        quiet_stretch(flight.between(2.0, 25.0), model)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 
 from freefloat.errors import Fault, FreefloatError
 from freefloat.identification.parameters import Parameter, Parameters
@@ -100,7 +99,7 @@ class _Asking:
         return free
 
     def _matching(self, option: str, glob: str) -> list[Parameter]:
-        found = [p for p in self.parameters if fnmatchcase(p.name, glob)]
+        found = self.parameters.matching(glob)
         if not found:
             known = [parameter.name for parameter in self.parameters]
             close = get_close_matches(glob[:100], known, n=3, cutoff=0.5) or known[:3]

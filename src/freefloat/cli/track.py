@@ -131,8 +131,9 @@ def track(
     latencies = Latencies()
     with output(out, parquet, to_screen=shared.json) as told:
         _follow(tracker, samples, told, latencies, every=tracking.every, quiet=shared.json)
-    if state is not None:
-        tracker.save(state)
+        if state is not None:  # with what is held back: it goes on from there
+            tracker.save(state)
+        told.write(tracker.finish())
     written = [str(path) for path in (out, parquet, state) if path is not None]
     n_lost = getattr(samples, "n_lost", 0)
     _tell(tracker, latencies.as_dict(), n_lost, written, as_json=shared.json)
@@ -198,7 +199,6 @@ def _follow(
                     show(tracker)
         except KeyboardInterrupt:  # how a live run ends
             pass
-        told.write(tracker.finish())
 
 
 @contextmanager

@@ -187,6 +187,15 @@ class Parameters:
         )
         return replace(self, entries=entries)
 
+    def matching(self, glob: str) -> list[Parameter]:
+        """The parameters that a name or glob means, those of sensors included if it says so.
+
+        >>> from freefloat.model import load_model
+        >>> [p.name for p in Parameters(load_model("planar-capture")).matching("bias.*.rate.z")]
+        ['bias.base.rate.z']
+        """
+        return [p for p in self._with_sensors((glob,)) if fnmatchcase(p.name, glob)]
+
     def _with_sensors(self, globs: tuple[str, ...]) -> tuple[Parameter, ...]:
         """The entries, and those of sensors that a glob names."""
         asked = [glob for glob in globs if glob.startswith(SENSOR_WORDS)]

@@ -269,7 +269,8 @@ def unpushed(seed: int, duration: float) -> tuple[ff.Telemetry, KalmanEstimator]
 def test_without_thrust_it_waits_until_slopes_are_good_enough():
     """After 6 s the mass is known to 30 %: going on from there, it is sure of wrong ones."""
     flight, t = unpushed(1, 8.0)
-    e = t.run(flight)
+    for sample in flight:
+        e = t.update(sample)
     assert t.early.samples is not None and t.early.seconds == 12.0
     assert set(e.statuses) == {"not seen"} and "still being kept" in e.health.sentence
 
@@ -284,3 +285,23 @@ def test_without_thrust_it_is_not_too_sure():
         z += ((e.values - truth(WINGS, e.names)) / e.std).tolist()
     # thirty errors, but one scale each: begun after 6 s it was 3.3, honest ones stay below 1.6
     assert np.sqrt(np.mean(np.square(z))) < 1.6
+
+
+def test_springs_are_waited_for_and_a_short_flight_is_solved_at_its_end():
+    """Six seconds do not show these springs; a filter that begins there is sure of wrong ones."""
+    model = ff.load_model("servicer-wings")
+    flight = ff.simulate(model, ff.default_plan(model), seed=14).between(0.0, 10.0)
+    parameters = ff.Parameters(model).free("hinge_*.stiffness", "bus.mass")
+    tracker = ff.OnlineEstimator(model, parameters, like=flight)
+    for sample in flight:
+        tracker.update(sample)
+    assert tracker.early.samples is not None  # still kept
+    estimate = tracker.finish()
+    truth = np.array([p.value for p in parameters.free_ones])
+    assert np.all(np.abs(estimate.values - truth) < 4.0 * np.sqrt(np.diag(estimate.spread)))  # type: ignore[attr-defined]
+
+
+def test_a_rigid_robot_is_told_to_take_the_other_filter():
+    model = ff.load_model("planar-capture")
+    tracker = ff.OnlineEstimator(model, ff.Parameters(model).free("bus.mass"), method="kalman")
+    assert "square-root" in tracker.health.sentence

@@ -85,9 +85,9 @@ class OnlineEstimator(Books):
     what changes slowly (fuel: {"bus.mass": 0.1}). forgetting: what information counts after
     a sample. gate: the chance to lose a good sample; 0 takes all. reorder: samples held back to
     find their order. reset: globs of what a change (capture, release) makes unknown again, those of
-    the targets unless said; none: changes are only told. correct: take off what noise in the columns
-    does to the estimate; only data without noise do better without. gather: channels come at
-    different rates and are brought together (`gather`), as `like` or the sensors say unless told.
+    the targets unless said; none: changes are only told. correct: take off what noise in the
+    columns does to the estimate; only data without noise do better without. gather: channels come
+    at different rates and are brought together (`gather`), as `like` or the sensors say, or not.
 
     >>> import freefloat as ff
     >>> model = ff.load_model("planar-capture")

@@ -18,6 +18,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import IdentificationError
 from freefloat.identification.online.channels import known_channels, thrust_noise
+from freefloat.identification.online.estimate import Estimate
 from freefloat.identification.online.estimator import (
     GATE,
     OnlineEstimator,
@@ -51,6 +52,7 @@ from freefloat.telemetry.stream import Sample
 
 JERK = 3.0  # [rad/s^3 per root second]
 OPENING = 6.0  # [s] solved at once before the filter goes on
+SHORTEST_OPENING = 3.0  # [s] that are worth solving when no more come
 GAP = 2.0  # [s] without a sample, after which the states are found anew
 MOST_OPENING = 20.0  # [s]; if even these cannot be solved, the filter starts from the priors
 VAGUE = 0.1  # natural sizes: with masses known to 30 % the filter is soon sure of wrong ones
@@ -209,24 +211,39 @@ class KalmanEstimator(OnlineEstimator):
 
     def _keep(self, sample: Sample) -> Verdict:
         """Keep a sample of the first seconds; once they are full, begin where they end."""
-        early, f = self.early, self.filter
+        early = self.early
         if early.samples and sample.time - early.samples[-1].time > GAP:
             early.samples.clear()
         verdict: Verdict = "taken" if early.samples else "begun"
         early.samples.append(Sample(sample.time, dict(sample.values)))
         self.time = sample.time
-        if not early.is_full():
-            return verdict
+        if early.is_full():
+            self._open(may_wait=self._may_wait)
+        return verdict
+
+    def finish(self) -> Estimate:
+        """Use what is still held back, the first seconds too if no more came; the last estimate."""
+        estimate = super().finish()
+        kept = self.early.samples
+        if not kept or kept[-1].time - kept[0].time < SHORTEST_OPENING:
+            return estimate
+        self.early.seconds = MOST_OPENING  # there will be no more
+        self._open(may_wait=False)
+        return self.estimate
+
+    def _open(self, *, may_wait: bool) -> None:
+        """Begin at the end of the samples kept, or keep more."""
+        early, f = self.early, self.filter
         flight = recorded(early.samples, f.streams, self.channels.pushes)
         start = opened(
             self.system.model, self.parameters, flight, unknowns=self.unknowns, layout=f.layout
         )
         kept, early.samples = early.samples, None
-        is_vague = start is not None and self._may_wait and self._is_vague(start)
+        is_vague = start is not None and may_wait and self._is_vague(start)
         most = LONGEST_OPENING if is_vague else MOST_OPENING
         if (start is None or is_vague) and early.seconds < most and len(kept) < MOST:
             early.samples, early.seconds = kept, 2.0 * early.seconds
-            return verdict
+            return
         if start is not None:
             f.begin_at(start)
             for before in (s for s in kept if s.time <= start.time):
@@ -235,7 +252,6 @@ class KalmanEstimator(OnlineEstimator):
                 push = f.memory.push.copy()  # smoothing ends a little before the samples do
                 self.channels.read(late.values, push)
                 self._follow(late, push)
-        return verdict
 
     def _is_vague(self, start: Opened) -> bool:
         """Whether most masses, or any spring, are known so badly that slopes mislead."""

@@ -56,9 +56,9 @@ class Strangers:
 
     def look(self, names: Iterable[str]) -> None:
         """Take note of those that are new."""
-        present = set(names)
-        for name in present - self.familiar:
-            if len(self.told) < MOST:
+        present = dict.fromkeys(names)
+        for name in present:
+            if name not in self.familiar and len(self.told) < MOST:
                 self.add(name, present)
 
     def add(self, name: str, present: Collection[str] = ()) -> None:
