@@ -123,20 +123,19 @@ def track(
         model, source, free=free, fix=fix, prior=prior, tracking=tracking,
         connection=connection, state=state, files=(out, parquet),
     )  # fmt: skip
-    tracker, samples = request.tracker, request.samples
-    if not shared.json:
+    tracker, samples, quiet = request.tracker, request.samples, shared.json
+    if not quiet:
         _announce(tracker, source)
     tell_first_run(*KERNELS, takes="about half a minute")
     tracker.warm_up()
     latencies = Latencies()
-    with output(out, parquet, to_screen=shared.json) as told:
-        _follow(tracker, samples, told, latencies, every=tracking.every, quiet=shared.json)
+    with output(out, parquet, to_screen=quiet) as told:
+        _follow(tracker, samples, told, latencies, every=tracking.every, quiet=quiet)
         if state is not None:  # with what is held back: it goes on from there
             tracker.save(state)
         told.write(tracker.finish())
     written = [str(path) for path in (out, parquet, state) if path is not None]
-    n_lost = getattr(samples, "n_lost", 0)
-    _tell(tracker, latencies.as_dict(), n_lost, written, as_json=shared.json)
+    _tell(tracker, latencies.as_dict(), getattr(samples, "n_lost", 0), written, as_json=quiet)
     return 0 if tracker.health.sentence == "fine" else 1
 
 
