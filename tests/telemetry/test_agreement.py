@@ -101,3 +101,11 @@ def test_valves_open_and_shut_are_not_saturated():
     level = np.where((t % 2.0) < 1.0, 5.0, 0.0)
     flight = Telemetry.from_arrays(t, {f"{x.name}.force": level for x in model.thrusters})
     assert quality(flight).ok
+
+
+def test_absurd_numbers_are_no_reason_to_fail():
+    """What a damaged file may hold: finite, and beyond what can be multiplied."""
+    t, huge = np.arange(0.0, 10.0, 0.1), 1e300 * (-1.0) ** np.arange(100)
+    names = [f"base.attitude.{a}" for a in "xyzw"] + [f"base.rate.{a}" for a in "xyz"]
+    columns = dict.fromkeys([*names, "a.position", "a.velocity"], huge)
+    assert said(Telemetry.from_arrays(t, columns)) == []

@@ -11,7 +11,11 @@ from math import degrees
 
 import numpy as np
 
-from freefloat.model.rotations import conjugate, quaternion_product
+from freefloat.model.rotations import (
+    conjugate,
+    quaternion_product,
+    rotation_vector_from_quaternion,
+)
 from freefloat.telemetry.channel import Array
 from freefloat.telemetry.names import attitude_groups
 
@@ -61,6 +65,8 @@ def _compared(position: str, rate: str, went: Array, told: Array) -> Iterator[tu
     if len(went) < FEWEST or not np.all(np.isfinite([went, told])):
         return
     cross = told.T @ went
+    if not np.all(np.isfinite(cross)):
+        return
     # singular values: the axes of a gyro are its own, whichever way it is mounted
     both = float(cross[0, 0] if cross.size == 1 else np.linalg.norm(cross, "nuc"))
     squares = float(np.sum(told * told))
@@ -119,6 +125,8 @@ def _of_attitude(samples: Samples, names: list[str], rates: list[str]) -> tuple[
     q = np.column_stack([samples[n][1] for n in names])
     # stretches short enough that no turn is ambiguous: about a radian each
     whole = float(np.sum(np.linalg.norm(_turns(q), axis=1)))
+    if not np.isfinite(whole):  # numbers that are no attitudes
+        return np.zeros(0), np.zeros(0)
     instants = _instants(time, *(samples[n][0] for n in rates), most=max(STRETCHES, int(whole)))
     if not len(instants):
         return instants, instants
@@ -130,8 +138,4 @@ def _of_attitude(samples: Samples, names: list[str], rates: list[str]) -> tuple[
 
 def _turns(q: Array) -> Array:
     """Rotation vectors [rad] from each attitude to the next, in body axes, the shorter way."""
-    turn = quaternion_product(conjugate(q[:-1]), q[1:])
-    turn = np.where(turn[:, 3:] < 0.0, -turn, turn)
-    sine = np.linalg.norm(turn[:, :3], axis=1, keepdims=True)
-    angle = 2.0 * np.arctan2(sine, turn[:, 3:])
-    return turn[:, :3] * np.where(sine > 1e-12, angle / np.maximum(sine, 1e-12), 2.0)
+    return rotation_vector_from_quaternion(quaternion_product(conjugate(q[:-1]), q[1:]))

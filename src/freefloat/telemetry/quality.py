@@ -132,6 +132,7 @@ class Quality:
         return list(zip(*columns[:_ALWAYS], *found, strict=True))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # absurdly large values are findings too
 def quality(
     telemetry: Telemetry, model_limits: Mapping[str, tuple[float, float]] | None = None
 ) -> Quality:
@@ -156,11 +157,10 @@ def quality(
             columns = continuous(rows).T if time.size else rows.T
             samples |= {name: (time, column) for name, column in zip(names, columns, strict=True)}
     channels: dict[str, ChannelQuality] = {}
-    with np.errstate(over="ignore", invalid="ignore"):  # absurdly large values are findings too
-        for name, channel in telemetry.channels.items():
-            limits = _limits(name, model_limits or {})
-            channels[name] = _channel(channel, *samples[name], limits=limits)
-        findings = [Finding(name, text, True) for name, text in disagreements(samples)]
+    for name, channel in telemetry.channels.items():
+        limits = _limits(name, model_limits or {})
+        channels[name] = _channel(channel, *samples[name], limits=limits)
+    findings = [Finding(name, text, True) for name, text in disagreements(samples)]
     findings += [f for channel in channels.values() for f in _channel_findings(channel)]
     findings += [f for attitude in attitudes.values() for f in _attitude_findings(attitude)]
     findings.sort(key=lambda finding: not finding.is_fault)

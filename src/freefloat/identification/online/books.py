@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +17,7 @@ from freefloat.telemetry.channels import Telemetry
 MOST_EVENTS = 1000
 
 
-class Books:
+class Books(ABC):
     """The accounts of an estimator; `channels` and `model` are its own."""
 
     model: Model
@@ -58,13 +59,13 @@ class Books:
         found = [name for name, n in self.lacking.items() if n > often]
         return tuple(sorted(found, key=lambda name: -self.lacking[name]))
 
+    @abstractmethod
     def _misfit(self) -> tuple[float, int]:
         """Chi-square of the residuals, and their number."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _concerns(self) -> tuple[str, ...]:
         """What is to be said against the channels themselves."""
-        raise NotImplementedError
 
     def _counted(self) -> Health:
         """What became of the samples so far: made for every sample, so as fast as can be."""

@@ -27,7 +27,7 @@ def row_less(F, table, i, k):
 
 @inlined
 def wide_cholesky(K):
-    """The same where rows are filled up to fours: each is done once, from all rows before."""
+    """`cholesky` where rows are filled up to fours: each is done once, from all rows before."""
     N, width = K.shape
     least = 1e300
     for i in range(N):
