@@ -10,6 +10,7 @@ from live_flights import EIGHT, clean_flight, noisy, steady_flight, truth, wante
 
 import freefloat as ff
 from freefloat.errors import IdentificationError
+from freefloat.excitation.commands import Pulses
 from freefloat.telemetry.stream import Sample
 
 PLANE, SPACE = "planar-capture", "spatial-capture"
@@ -96,19 +97,49 @@ def test_a_role_that_is_none_is_refused():
         ff.OnlineEstimator(odd, ff.Parameters(odd).free("bus.mass"))
 
 
-@pytest.mark.parametrize("name", [PLANE, SPACE])
-@pytest.mark.parametrize("kind", [steady_flight, clean_flight])
-def test_sensors_without_noise_do_not_make_it_too_sure(name, kind):
-    flight = kind(name)
+def pulsed_flight(name: str, seed: int, rate: float) -> ff.Telemetry:
+    """Another motion than the studies have, with pulses of any size; exact, at `rate` [Hz]."""
+    model, rng = ff.load_model(name), np.random.default_rng(seed)
+    plan = ff.default_plan(model, seed=seed)
+    starts = np.arange(rng.uniform(0.0, 3.0), plan.duration - 2.0, 4.0)
+    thrusts = {
+        t.name: Pulses(tuple((float(round(s, 1)), 1.3, rng.uniform(1.0, 8.0)) for s in starts))
+        for t in model.thrusters
+    }
+    start = ff.Start(velocity=(0.1, 0.2, 0.0), rate=(0.0, 0.0, rng.uniform(-0.2, 0.2)))
+    exact = tuple(replace(sensor, noise=0.0, rate=rate) for sensor in model.sensors)
+    return ff.simulate(model, replace(plan, thrusts=thrusts, start=start), sensors=exact)
+
+
+def exact_estimate(name: str, flight: ff.Telemetry) -> tuple[ff.OnlineEstimator, np.ndarray, float]:
+    """The estimator after a flight without noise, errors in deviations, largest relative error."""
     tracker = ff.OnlineEstimator(
         ff.load_model(name), wanted(name), like=flight, noise=dict.fromkeys(flight.names, 0.0)
     )
     e = tracker.run(flight)
-    z = np.abs(e.values - truth(name)) / e.std
-    # what integration leaves is no noise: the floor is where the worst of 20 is at about one
-    assert e.health.sentence == "fine" and np.max(z) < 2.0
-    assert np.max(np.abs(e.values - truth(name)) / e.unknowns.sizes[-len(z) :]) < 1e-4
-    assert "stated (almost) as none" in " ".join(tracker.notes)
+    error = np.abs(e.values - truth(name))
+    return tracker, error / e.std, float(np.max(error / e.unknowns.sizes[-len(error) :]))
+
+
+@pytest.mark.parametrize("name", [PLANE, SPACE])
+@pytest.mark.parametrize("kind", [steady_flight, clean_flight])
+def test_sensors_without_noise_do_not_make_it_too_sure(name, kind):
+    tracker, z, relative = exact_estimate(name, kind(name))
+    # the error of integration is no noise: its estimate is on the safe side, so z is below one
+    assert tracker.health.sentence == "fine" and np.max(z) < 2.0
+    assert relative < 1e-6  # of the natural sizes, at 10 Hz
+    assert "stated as (almost) none" in " ".join(tracker.notes)
+
+
+@pytest.mark.parametrize("rate", [5.0, 10.0, 25.0])
+@pytest.mark.parametrize("name", [PLANE, SPACE])
+def test_nor_on_motions_that_nobody_prepared(name, rate):
+    squares = []
+    for seed in (10, 11):
+        tracker, z, relative = exact_estimate(name, pulsed_flight(name, seed, rate))
+        assert tracker.health.sentence == "fine" and relative < 1e-4
+        squares.append(np.mean(z**2))
+    assert np.mean(squares) < 1.5**2  # errors of integration repeat: z need not scatter like noise
 
 
 def test_residuals_that_are_too_large_widen_the_intervals():

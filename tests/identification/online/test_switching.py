@@ -127,3 +127,26 @@ def test_noisy_thrust_readings_are_not_called_fine():
     noisy = {f"{t.name}.force": 0.05 for t in model.thrusters}
     tracker = ff.OnlineEstimator(model, wanted(PLANE), noise=noisy)
     assert "noise of thrust readings" in tracker.health.sentence
+
+
+def test_inputs_told_often_do_not_crowd_out_the_first_samples():
+    """Levels told a hundred times a sample: the first samples are taken again all the same."""
+    seen = flight(PLANE, 0)
+    names = [name for name in seen.names if name.endswith(".force")]
+    trackers = [ff.OnlineEstimator(ff.load_model(PLANE), wanted(PLANE), like=seen) for _ in "ab"]
+    settled = [0.0, 0.0]
+    for sample in seen:
+        for k, tracker in enumerate(trackers):
+            tracker.update(sample)
+            is_waiting = tracker.early.snapshot is not None and not tracker.early.probation
+            settled[k] = sample.time if is_waiting else settled[k]
+        levels = {name: sample.values[name] for name in names}
+        for n in range(1, 100):
+            trackers[1].update({"time": sample.time + 1e-3 * n, **levels})
+        if sample.time > 20.0:
+            break
+    assert settled[0] == settled[1] < 15.0
+    plain, often = (tracker.estimate for tracker in trackers)
+    assert trackers[1].counts["told"] > 5000
+    # the same but for rounding, which the weights of a noisy start enlarge
+    np.testing.assert_allclose(often.values, plain.values, atol=1e-6 * np.max(plain.std))

@@ -28,10 +28,9 @@ JOINT_KINDS = {
     "motor_encoder": "motor_position", "motor_rate": "motor_velocity",
 }  # fmt: skip
 DOUBTFUL = 6  # channels that lack: more than a sensor or a joint
-# The least noise that readings count with [rad/s, rad, m/s; joints: rad or m, per second]. Below
-# it the error of integrating between samples rules, which weights do not know: at 10 Hz, on the
-# excited flights of paper 001, exact readings counted so leave errors of one deviation.
-QUIETEST = {"rate": 5e-7, "attitude": 1e-6, "velocity": 5e-5, "joint": 5e-7, "joint rate": 2.5e-6}
+# theory: half the digits of a double, per unit of a reading (rad, rad/s, m, m/s). Rows are
+# differences of momenta, which lose the other half; finer readings could not be told apart.
+FINEST = float(np.sqrt(np.finfo(float).eps))
 
 
 @dataclass(frozen=True)
@@ -95,9 +94,9 @@ class Channels:
             for name, _ in optional
             if name not in present
         )
-        sigma, quiet = _sigma(system, wanted, noise)
-        if quiet:
-            notes = (*notes, _too_quiet(quiet))
+        sigma, exact = _sigma(system, wanted, noise)
+        if exact:
+            notes = (*notes, _exact_note(exact))
         names = tuple(name for name, _ in wanted)
         thrusters = {f"{t.name}.force": k for k, t in enumerate(system.model.thrusters)}
         parts = [f"base.{kind}.{axis}" for kind in ("torque", "force") for axis in XYZ]
@@ -176,40 +175,32 @@ def _source(name: str, place: int) -> slice | int:
 def _sigma(
     system: System, wanted: Sequence[tuple[str, int]], noise: Mapping[str, float]
 ) -> tuple[Array, list[str]]:
-    """Deviations by source of error, and the channels that claim to have less noise than counts."""
+    """Deviations by source of error, and the channels that are said to be (almost) exact."""
     sigma = np.zeros(9 + 2 * system.n_coordinates)
-    unknown, quiet = [], []
+    unknown, exact = [], []
     for name, place in wanted:
         source = _source(name, place)
         size = noise.get(name, noise.get("base.attitude", -1.0) if 3 <= place < 7 else -1.0)
         if not 0.0 <= size < np.inf:
             unknown.append(name)
-        least = _least(place, system.n_coordinates)
-        if size < least:
-            quiet.append(name)
-        sigma[source] = max(size, least)
+        if size < FINEST:
+            exact.append(name)
+        sigma[source] = max(size, FINEST)
     if unknown:
         shown = ", ".join(unknown[:4]) + (" ..." if len(unknown) > 4 else "")
         raise IdentificationError(
             f"the noise of {shown} is not known; give noise={{channel: deviation}}, or a [[sensor]]"
             " with its noise in the model file"
         )
-    return sigma, quiet
+    return sigma, exact
 
 
-def _least(place: int, n_coordinates: int) -> float:
-    """The least noise that the reading at a place of the vector counts with."""
-    if place < 10:
-        return QUIETEST["rate" if place < 3 else "attitude" if place < 7 else "velocity"]
-    return QUIETEST["joint" if place < 10 + n_coordinates else "joint rate"]
-
-
-def _too_quiet(names: Sequence[str]) -> str:
-    """What is said of channels that claim less noise than they count with."""
+def _exact_note(names: Sequence[str]) -> str:
+    """What is said of channels without noise."""
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     return (
-        f"noise of {shown} stated (almost) as none: counted as what integration between samples"
-        " leaves, so deviations are of that"
+        f"noise of {shown} stated as (almost) none: deviations are those of rounding and of"
+        " integrating between samples"
     )
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from freefloat.identification.online.sample import Taken
 
 MOST = 600  # samples that are kept; after so many without a clear estimate, none
+MOST_INPUTS = 100 * MOST  # the same of inputs told between samples: memory is bounded
 FEW = 3  # outliers that any start may have; and one in twenty samples
 AGREEING = 2.0  # chi-square per row of samples that agree with each other
 PATIENCE = 200  # samples after which it is the model or the noise that is wrong, not the samples
@@ -53,30 +54,40 @@ class Early:
         self.snapshot: Memory | None = _copied(memory)
         # time, flags, and the arrays of KEPT
         self.entries: list[tuple[Any, ...]] = []
+        self.n_samples = 0  # of the entries; the others are inputs told between samples
         self.probation = 0  # samples for which a settled filter may still turn out to be misled
 
     def begin(self, memory: Memory) -> None:
         """Keep samples again, from here on."""
-        self.snapshot, self.entries, self.probation = _copied(memory), [], 0
+        self._drop(_copied(memory))
 
     def note(self, time: float, taken: Taken, sigma: Array, *, is_sample: bool) -> None:
         """Keep one: a sample, or inputs alone."""
         if self.snapshot is None:
             return
         if self.probation:
-            self.probation -= 1
+            self.probation -= is_sample
             if not self.probation:
                 self.end()
             return
         flags = 2.0 * is_sample + taken.has_wrench
-        now = (taken.vector, taken.levels, taken.wrench, sigma)
-        self.entries.append((time, flags, *(array.copy() for array in now)))
-        if len(self.entries) > MOST:
+        read = (taken.vector.copy(), sigma.copy())
+        if not is_sample and self.entries:  # nobody reads these of inputs alone
+            read = (self.entries[-1][2], self.entries[-1][5])
+        inputs = (taken.levels.copy(), taken.wrench.copy())
+        self.entries.append((time, flags, read[0], *inputs, read[1]))
+        self.n_samples += is_sample
+        if self.n_samples > MOST or len(self.entries) > MOST_INPUTS:
             self.end()
 
     def end(self) -> None:
         """Keep no more."""
-        self.snapshot, self.entries, self.probation = None, [], 0
+        self._drop(None)
+
+    def _drop(self, snapshot: Memory | None, probation: int = 0) -> None:
+        """Forget what was kept; go on from a snapshot."""
+        self.snapshot, self.probation = snapshot, probation
+        self.entries, self.n_samples = [], 0
 
     def is_ready(self, memory: Memory) -> bool:
         """Whether the kept samples can be taken again: the estimate is clear of noise."""
@@ -87,7 +98,7 @@ class Early:
         """Back to where it began: what came since contradicts itself."""
         assert self.snapshot is not None
         _put_back(self.snapshot, memory, ())
-        self.entries, self.probation = [], 0
+        self._drop(self.snapshot)
 
     def replay(self, problem: Problem, memory: Memory, scratch: Scratch) -> int | None:
         """Take all that was kept again, with weights of the estimate, and outliers left out.
@@ -112,12 +123,12 @@ class Early:
             self._take_all(ungated, memory, scratch, WEIGHTS)
         rows = memory.counts[N_ROWS] - self.snapshot.counts[N_ROWS]
         chi2 = memory.numbers[CHI2] - self.snapshot.numbers[CHI2]
-        if len(entries) < PATIENCE and chi2 > AGREEING * max(rows - len(memory.x), 1):
+        if self.n_samples < PATIENCE and chi2 > AGREEING * max(rows - len(memory.x), 1):
             self.entries = entries
             self._take_all(steady, memory, scratch, ())
             memory.numbers[SETTLED] = 0.0
             return None
-        self.entries, self.probation = [], PROBATION
+        self._drop(self.snapshot, PROBATION)
         return n_out
 
     def _leave_out(
@@ -131,7 +142,7 @@ class Early:
     ) -> int:
         """Take all again, and again without the worst, until no outlier is left; how many."""
         n_out = 0
-        most = FEW + len(self.entries) // 20 if problem.gates[0] > 0.0 else 0
+        most = FEW + self.n_samples // 20 if problem.gates[0] > 0.0 else 0
         self._take_all(ungated, memory, scratch, kept)
         while n_out < most and (worst := self._worst(problem, ungated, memory)) is not None:
             time, flags, *arrays = self.entries[worst]
@@ -212,6 +223,7 @@ class Early:
         kept = [arrays[f"kept.{n}"] for n in KEPT]
         self.probation = int(arrays["kept.probation"])
         self.entries = [(float(t), float(f), *rest) for t, f, *rest in zip(*kept, strict=True)]
+        self.n_samples = sum(entry[1] >= 2.0 for entry in self.entries)
 
 
 def _copied(memory: Memory) -> Memory:

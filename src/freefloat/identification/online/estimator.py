@@ -351,7 +351,7 @@ class OnlineEstimator(Books):
         leave_out(m, list(nuisance))
         start(m, self.unknowns, nuisance)
         m.counts[HISTORY] = m.counts[N_WRENCH] = 0
-        m.level_moments[:] = m.wrench_moments[:] = m.detour[:] = m.unsure[:] = 0.0
+        m.level_moments[:] = m.wrench_moments[:] = m.detour[:] = m.unsure[:] = m.slip[:] = 0.0
         if not m.numbers[SETTLED]:
             self.early.begin(m)  # what was kept belongs to another segment
 

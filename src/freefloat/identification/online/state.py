@@ -20,7 +20,7 @@ from freefloat.telemetry.stream import Sample
 if TYPE_CHECKING:
     from freefloat.identification.online.estimator import OnlineEstimator
 
-FORMAT = 2
+FORMAT = 3
 MOST_BYTES = 50_000_000
 TAKEN = ("vector", "levels", "wrench")
 

@@ -1,9 +1,10 @@
 """Known forces between samples: moments over time, whatever the rate at which they are told.
 
 A thruster's level is held until it is told anew; a commanded wrench runs smoothly between its
-samples (a cubic through the last four). Moments are integrals of level times s^0 ... s^3, with s
-counted from the last sample that was used, so that products with anything that moves smoothly
-(the direction of a thruster, the lever arm of a force) integrate exactly to third order.
+samples (a cubic through the last four). Moments are integrals of level times s^0 ... s^3 (s^4 for
+thrusters), with s counted from the last sample that was used, so that products with anything that
+moves smoothly (the direction of a thruster, the lever arm of a force) integrate exactly to third
+order.
 """
 
 from __future__ import annotations
@@ -38,17 +39,19 @@ def add_level(moments, level, a, b):
     """A level held from s = a to b."""
     if level != 0.0:
         pa, pb = a, b
-        for i in range(4):
+        for i in range(5):
             moments[i] += level * (pb - pa) / (i + 1.0)
             pa, pb = pa * a, pb * b
 
 
 @inlined
-def add_wrench(history, first, moments, origin, a, b):
+def add_wrench(history, first, moments, slip, origin, a, b):
     """The wrench between its last two samples, at s = a and b: a cubic through the last ones.
 
-    history (4, 7): time, torque, force; the newest last, from row `first` on.
+    history (4, 7): time, torque, force; the newest last, from row `first` on. slip (6): added to by
+    what leaving out the oldest of them would change, which bounds the error of the integral.
     """
+    oldest = 0.0
     for n in range(4):
         node, weight = NODES[n], WEIGHTS[n]
         s = a + (b - a) * node
@@ -59,11 +62,22 @@ def add_wrench(history, first, moments, origin, a, b):
             for i in range(first, 4):
                 if i != j:
                     part *= (t - history[i, 0]) / (history[j, 0] - history[i, 0])
+            if j == first:
+                oldest += part
             size = part
             for k in range(4):
                 for axis in range(6):
                     moments[axis, k] += size * history[j, 1 + axis]
                 size *= s
+    for axis in range(1, 7):
+        foretold = 0.0  # the oldest, by the polynomial through the others
+        for j in range(first + 1, 4):
+            part = history[j, axis]
+            for i in range(first + 1, 4):
+                if i != j:
+                    part *= (history[first, 0] - history[i, 0]) / (history[j, 0] - history[i, 0])
+            foretold += part
+        slip[axis - 1] += abs(oldest * (history[first, axis] - foretold))
 
 
 @inlined

@@ -57,6 +57,7 @@ class Memory(NamedTuple):
     positions: np.ndarray  # (4, 3)
     axes: np.ndarray  # (4, 9)
     velocity: np.ndarray  # (3,) of the last sample; `velocities` are without kinks
+    rate: np.ndarray  # (3,) of the last sample, root axes
     shift: np.ndarray  # (3,) the segment's first velocity
     impulse: np.ndarray  # (3,)
     momentum: np.ndarray  # (3,) linear, at the last sample, by the weights' parameters
@@ -64,8 +65,9 @@ class Memory(NamedTuple):
     detour: np.ndarray  # (3,) see `switch`
     kink: np.ndarray  # (3,)
     unsure: np.ndarray  # (6,) variance of impulse and angular impulse, see `integrate_inputs`
+    slip: np.ndarray  # (6,) error of integrating the wrench since the last sample: torque, force
     levels: np.ndarray  # (thrusters,)
-    level_moments: np.ndarray  # (thrusters, 4)
+    level_moments: np.ndarray  # (thrusters, 5)
     wrench: np.ndarray  # (4, 7)
     wrench_moments: np.ndarray  # (6, 4)
     columns: np.ndarray  # (6, unknowns + 1) of the last sample
@@ -122,6 +124,8 @@ class Scratch(NamedTuple):
     axes: np.ndarray
     coefficients: np.ndarray
     gain: np.ndarray  # (12,) dr, impulse, angular impulse, linear momentum
+    other: np.ndarray  # (6,) impulse and angular impulse of thrusters by another rule
+    unsure: np.ndarray  # (6,) as in Memory, with the error of integrating thrust and wrench
     lag: np.ndarray  # (3,) force times the time since the last sample, over the interval [N s2]
     after: np.ndarray  # (3,) impulse so far
     rows: np.ndarray
@@ -160,10 +164,11 @@ def new_memory(problem: Problem) -> Memory:
     return Memory(
         counts=np.zeros(8, dtype=np.int64), numbers=np.zeros(10), times=np.zeros(4),
         velocities=np.zeros((4, 3)), positions=np.zeros((4, 3)), axes=np.zeros((4, 9)),
-        velocity=np.zeros(3), shift=np.zeros(3),
+        velocity=np.zeros(3), rate=np.zeros(3), shift=np.zeros(3),
         impulse=np.zeros(3), momentum=np.zeros(3), inertia=np.zeros(10),
-        detour=np.zeros(3), kink=np.zeros(3), unsure=np.zeros(6), levels=np.zeros(k),
-        level_moments=np.zeros((k, 4)), wrench=np.zeros((4, 7)), wrench_moments=np.zeros((6, 4)),
+        detour=np.zeros(3), kink=np.zeros(3), unsure=np.zeros(6), slip=np.zeros(6),
+        levels=np.zeros(k),
+        level_moments=np.zeros((k, 5)), wrench=np.zeros((4, 7)), wrench_moments=np.zeros((6, 4)),
         columns=np.zeros((6, n + 1)), firsts=np.zeros((4, n)), probe=np.zeros((6, n + 1)),
         probe_velocity=np.zeros(3),
         slopes=np.zeros((sources, 6)), moments=np.zeros((sources, 3)),
@@ -195,8 +200,9 @@ def new_scratch(problem: Problem, memory: Memory) -> Scratch:
         ends=np.zeros(tall),
         starts=np.zeros(tall), times=np.zeros(4), velocities=np.zeros((4, 3)),
         positions=np.zeros((4, 3)), axes=np.zeros((4, 9)), coefficients=np.zeros((4, 4)),
-        gain=np.zeros(12), lag=np.zeros(3), after=np.zeros(3), rows=np.zeros((m, N + 1)),
-        probe_rows=np.zeros((m, N + 1)), plain=np.zeros((2, m, N + 1)), turned=np.zeros(ROOM),
+        gain=np.zeros(12), other=np.zeros(6), unsure=np.zeros(6), lag=np.zeros(3),
+        after=np.zeros(3), rows=np.zeros((m, N + 1)), probe_rows=np.zeros((m, N + 1)),
+        plain=np.zeros((2, m, N + 1)), turned=np.zeros(ROOM),
         own=np.zeros((6, 6)), shared=np.zeros((6, 6)), C=np.zeros((m, m)), X=np.zeros((m, m)),
         G=np.zeros((m, m)), D=np.zeros((m, m)), E=np.zeros((m, m)), F=np.zeros((m, m)),
         H=np.zeros((m, m)), past=np.zeros((m, N + 1)),

@@ -33,27 +33,34 @@ def is_spike(problem, m, t, s):
     t0, t1 = m.trend[2], m.trend[3]
     ahead = t - t1
     is_foretold = known >= 2.0 and 0.0 < ahead <= 3.0 * (t1 - t0)
-    worst = 0.0
+    worst, steps = 0.0, 1.0
     if is_foretold:
+        steps = ahead / (t1 - t0)
         for i in range(s.shape[0]):
-            line = m.recent[1, i] + (m.recent[1, i] - m.recent[0, i]) * ahead / (t1 - t0)
             noise = NOISE * noise_of(problem, i)
             usual = max(m.wobble[i], noise)
             limit = MANY * usual if known >= FRESH else max(MANY * usual, FAR * noise)
-            limit *= max(1.0, (ahead / (t1 - t0)) ** 2)  # curvature grows with the square of time
             if limit > 0.0:
-                worst = max(worst, abs(s[i] - line) / limit)
+                worst = max(worst, miss(m, s, i, steps) / limit)
     if worst > 1.0:
         m.trend[1] += 1.0
         if m.trend[1] < IN_A_ROW:
             return True
-        known = 0.0
-        is_foretold = False
+        known = 0.0  # they move like that: no spikes, and the next miss as large is none either
     m.trend[1] = 0.0
     for i in range(s.shape[0]):
         if is_foretold:
-            line = m.recent[1, i] + (m.recent[1, i] - m.recent[0, i]) * ahead / (t1 - t0)
-            m.wobble[i] = max(0.97 * m.wobble[i], abs(s[i] - line))
+            m.wobble[i] = max(0.97 * m.wobble[i], miss(m, s, i, steps))
         m.recent[0, i], m.recent[1, i] = m.recent[1, i], s[i]
     m.trend[0], m.trend[2], m.trend[3] = known + 1.0, t1, t
     return False
+
+
+@inlined
+def miss(m, s, i, steps):
+    """How far reading i is off the line through its last two, per square of the steps since then.
+
+    Curvature makes it grow with the square of time.
+    """
+    line = m.recent[1, i] + (m.recent[1, i] - m.recent[0, i]) * steps
+    return abs(s[i] - line) / max(1.0, steps * steps)

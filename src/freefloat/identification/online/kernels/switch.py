@@ -46,7 +46,8 @@ def integrate_inputs(problem, m, t, levels, wrench, has_wrench):
         if is_begun and m.counts[N_WRENCH] > 1:
             first = 4 - m.counts[N_WRENCH]
             start = m.wrench[2, 0] - origin
-            add_wrench(m.wrench, first, m.wrench_moments, origin, max(start, 0.0), t - origin)
+            a, b = max(start, 0.0), t - origin
+            add_wrench(m.wrench, first, m.wrench_moments, m.slip, origin, a, b)
     m.numbers[INPUT_TIME] = t
 
 

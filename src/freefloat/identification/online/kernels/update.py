@@ -70,6 +70,8 @@ LONG = 10.0  # usual steps without a sample after which momentum is found anew, 
 # The part of the information that is noise moves by one in so many samples: it is found anew with
 # every sample of the first FRESH, and with every SELDOM-th later, when it has moved by 3 % at most.
 FRESH, SELDOM = 128, 4
+# theory: of a row's own variance; it would take the inverse in samples to add up to as much
+NEGLIGIBLE = 1e-8
 STILL = 5.0  # standard deviations of its rate within which a joint rests
 
 
@@ -90,7 +92,9 @@ def keep(m, k, t):
         m.impulse[axis] += k.gain[3 + axis]
         m.momentum[axis] = k.gain[9 + axis]
         m.probe_velocity[axis] = k.probe_velocity[axis]
+        m.rate[axis] = k.sample[axis]
         m.detour[axis] = m.unsure[axis] = m.unsure[3 + axis] = 0.0
+        m.slip[axis] = m.slip[3 + axis] = 0.0
     for n in range(10):
         m.inertia[n] = k.w.L[0, C + n]
     for axis in range(9):
@@ -106,7 +110,7 @@ def keep(m, k, t):
         for axis in range(3):
             m.moments[n, axis] = k.moments[n, axis]
     for n in range(m.level_moments.shape[0]):
-        for i in range(4):
+        for i in range(5):
             m.level_moments[n, i] = 0.0
     for n in range(6):
         for i in range(4):
@@ -127,8 +131,9 @@ def age(problem, m, k, seconds):
     nn, has_wandered = problem.n_nuisance, False
     for i in range(m.x.shape[0]):
         variance = problem.walk[i] * seconds
-        if i < nn:  # an impulse that is not known for sure stays in the momentum
-            variance += m.unsure[i] / (problem.momentum_size * problem.momentum_size)
+        if i < nn and k.unsure[i] > NEGLIGIBLE * k.own[i, i]:
+            # an impulse that is not known for sure stays in the momentum
+            variance += k.unsure[i] / (problem.momentum_size * problem.momentum_size)
         if variance > 0.0:
             has_wandered = True
             for j in range(m.x.shape[0]):
