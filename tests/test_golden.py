@@ -24,11 +24,16 @@ FOLDER = ROOT / "tests" / "golden"
 KEPT = read_records(FOLDER)
 CASES = {case.name: case for case in golden_cases.all_cases()}
 
-# On one machine with one set of libraries results are the same to the last bit (`compare` without
-# a tolerance checks that); another processor or BLAS adds in another order.
-ROUNDING = 1e-9
-CONVERGED = 1e-5
-ITERATIVE = ("*/output_error/*", "*/kalman", "design/*", "validate/*/fit")
+# On one machine with one set of libraries results are the same to the last bit, and `compare`
+# without a tolerance checks that. Another processor or BLAS adds in another order: with OpenBLAS
+# held to SSE and NumPy without AVX, numbers moved by at most 1.1e-8 of their magnitude or standard
+# deviation, whichever is larger (angular and modified-rls-force, whose data hardly show some
+# parameters); most moved by less than 1e-10. A mistake in an equation moves them by far more.
+ROUNDING = 1e-7
+# A search stops once its step is small, not zero: with another rounding it may take one step more
+# or less. It moved by 1e-10 where it took the same steps; 1e-6 of a deviation is nobody's concern.
+CONVERGED = 1e-6
+ITERATIVE = ("*/output_error/*", "*/kalman", "validate/*")
 
 
 def tolerance_of(case: str) -> float:
@@ -115,9 +120,8 @@ def test_records_keep_every_bit(tmp_path):
         "status": "A sentence.",
     }
     record = record_of(content)
-    assert record["numbers"]["parts/bus/mass"] == 0.1 + 0.2 and record["words"] == {
-        "status": "A sentence."
-    }
+    assert record["numbers"]["parts/bus/mass"] == 0.1 + 0.2
+    assert record["words"] == {"status": "A sentence."}
     path = file_of(tmp_path, "a/case")
     write_record(path, "a/case", record)
     assert read_records(tmp_path) == {"a/case": json.loads(json.dumps(record))}

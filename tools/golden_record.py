@@ -59,8 +59,8 @@ def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
             elif key not in LEFT_OUT:
                 yield from _leaves(f"{path}{key}/", item)
     elif isinstance(value, Sequence) and not isinstance(value, str):
-        numbers = [*_numbers(value)]
-        if value and len(numbers) == _count(value):
+        if value and _is_array(value):
+            numbers = [*_numbers(value)]
             yield path[:-1], summary(numbers) if len(numbers) > LONGEST else _plain(value)
             return
         by, keys = _keys(value)
@@ -92,11 +92,11 @@ def _numbers(value: Any) -> Iterator[float]:
         yield math.nan if value is None else value
 
 
-def _count(value: Any) -> int:
-    """How many leaves nested lists have; tables count as one that is no number."""
+def _is_array(value: Any) -> bool:
+    """Whether nested lists hold numbers and nothing else."""
     if isinstance(value, list | tuple):
-        return sum(map(_count, value))
-    return 2 if isinstance(value, Mapping) else 1
+        return all(map(_is_array, value))
+    return value is None or isinstance(value, int | float)
 
 
 def summary(numbers: Sequence[float]) -> Table:
