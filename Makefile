@@ -31,7 +31,7 @@ define install
 	@touch $@
 endef
 
-.PHONY: help demo test test-full credibility docs lint types bench bench-peers clean distclean
+.PHONY: help demo test test-full golden credibility docs lint types bench bench-peers clean distclean
 
 help: ## print this list
 	@echo "make targets (each sets itself up):"
@@ -78,6 +78,10 @@ test: $(DEV) ## lint, types and the test suite
 
 test-full: $(DEV) ## the test suite with the long versions
 	@FREEFLOAT_MUTANTS=10000 $(PYTEST) -m ""
+
+golden: $(DEV) ## write tests/golden anew, after a change that is meant to change results
+	@$(BIN)/python tools/golden.py make --out tests/golden --cases tests/golden/cases.txt --again
+	@git --no-pager diff --stat -- tests/golden || true
 
 credibility: $(DEV) ## CREDIBILITY.md from the last run of test or test-full
 	@[ -e build/promises.json ] || $(PYTEST)
