@@ -98,8 +98,11 @@ def make(piece: Piece, root: Path, *, is_quick: bool = False) -> tuple[store.Res
             raise ValueError(f"exit code {ended}, no result ({error})\n{told}") from error
         if not any(content.values()):
             raise ValueError(f"exit code {ended}, an empty result\n{told}")
-    line = piece.line(is_quick=is_quick)
-    return store.Result(piece.name, line, is_quick, seconds, fingerprint, content), ended
+    result = store.Result(
+        piece=piece.name, command=piece.line(is_quick=is_quick), is_quick=is_quick,
+        seconds=seconds, fingerprint=fingerprint, content=content,
+    )  # fmt: skip
+    return result, ended
 
 
 def _run(words: list[str], piece: Piece, root: Path, *, is_quick: bool) -> tuple[int, str]:

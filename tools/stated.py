@@ -35,7 +35,8 @@ LOOKS_MEASURED = re.compile(
 # What is no claim: code, mathematics, headings, addresses, comments, and references to places.
 NO_CLAIM = re.compile(
     r"^(```|~~~).*?^\1|(?<=\n\n)(?: {4}[^\n]*\n)+|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|"
-    r"^#+ .*?$|\]\([^)]*\)|<!--.*?-->|\b(?:[Ee]qs?\.?|[Ss]ections?|Tables?|Figures?|Python|papers?)\s+[\d.]+"
+    r"^#+ .*?$|\]\([^)]*\)|<!--.*?-->|"
+    r"\b(?:[Ee]qs?\.?|[Ss]ections?|Tables?|Figures?|Python|papers?)\s+[\d.]+"
     r"(?:(?:,| and| to|-)\s*\d+)*",
     re.MULTILINE | re.DOTALL,
 )

@@ -17,18 +17,18 @@ WIDTH = 120  # what fits in a line stays in one
 PACKAGES = ("numpy", "scipy", "numba", "freefloat")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Result:
     """What a piece gave: its content, and where that came from."""
 
     piece: str
     command: str
     is_quick: bool
+    made: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
     seconds: dict[str, float]
+    versions: dict[str, str] = field(default_factory=lambda: find_versions())
     fingerprint: str
     content: dict[str, Any]
-    made: str = field(default_factory=lambda: datetime.now(UTC).date().isoformat())
-    versions: dict[str, str] = field(default_factory=lambda: find_versions())
 
 
 @dataclass(frozen=True)
