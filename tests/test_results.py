@@ -162,13 +162,16 @@ def test_figures_take_what_they_say():
 
     assert text(quantity="v [1]") == "-2"  # brackets are brackets
     assert [text(take=take) for take in ("max", "min", "median", "largest", "count")] == [
-        "1", "-2", "0.5", "-2", "3",
+        "1", "-2", "0.5", "2", "3",
     ]  # fmt: skip
     assert text(quantity="v [2]", find=r"of (\d+)", sign=True) == "+2"
     assert text(quantity="v [0]", times=1e3, places=0) == "500"
     for said in ({}, {"quantity": "none"}):
         with pytest.raises(NoFigure):
             text(**said)
+    with pytest.raises(NoFigure, match="short version"):
+        quick = dataclasses.replace(stock["p"], is_quick=True)
+        text_of(Figure("f", "p", take="count"), {"p": quick})
     rows[0]["ours"] = None  # a search that never ends is not left out of the largest
     with pytest.raises(NoFigure, match="no number"):
         text(take="max")
@@ -177,6 +180,8 @@ def test_figures_take_what_they_say():
 def test_digits_are_those_that_count():
     printed = [in_print(v, Figure("f", "p", digits=2)) for v in (9.96, 0.0999, 0.0, 1234.0, 3e-5)]
     assert printed == ["10", "0.10", "0", "1200", "3e-05"]
+    assert in_print(0.0121, Figure("f", "p", digits=2, up=True)) == "0.013"  # a bound
+    assert in_print(-1.1, Figure("f", "p", places=0, up=True)) == "-2"
 
 
 def test_figures_of_documents_are_all_well_formed():

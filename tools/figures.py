@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_HALF_EVEN, ROUND_UP, Decimal
 from fnmatch import fnmatchcase
 from pathlib import Path
 from statistics import median
@@ -22,7 +22,7 @@ TAKES: Mapping[str, Callable[[Sequence[float]], float]] = {
     "max": max,
     "min": min,
     "median": median,
-    "largest": lambda values: max(values, key=abs),
+    "largest": lambda values: max(map(abs, values)),
     "sum": sum,
 }
 SMALL = Decimal("1e-4")  # below, powers of ten are easier to read
@@ -37,7 +37,8 @@ class Figure:
     """How a figure is taken from the store.
 
     of: which number of a row, ours, paper or times_ours; find: a pattern whose group is the number
-    in what a row says in words; times: a factor for another unit; sign: + where not negative.
+    in what a row says in words; times: a factor for another unit; sign: with + where it is not
+    negative; up: rounded away from zero, as a bound must be.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Figure:
     digits: int = 0
     places: int | None = None
     sign: bool = False
+    up: bool = False
 
 
 def load_figures(path: Path) -> dict[str, Figure]:
@@ -70,6 +72,8 @@ def text_of(figure: Figure, results: Mapping[str, Result]) -> str:
     result = results.get(figure.piece)
     if result is None:
         raise NoFigure(f"{figure.name}: {figure.piece} was never made; make results makes it")
+    if result.is_quick:
+        raise NoFigure(f"{figure.name}: {figure.piece} has a short version only; run it in full")
     rows = [row for row in rows_of(result) if _is_meant(row, figure)]
     if figure.take == "count":
         return str(len(rows))
@@ -90,16 +94,17 @@ def in_print(value: float, figure: Figure) -> str:
     >>> in_print(2.37e-13, Figure("a", "b", digits=2)), in_print(764.2, Figure("a", "b", digits=2))
     ('2.4e-13', '760')
     """
-    exact = Decimal(repr(value))
+    exact, rounding = Decimal(repr(value)), ROUND_UP if figure.up else ROUND_HALF_EVEN
     sign = "+" if figure.sign and value >= 0.0 else ""
     if figure.places is not None:
-        return sign + f"{exact:.{figure.places}f}"
+        last = Decimal(1).scaleb(-figure.places)
+        return sign + f"{exact.quantize(last, rounding=rounding):f}"
     if not exact or abs(exact) < SMALL:
         return sign + f"{value:.{figure.digits}g}"
     # Twice, since 9.96 with two digits is 10 and not 10.0.
     for _ in range(2):
         last = Decimal(1).scaleb(exact.adjusted() - figure.digits + 1)
-        exact = exact.quantize(last, rounding=ROUND_HALF_EVEN)
+        exact = exact.quantize(last, rounding=rounding)
     return sign + f"{exact:f}"
 
 

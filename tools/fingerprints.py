@@ -20,6 +20,7 @@ from imports import Source, read_source
 MODELS = (".toml", ".urdf")
 PAGES = (".j2", ".css", ".js")
 SCRIPTS = ("benchmarks", "tests")
+MOST_REMEMBERED = 2000  # files; those that were not asked for go first
 LENGTH = 16  # digits of a fingerprint: enough to tell states of one project apart
 
 
@@ -72,9 +73,12 @@ class Tree:
         if self._remembered is not None:
             from freefloat.files import atomic_write
 
-            kept = {key: self._memory[key].as_dict() for key in sorted(self._used)}
+            others = [key for key in self._memory if key not in self._used]
+            kept = [*others, *sorted(self._used)][-MOST_REMEMBERED:]
             self._remembered.parent.mkdir(parents=True, exist_ok=True)
-            atomic_write(self._remembered, json.dumps(kept))
+            atomic_write(
+                self._remembered, json.dumps({key: self._memory[key].as_dict() for key in kept})
+            )
 
     def _entry(self, entry: str) -> list[Path]:
         if entry in self.modules:

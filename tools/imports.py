@@ -45,21 +45,15 @@ def read_source(text: str, module: str) -> Source:
     ('a.b',)
     """
     tree = ast.parse(text)
-    _drop_docstrings(tree)
+    nodes = _visit(tree)
     words: list[str] = []
     _write(tree, words)
     digest = hashlib.sha256("\0".join(words).encode()).hexdigest()
     lazy = _lazy_names(tree)
-    needs = set(_imports(tree, module))
+    needs = set(_imports(nodes, module))
     if not lazy:  # a package that hands out names lazily lists all of them as strings
-        needs |= set(_named_in_strings(tree))
+        needs |= set(_named_in_strings(nodes))
     return Source(digest, tuple(sorted(needs)), lazy)
-
-
-def _drop_docstrings(tree: ast.AST) -> None:
-    for node in ast.walk(tree):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            del node.body[0]
 
 
 def _write(node: ast.AST, words: list[str]) -> None:
@@ -82,23 +76,22 @@ def _is_for_types(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
-def _at_run_time(tree: ast.AST) -> Iterator[ast.AST]:
-    """Every node but those that only type checkers see."""
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if _is_for_types(node):
-            assert isinstance(node, ast.If)
-            waiting += node.orelse
+def _visit(tree: ast.AST) -> list[ast.AST]:
+    """Every node but those that only type checkers see; docstrings are taken out on the way."""
+    nodes: list[ast.AST] = [tree]
+    for node in nodes:  # which grows meanwhile
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+        if isinstance(node, ast.If) and _is_for_types(node):
+            nodes += node.orelse
         else:
-            waiting += ast.iter_child_nodes(node)
+            nodes += ast.iter_child_nodes(node)
+    return nodes
 
 
-def _imports(tree: ast.AST, module: str) -> Iterator[str]:
+def _imports(nodes: list[ast.AST], module: str) -> Iterator[str]:
     """Names in import statements anywhere, `package.name` where a package is used by its name."""
     bound: dict[str, str] = {}
-    nodes = list(_at_run_time(tree))
     for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -142,9 +135,9 @@ def _pattern(name: ast.expr, module: str) -> str:
     return "".join(parts)
 
 
-def _named_in_strings(tree: ast.AST) -> Iterator[str]:
+def _named_in_strings(nodes: list[ast.AST]) -> Iterator[str]:
     """What strings name: modules, scripts, programs of other interpreters, `-m package`."""
-    for node in _at_run_time(tree):
+    for node in nodes:
         if isinstance(node, ast.List | ast.Tuple | ast.Call):
             parts = node.args if isinstance(node, ast.Call) else node.elts
             words = [part.value if isinstance(part, ast.Constant) else None for part in parts]
