@@ -36,7 +36,7 @@ def test_every_promise_a_test_backs_is_written_down():
 @pytest.mark.parametrize(
     ("records", "is_long", "expected"),
     [
-        ([], False, "no test yet"),
+        ([], False, "no result yet"),
         (["passed"], False, "kept"),
         (["passed", "failed"], False, "**broken**"),
         (["passed", "error"], False, "**broken**"),
@@ -64,7 +64,7 @@ def test_the_file_names_tests_figures_and_when_they_were_made():
     assert "`tests/test_a.py::test_b`: 12 passed" in text
     assert "error 0" in text and "and 4 more" in text
     assert "Made 2026-01-01. Measured" in text
-    assert text.count("No test yet.") == len(IDS) - 1
+    assert text.count("No result yet.") == len(IDS) - 1
 
 
 def test_results_add_up_and_say_which_are_older_than_the_code():

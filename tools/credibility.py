@@ -36,7 +36,7 @@ A promise without any is no more than an intention, and is listed as such.
 | **broken** | a test behind it failed |
 | **missed** | the benchmark behind it does not reach its figure |
 | not run | its tests were skipped |
-| no test yet | nothing backs it so far: do not rely on it |
+| no result yet | no stored result backs it: do not rely on it |
 """
 
 
@@ -115,7 +115,7 @@ def status(promise: dict[str, Any], report: Report) -> str:
     """One of the words the head of the file explains."""
     tests = report.get(promise["id"], {}).values()
     if not tests:
-        return "no test yet"
+        return "no result yet"
     outcomes = [test["outcome"] for test in tests]
     if "missed" in outcomes:
         return "**missed**"
@@ -130,7 +130,7 @@ def status(promise: dict[str, Any], report: Report) -> str:
 def _evidence(tests: dict[str, Any]) -> list[str]:
     """The tests by function, with how many cases passed, and the figures they measured."""
     if not tests:
-        return ["No test yet."]
+        return ["No result yet."]
     cases: dict[str, Counter[str]] = {}
     for node, test in tests.items():
         cases.setdefault(node.partition("[")[0], Counter())[test["outcome"]] += 1

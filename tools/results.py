@@ -49,13 +49,22 @@ def main(arguments: Sequence[str] | None = None, *, root: Path = ROOT) -> int:
         print(_table(wanted, states, root))
         return 0
     if not chosen.all:
-        wanted = [p for p in wanted if is_due(states[p.name], is_quick=chosen.quick)]
+        kept = store.load_all(root / "results")
+        wanted = [
+            piece
+            for piece in wanted
+            if is_due(states[piece.name], kept.get(piece.name), is_quick=chosen.quick)
+        ]
     return run(wanted, root, is_quick=chosen.quick)
 
 
-def is_due(state: str, *, is_quick: bool) -> bool:
+def is_due(state: str, kept: store.Result | None, *, is_quick: bool) -> bool:
     """Whether a piece is to be made: a short version never takes the place of a whole one."""
-    return state == "missing" or (state != "fresh" and not is_quick)
+    if kept is None:
+        return True
+    if is_quick:
+        return kept.is_quick and state == "older than the code"
+    return state != "fresh"
 
 
 def run(pieces: Sequence[Piece], root: Path, *, is_quick: bool = False) -> int:
