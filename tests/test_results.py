@@ -141,7 +141,7 @@ def test_figures_that_cannot_be_had_say_why(tree):
     (tree / "README.md").write_text("A <!--=x.u-->1<!--/--> and\n<!--=x.t-->2.4<!--/--> B\n")
     told = differences(tree)
     assert any("x.u is not in docs/figures.toml" in line for line in told)
-    assert any("cannot begin a line" in line for line in told)
+    assert any("README.md:2: neither a figure nor % can begin" in line for line in told)
     (tree / "README.md").write_text("Nothing.\n")
     assert differences(tree) == ["docs/figures.toml: no document quotes x.t"]
     (tree / "results" / "papers" / "x.json").unlink()

@@ -15,8 +15,9 @@ from figures import Figure, NoFigure, load_figures, text_of
 from store import Result
 
 MARKED = re.compile(r"<!--=(?P<name>[\w.-]+)-->(?P<text>.*?)<!--/-->", re.DOTALL)
-# Markdown takes a comment that begins a line for a block of its own, text behind it included.
-STRANDED = re.compile(r"^ *(?:[-*] +)?<!--[=/]", re.MULTILINE)
+# Markdown takes a comment that begins a line for a block of its own, text behind it included;
+# Sphinx takes what follows a % there for a comment.
+STRANDED = re.compile(r"^ *(?:[-*] +)?(?:<!--[=/]|%)", re.MULTILINE)
 
 
 def find_documents(root: Path) -> list[Path]:
@@ -61,7 +62,7 @@ def differences(root: Path, results: Mapping[str, Result]) -> Iterator[str]:
     for path in find_documents(root):
         name, text = path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
         for match in STRANDED.finditer(text):
-            yield f"{_place(name, text, match)}: a figure cannot begin a line; move the break"
+            yield f"{_place(name, text, match)}: neither a figure nor % can begin a line; move it"
         for match in MARKED.finditer(text):
             quoted.add(match["name"])
             try:

@@ -210,4 +210,8 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        _say("stopped: what was made is kept, and the next run goes on from there")
+        sys.exit(130)
