@@ -70,6 +70,8 @@ def is_due(state: str, kept: store.Result | None, *, is_quick: bool) -> bool:
 def run(pieces: Sequence[Piece], root: Path, *, is_quick: bool = False) -> int:
     """Make pieces one after the other; what is done is kept, whatever becomes of the rest."""
     failed = []
+    if _is_busy():
+        _say("this machine is busy: times will be too long, and promises about them may be missed")
     for n, piece in enumerate(pieces, start=1):
         _say(f"{n} of {len(pieces)}: {piece.line(is_quick=is_quick)}")
         try:
@@ -193,6 +195,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     verbs.add_parser("render", help="write the stored numbers into the documents")
     verbs.add_parser("check", help="say what is stale; 1 if a document is")
     return parser.parse_args(arguments)
+
+
+def _is_busy() -> bool:
+    """Whether others use a good part of the processors."""
+    return hasattr(os, "getloadavg") and os.getloadavg()[0] > 0.5 * (os.cpu_count() or 1)
 
 
 def _processor_time() -> float:
