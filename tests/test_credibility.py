@@ -57,6 +57,11 @@ def test_a_long_version_that_ran_keeps_the_whole_promise():
     assert credibility.status({"id": "X", "long": True}, report) == "kept"
 
 
+def test_a_short_benchmark_keeps_a_promise_in_short():
+    report = {"X": {"benchmark": record("passed") | {"is_short": True}}}
+    assert credibility.status({"id": "X"}, report) == "kept, short version"
+
+
 def test_the_file_names_tests_figures_and_when_they_were_made():
     nodes = {f"tests/test_a.py::test_b[{n}]": record("passed", f"error {n}") for n in range(12)}
     stock = {"promises/x": stored({"promises": {"P1": nodes}})}
