@@ -11,7 +11,8 @@ CREATED := $(VENV)/pyvenv.cfg
 RUN := $(VENV)/.installed-run
 DEV := $(VENV)/.installed-dev
 WORKERS ?= 2
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --promise-report=build/promises.json
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+ONLY ?= *
 
 # Only this project's own environment counts, whatever is active in the calling shell.
 unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PIP_TARGET PIP_PREFIX
@@ -31,7 +32,8 @@ define install
 	@touch $@
 endef
 
-.PHONY: help demo test test-full golden credibility docs lint types bench bench-peers clean distclean
+.PHONY: help demo test test-full golden results credibility docs lint types bench bench-peers clean \
+  distclean
 
 help: ## print this list
 	@echo "make targets (each sets itself up):"
@@ -83,9 +85,12 @@ golden: $(DEV) ## write tests/golden anew, after a change that is meant to chang
 	@$(BIN)/python tools/golden.py make --out tests/golden --cases tests/golden/cases.txt --again
 	@git --no-pager diff --stat -- tests/golden || true
 
-credibility: $(DEV) ## CREDIBILITY.md from the last run of test or test-full
-	@[ -e build/promises.json ] || $(PYTEST)
-	@$(BIN)/python tools/credibility.py build/promises.json
+results: $(DEV) ## make results/ anew where the code has changed (hours; ONLY='papers/*')
+	@$(BIN)/python tools/results.py run --only '$(ONLY)'; code=$$?; \
+	$(BIN)/python tools/results.py render && exit $$code
+
+credibility: $(DEV) ## the figures of results/ into CREDIBILITY.md and the documents
+	@$(BIN)/python tools/results.py render
 
 docs: $(DEV) ## the documents as pages in build/docs; warnings are errors
 	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
@@ -100,7 +105,7 @@ types: $(DEV) ## pyright on src
 bench: $(DEV) ## how fast freefloat is beside others, in short slices
 	@failed=""; \
 	for script in benchmarks/s*.py benchmarks/i_output_error.py; do \
-	  $(BIN)/python "$$script" --quick --record build/bench || failed="$$failed $$script"; echo; \
+	  $(BIN)/python "$$script" --quick || failed="$$failed $$script"; echo; \
 	done; \
 	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }
 
@@ -120,7 +125,7 @@ bench-peers: $(DEV) $(PEERS)/.installed ## identification beside other tools, in
 	@failed=""; \
 	for script in benchmarks/i_minimal_sets.py benchmarks/s5_design.py \
 	  benchmarks/s6_identify.py benchmarks/o6_online.py; do \
-	  $(BIN)/python "$$script" --quick --record build/bench || failed="$$failed $$script"; echo; \
+	  $(BIN)/python "$$script" --quick || failed="$$failed $$script"; echo; \
 	done; \
 	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }
 

@@ -46,7 +46,7 @@ def arguments(description: str | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--quick", action="store_true", help="shorter slices, noisier ratios")
-    told = "also keep the JSON in this folder, for tools/credibility.py"
+    told = "also keep the JSON in this folder, for tools/results.py"
     parser.add_argument("--record", type=Path, metavar="FOLDER", help=told)
     return parser.parse_args()
 

@@ -57,7 +57,18 @@ def figure(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     return attach
 
 
+def _tell(terminalreporter) -> None:
+    """What tests have to say although they passed: properties called `told`."""
+    reports = [one for kind in WORST_FIRST for one in terminalreporter.stats.get(kind, ())]
+    for report in reports:
+        for name, text in getattr(report, "user_properties", ()):
+            if name == "told" and report.when == "call":
+                terminalreporter.section(report.nodeid.rpartition("::")[2].replace("_", " "))
+                terminalreporter.write_line(text)
+
+
 def pytest_terminal_summary(terminalreporter, exitstatus: int, config: pytest.Config) -> None:
+    _tell(terminalreporter)
     path: Path | None = config.getoption("--promise-report")
     if path is None:
         return

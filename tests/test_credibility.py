@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import re
-import runpy
-import tomllib
 
+import credibility
 import pytest
+import store
 from documents import ROOT
 
-TOOL = runpy.run_path(str(ROOT / "tools" / "credibility.py"))
-PROMISES = tomllib.loads((ROOT / "docs" / "promises.toml").read_text(encoding="utf-8"))["promise"]
+PROMISES = credibility.load_promises(ROOT)
 IDS = [promise["id"] for promise in PROMISES]
 
 
 def record(outcome: str, *figures: str, is_full: bool = False) -> dict:
     return {"outcome": outcome, "figures": list(figures), "seconds": 1.0, "is_full": is_full}
+
+
+def stored(content: dict, *, piece: str = "promises/x", made: str = "2026-01-01") -> store.Result:
+    return store.Result(
+        piece=piece, command="c", is_quick=False, made=made, seconds={"wall": 1.0}, versions={},
+        fingerprint="f", content=content,
+    )  # fmt: skip
 
 
 def test_every_promise_a_test_backs_is_written_down():
@@ -31,7 +36,7 @@ def test_every_promise_a_test_backs_is_written_down():
 @pytest.mark.parametrize(
     ("records", "is_long", "expected"),
     [
-        ([], False, "no test yet"),
+        ([], False, "no result yet"),
         (["passed"], False, "kept"),
         (["passed", "failed"], False, "**broken**"),
         (["passed", "error"], False, "**broken**"),
@@ -44,52 +49,54 @@ def test_every_promise_a_test_backs_is_written_down():
 )
 def test_the_status_says_what_the_tests_showed(records, is_long, expected):
     report = {"X": {f"t[{n}]": record(outcome) for n, outcome in enumerate(records)}}
-    assert TOOL["status"]({"id": "X", "long": is_long}, report if records else {}) == expected
+    assert credibility.status({"id": "X", "long": is_long}, report if records else {}) == expected
 
 
 def test_a_long_version_that_ran_keeps_the_whole_promise():
     report = {"X": {"short": record("passed"), "long": record("passed", is_full=True)}}
-    assert TOOL["status"]({"id": "X", "long": True}, report) == "kept"
+    assert credibility.status({"id": "X", "long": True}, report) == "kept"
 
 
-def test_the_file_names_tests_and_figures(tmp_path, capsys):
+def test_a_short_benchmark_keeps_a_promise_in_short():
+    report = {"X": {"benchmark": record("passed") | {"is_short": True}}}
+    assert credibility.status({"id": "X"}, report) == "kept, short version"
+
+
+def test_the_file_names_tests_figures_and_when_they_were_made():
     nodes = {f"tests/test_a.py::test_b[{n}]": record("passed", f"error {n}") for n in range(12)}
-    (tmp_path / "r.json").write_text(json.dumps({"promises": {"P1": nodes}}))
-    code = TOOL["main"](
-        [str(tmp_path / "r.json"), "--benchmarks", str(tmp_path), "--out", str(tmp_path / "C.md")]
-    )
-    text = (tmp_path / "C.md").read_text()
-    assert code == 0
+    stock = {"promises/x": stored({"promises": {"P1": nodes}})}
+    text = credibility.text(PROMISES, stock, {})
     assert "`tests/test_a.py::test_b`: 12 passed" in text
     assert "error 0" in text and "and 4 more" in text
-    assert text.count("No test yet.") == len(IDS) - 1
+    assert "Made 2026-01-01. Measured" in text
+    assert text.count("No result yet.") == len(IDS) - 1
 
 
-def test_reports_add_up(tmp_path):
-    for n, name in enumerate(("P1", "P8")):
-        content = {"promises": {name: {"t": record("passed", f"figure {n}")}}}
-        (tmp_path / f"{n}.json").write_text(json.dumps(content))
-    files = [str(tmp_path / f"{n}.json") for n in (0, 1)]
-    assert (
-        TOOL["main"]([*files, "--benchmarks", str(tmp_path), "--out", str(tmp_path / "C.md")]) == 0
-    )
-    text = (tmp_path / "C.md").read_text()
-    assert "figure 0" in text and "figure 1" in text and "given 2 test runs" in text
-
-
-def test_an_unknown_promise_is_an_error(tmp_path, capsys):
-    (tmp_path / "r.json").write_text(json.dumps({"promises": {"Z9": {"t": record("passed")}}}))
-    assert (
-        TOOL["main"](
-            [
-                str(tmp_path / "r.json"),
-                "--benchmarks",
-                str(tmp_path),
-                "--out",
-                str(tmp_path / "C.md"),
-            ]
+def test_results_add_up_and_say_which_are_older_than_the_code():
+    stock = {
+        f"promises/{name}": stored(
+            {"promises": {"P1": {name: record("passed", f"figure {name}")}}}, made=f"2026-01-0{n}"
         )
-        == 1
-    )
-    assert "Z9" in capsys.readouterr().err
-    assert not (tmp_path / "C.md").exists()
+        for n, name in enumerate(("a", "b"), start=1)
+    }
+    text = credibility.text(PROMISES, stock, {"promises/b": "older than the code"})
+    assert "figure a" in text and "figure b" in text
+    assert "Made 2026-01-01, older than the code. Measured" in text
+    assert text.replace(credibility.OLDER, "") == credibility.text(PROMISES, stock, {})
+
+
+def test_a_benchmark_that_misses_its_figure_says_so():
+    table = {"id": "S1", "quick": False, "checks": [], "promises": [
+        {"what": "ours / C++", "value": 1.7, "limit": "<= 1.5", "is_met": False}]}  # fmt: skip
+    stock = {"benchmarks/S1": stored({"tables": [table]}, piece="benchmarks/S1")}
+    text = credibility.text(PROMISES, stock, {})
+    assert "ours / C++ 1.7 (<= 1.5)" in text and "| **missed** | 2026-01-01 |" in text
+
+
+def test_an_unknown_promise_is_told(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "promises.toml").write_text('[[promise]]\nid = "P1"\ntext = "A."\n')
+    stock = {"promises/x": stored({"promises": {"Z9": {"t": record("passed")}}})}
+    credibility.write(tmp_path, stock, {})
+    (told,) = credibility.differences(tmp_path, stock)
+    assert "does not know Z9, which promises/x backs" in told
