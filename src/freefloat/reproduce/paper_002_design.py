@@ -36,6 +36,7 @@ STARTS = (-1.1, 0.5)  # all six, as the paper started
 LIMIT = np.pi / 2.0  # [rad]
 SIZE = 0.1  # of eq. 26 with SI units: of the order of one where it is best
 EFFORT = Effort(random=24, starts=8, rounds=25)  # fewer end in a second best from some starts
+BRIEF = Effort(random=24, starts=2, rounds=25)  # for a first look at costs nothing is held to
 # What an independent prototype reached from every start, with ten times the noise; and by how much
 # other costs were beaten before, less a margin for other starts.
 HELD_TO = {"log_det": 157.0, "lead": 3.0}
@@ -53,11 +54,13 @@ class Swings:
     n: int
     limits: dict[str, Limit]
 
-    def best(self, cost: Criterion, start: Array, *, seed: int) -> Array:
+    def best(
+        self, cost: Criterion, start: Array, *, seed: int, effort: Effort = EFFORT
+    ) -> Array:
         """The motion that a cost finds best from a start, and from the best of some random ones."""
         search = searching(
             self.flights.system.model, self.variables, self.limits, [self.flights], [cost],
-            seed=seed, effort=EFFORT,
+            seed=seed, effort=effort,
         )  # fmt: skip
         for first in (search.filled(np.array(start)), *search.screened()):
             if first is not None:
@@ -100,13 +103,14 @@ def design_rows(*, quick: bool = False, model: Model | None = None, seed: int = 
     bench = swings(model)
     rng = np.random.default_rng(seed)
     starts = [np.full(6, value) for value in STARTS]
-    starts += [rng.uniform(-0.7, 0.7, 6) for _ in range(2 if quick else 8)]
+    starts += [rng.uniform(-0.7, 0.7, 6) for _ in range(1 if quick else 8)]
     told = [
         bench.log_det(bench.best(bench.judge, start, seed=seed + n))
         for n, start in enumerate(starts)
     ]
     others = {
-        words: [bench.log_det(bench.best(cost, start, seed=seed + n))
+        words: [bench.log_det(bench.best(cost, start, seed=seed + n,
+                                         effort=BRIEF if quick else EFFORT))
                 for n, start in enumerate(starts[: 2 if quick else 4])]
         for words, cost in _costs()
     }  # fmt: skip
