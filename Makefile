@@ -31,7 +31,7 @@ define install
 	@touch $@
 endef
 
-.PHONY: help demo test test-full credibility docs lint types bench bench-peers clean distclean
+.PHONY: help demo test test-full papers credibility docs lint types bench bench-peers clean distclean
 
 help: ## print this list
 	@echo "make targets (each sets itself up):"
@@ -78,6 +78,9 @@ test: $(DEV) ## lint, types and the test suite
 
 test-full: $(DEV) ## the test suite with the long versions
 	@FREEFLOAT_MUTANTS=10000 $(PYTEST) -m ""
+
+papers: $(DEV) ## every paper rebuilt in full, rows in build/papers
+	@$(BIN)/python tools/full_papers.py
 
 credibility: $(DEV) ## CREDIBILITY.md from the last run of test or test-full
 	@[ -e build/promises.json ] || $(PYTEST)

@@ -1,7 +1,7 @@
 """One page with rebuilt papers: their tables side by side with ours, and what was found.
 
 A row is anything with `table, quantity, unit, paper, ours, status, note`, such as
-`freefloat.reproduce.Row`.
+`freefloat.reproduce.Row`; what a status means stands in `freefloat.reproduce.rows.STATUSES`.
 """
 
 from __future__ import annotations
