@@ -32,8 +32,8 @@ define install
 	@touch $@
 endef
 
-.PHONY: help demo test test-full golden results credibility docs lint types bench bench-peers clean \
-  distclean
+.PHONY: help demo test test-full papers golden results credibility docs lint types bench \
+  bench-peers clean distclean
 
 help: ## print this list
 	@echo "make targets (each sets itself up):"
@@ -80,6 +80,9 @@ test: $(DEV) ## lint, types and the test suite
 
 test-full: $(DEV) ## the test suite with the long versions
 	@FREEFLOAT_MUTANTS=10000 $(PYTEST) -m ""
+
+papers: $(DEV) ## every paper rebuilt in full, rows in build/papers
+	@$(BIN)/python tools/full_papers.py
 
 golden: $(DEV) ## write tests/golden anew, after a change that is meant to change results
 	@$(BIN)/python tools/golden.py make --out tests/golden --cases tests/golden/cases.txt --again

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -57,6 +62,36 @@ def test_all_papers_on_one_page_and_every_row_as_json(command, short, monkeypatc
     rows = json.loads((tmp_path / "papers.json").read_text(encoding="utf-8"))["papers"][0]["rows"]
     assert rows[4]["paper"] == 0.1314
     assert command("reproduce", "all", "--json").json["papers"][0]["rows"] == rows
+
+
+def test_what_a_paper_took_is_told(command, short):
+    found = command("reproduce", "003", "--json").json
+    assert 0.0 < found["wall_seconds"] < 60.0 and 0.0 < found["cpu_seconds"] < 60.0
+    ended = command("reproduce", "003")
+    last = ended.out.rstrip().splitlines()[-1]
+    assert "missed" not in last and last.endswith("of processor time")
+    assert "paper 003, true value: 18 rows" in ended.err
+
+
+def test_less_than_one_worker_is_bad_input(command):
+    ended = command("reproduce", "003", "--workers", 0)
+    assert ended.code == 2 and "workers" in ended.err
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="no groups of processes")
+def test_an_interrupt_ends_every_process_without_a_word_of_python():
+    command = [sys.executable, "-m", "freefloat", "reproduce", "002", "--workers", "2"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               start_new_session=True)  # fmt: skip
+    assert process.stderr is not None
+    while "rebuilding" not in process.stderr.readline():
+        assert process.poll() is None
+    time.sleep(1.0)  # the workers are starting or at work
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
+    # pipes end when the last process has: nobody goes on in the background
+    out, err = process.communicate(timeout=20.0)
+    assert process.returncode == 130 and not out
+    assert err.strip() == "interrupted; every file is as it was before, or complete"
 
 
 def test_files_of_other_kinds_are_refused_at_once(command):

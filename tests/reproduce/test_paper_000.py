@@ -1,25 +1,14 @@
-"""Paper 000 rebuilt: modes, spectra, the slosh table, and (long) every row."""
+"""Paper 000 rebuilt: its motions, its way to judge, and (long) its searches from many starts."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from reproduced import missed
 
 from freefloat.model import load_model
-from freefloat.reproduce import reproduce
 from freefloat.reproduce.paper_000_flights import hand_path, path_errors, splines, wrong
-from freefloat.reproduce.paper_000_model import equation_rows, mode_rows, slosh_rows
 from freefloat.reproduce.paper_000_published import EXCITATION, REFERENCE
-from freefloat.reproduce.paper_000_spectra import rank_rows, spectrum_rows
-from freefloat.reproduce.paper_000_tables import converged, fuel_rows
-
-
-@pytest.mark.parametrize(
-    "study", [mode_rows, slosh_rows, equation_rows, spectrum_rows, rank_rows, fuel_rows]
-)
-def test_no_row_is_missed(study):
-    assert not missed(study(quick=True))
+from freefloat.reproduce.paper_000_tables import converged
 
 
 def test_motions_keep_to_the_limits():
@@ -47,13 +36,6 @@ def test_wrong_models_are_wrong_as_said():
     believed = wrong(load_model("servicer-wings"))
     assert believed.body("bus").mass == pytest.approx(450.0)
     assert believed.joint("hinge_l1").stiffness == pytest.approx(280.0)
-
-
-@pytest.mark.full
-def test_every_row_holds_but_one():
-    """test_designs says why a hundred times the energy is not to be had."""
-    (short,) = missed(reproduce("000", quick=True))
-    assert short.startswith("designed over sizes, wings unknown")
 
 
 @pytest.mark.full

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from freefloat.cli.options import FLAG, Shared
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from collections.abc import Callable
 
-    from freefloat.report.papers import PaperRow, RebuiltPaper
+    from freefloat.report.papers import RebuiltPaper
+    from freefloat.reproduce.studies import Outcome
 
 KERNELS = {"003": "observe.balance"}  # what a paper compiles last; output error: its tangents
-STYLES = {"missed": "bold red", "paper wrong": "yellow", "better": "green", "reproduced": "green",
-          "met": "green", "differs": "yellow"}  # fmt: skip
 
 
 def reproduce(
@@ -23,6 +26,7 @@ def reproduce(
     /,
     *,
     quick: Annotated[bool, FLAG] = False,
+    workers: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
     report: Path | None = None,
     rows: Path | None = None,
     plots: Path | None = None,
@@ -33,8 +37,9 @@ def reproduce(
     Everything of ours is computed now from the model files, nothing is stored.
     Each row says: reproduced, reproduced in pattern (the paper leaves geometry
     or noise open), paper wrong, better, met (an aim of ours; nothing is printed),
-    not published, differs (the paper's own method, on geometry it leaves open),
-    or missed. Exit code 1 says that a row was missed.
+    regression (no worse than we measured before), not published, differs (the
+    paper's own method, on geometry it leaves open), out of reach (an aim that the
+    row proves impossible), or missed. Exit code 1 says that a row was missed.
 
     For example:
       freefloat reproduce 003 --quick
@@ -47,6 +52,9 @@ def reproduce(
         in orbit), 003 (angular momentum), 004 (a flexible joint), or all.
     quick
         Fewer repetitions and shorter flights, for a first look.
+    workers
+        Processes to share the work among, with the same rows: one a core unless
+        said, 1 for this process alone.
     report
         The tables as one page of HTML to write; nothing unless said.
     rows
@@ -55,40 +63,75 @@ def reproduce(
         A folder for the papers' figures, redrawn (PNG). Needs freefloat[plot].
     """
     from freefloat.cli import screen
+    from freefloat.cli.reproduce_view import overview
     from freefloat.cli.waiting import tell_first_run
-    from freefloat.reproduce import PAPERS
+    from freefloat.reproduce import PAPERS, require_known
 
     _require({"--report": report, "--rows": rows})
     wanted = sorted(PAPERS) if paper == "all" else [paper]
-    if wanted[0] in PAPERS:
-        kernels = [KERNELS.get(one, "tangent.rk4_tangent") for one in wanted]
-        tell_first_run(*dict.fromkeys(kernels), takes="about a minute")
-    rebuilt = [_rebuilt(one, quick) for one in wanted]
+    require_known(wanted)
+    kernels = [KERNELS.get(one, "tangent.rk4_tangent") for one in wanted]
+    tell_first_run(*dict.fromkeys(kernels), takes="about a minute")
+    rebuilt = _rebuild(wanted, quick, workers, has_figures=report is not None)
     written = _write(rebuilt, report, rows, plots)
     n_missed = sum(row.status == "missed" for one in rebuilt for row in one.rows)
     if shared.json:
         screen.print_json(_told(rebuilt, quick, n_missed, is_all=paper == "all"))
     else:
         for one in rebuilt:
-            screen.show(*overview(one.id, one.title, one.rows), "")
+            screen.show(*overview(one), "")
         for name, path in written.items():
             screen.show(f"{name}: {path}")
     return 1 if n_missed else 0
 
 
-def _rebuilt(paper: str, quick: bool) -> RebuiltPaper:
+def _rebuild(
+    papers: list[str], quick: bool, workers: int | None, *, has_figures: bool
+) -> list[RebuiltPaper]:
+    """Carry out every study of the papers and put the rows together again, paper by paper."""
     from freefloat.cli import screen
-    from freefloat.cli.waiting import progress
     from freefloat.report.papers import RebuiltPaper
     from freefloat.reproduce import PAPERS, figures, findings
-    from freefloat.reproduce import reproduce as rebuild
+    from freefloat.reproduce.studies import carry_out_all, studies_of
 
-    if paper in PAPERS:
-        takes = "one to two minutes" if quick else "several minutes"
-        screen.note(f"rebuilding paper {paper}: {takes} of processor time")
-    with progress(f"paper {paper}") as told:
-        rows = rebuild(paper, quick=quick, progress=told)
-    return RebuiltPaper(paper, PAPERS[paper], rows, findings(paper), figures(paper))
+    takes = "about a minute" if quick else "several minutes"
+    words = "each " if len(papers) > 1 else ""
+    screen.note(f"rebuilding paper {', '.join(papers)}: {words}{takes} of processor time")
+    studies = studies_of(papers)
+    ended: list[Outcome] = []
+    with _told_by_study(len(studies)) as tell:
+        for outcome in carry_out_all(studies, quick=quick, workers=workers):
+            ended.append(outcome)
+            tell(outcome, len(ended))
+    rebuilt = []
+    for paper in papers:
+        own = sorted((o for o in ended if o.study.paper == paper), key=lambda o: o.study.place)
+        rebuilt.append(
+            RebuiltPaper(
+                paper, PAPERS[paper], [row for one in own for row in one.rows], findings(paper),
+                figures(paper) if has_figures else (),
+                wall=max(one.ended for one in own) - min(one.began for one in own),
+                cpu=sum(one.cpu for one in own),
+            )
+        )  # fmt: skip
+    return rebuilt
+
+
+@contextmanager
+def _told_by_study(n: int) -> Iterator[Callable[[Outcome, int], None]]:
+    """Says which study has ended: a bar on a terminal, a line each elsewhere."""
+    from freefloat.cli import screen
+    from freefloat.cli.waiting import is_watched, progress
+
+    with progress("papers") as bar:
+
+        def tell(outcome: Outcome, n_ended: int) -> None:
+            what = f"paper {outcome.study.paper}, {outcome.study.title}"
+            bar(n_ended / n, what=what)
+            if not is_watched():
+                screen.note(f"{what}: {len(outcome.rows)} rows, {outcome.wall:.1f} s")
+
+        yield tell
 
 
 def _require(files: dict[str, Path | None]) -> None:
@@ -139,70 +182,3 @@ def _told(
     if is_all:
         return {**head, "papers": [as_dict(one) for one in rebuilt]}
     return {**head, **as_dict(rebuilt[0])}
-
-
-def overview(paper: str, title: str, rows: Sequence[PaperRow]) -> Iterator[RenderableType]:
-    """The tables one below the other, with their notes, and how many rows say what."""
-    from rich.text import Text
-
-    from freefloat.cli.screen import heading, indented
-
-    yield Text.assemble((f"{paper} ", "bold"), title)
-    for table in dict.fromkeys(row.table for row in rows):
-        yield ""
-        yield heading(table)
-        yield indented(_table([row for row in rows if row.table == table]))
-    counts: dict[str, int] = {}
-    for row in rows:
-        counts[row.status] = counts.get(row.status, 0) + 1
-    yield ""
-    yield Text(", ".join(f"{n} {status}" for status, n in sorted(counts.items())), style="bold")
-
-
-def _table(rows: list[PaperRow]) -> RenderableType:
-    from rich.table import Table
-    from rich.text import Text
-
-    from freefloat.report.papers import figure
-
-    grid = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    for title, justify in zip(
-        ("quantity", "paper", "ours", "unit", "status"),
-        ("left", "right", "right", "left", "left"),
-        strict=True,
-    ):
-        grid.add_column(title, justify=justify, overflow="fold")  # type: ignore[arg-type]
-    for row in rows:
-        status = Text(row.status, style=STYLES.get(row.status, ""))
-        unit = "" if row.unit == "-" else row.unit
-        grid.add_row(row.quantity, figure(row.paper), figure(row.ours), unit, status)
-    if not any(row.note for row in rows):
-        return grid
-    return _with_notes(grid, rows)
-
-
-def _with_notes(grid: RenderableType, rows: list[PaperRow]) -> RenderableType:
-    from rich.console import Group
-    from rich.text import Text
-
-    notes: dict[str, list[str]] = {}
-    for row in rows:
-        if row.note:
-            notes.setdefault(row.note, []).append(row.quantity)
-    lines = [
-        Text(f"{_named(names, len(rows))}: {note}", style="dim", overflow="fold")
-        for note, names in notes.items()
-    ]
-    return Group(grid, *lines)
-
-
-def _named(names: list[str], n_rows: int) -> str:
-    """Which rows a note is of; many are not all named.
-
-    >>> _named(["m, ours", "I, ours", "b, ours", "c, ours"], 9)
-    'm, ours; I, ours and 2 more'
-    """
-    if len(names) == n_rows > 1:
-        return "all"
-    shown = "; ".join(names[:3] if len(names) <= 3 else names[:2])
-    return shown if len(names) <= 3 else f"{shown} and {len(names) - 2} more"

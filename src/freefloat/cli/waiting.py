@@ -18,11 +18,16 @@ def tell_first_run(*kernels: str, takes: str) -> bool:
     return is_ready
 
 
+def is_watched() -> bool:
+    """Whether somebody sees a bar; rich would take FORCE_COLOR for a terminal."""
+    return sys.stderr.isatty()
+
+
 @contextmanager
 def progress(what: str) -> Iterator[Callable[..., None]]:
     """A bar on the terminal that is told the fraction done; gone when the work is.
 
-    It may be told a number too, which is shown beside what is done.
+    It may be told a number too, which is shown beside what is done, or other words for that.
     """
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -35,12 +40,12 @@ def progress(what: str) -> Iterator[Callable[..., None]]:
         TimeElapsedColumn(),
         console=console,
         transient=True,
-        disable=not sys.stderr.isatty(),  # rich would take FORCE_COLOR for a terminal
+        disable=not is_watched(),
     )
     with bar:
         task = bar.add_task(what, total=1.0)
 
-        def tell(fraction: float, value: float | None = None) -> None:
+        def tell(fraction: float, value: float | None = None, what: str = what) -> None:
             shown = what if value is None else f"{what}, {value:.4g}"
             bar.update(task, completed=fraction, description=shown)
 

@@ -1,7 +1,7 @@
 """One page with rebuilt papers: their tables side by side with ours, and what was found.
 
 A row is anything with `table, quantity, unit, paper, ours, status, note`, such as
-`freefloat.reproduce.Row`.
+`freefloat.reproduce.Row`; what a status means stands in `freefloat.reproduce.rows.STATUSES`.
 """
 
 from __future__ import annotations
@@ -55,13 +55,18 @@ class PaperFigure:
 
 @dataclass(frozen=True)
 class RebuiltPaper:
-    """A paper: its id, title, rows, what was found, in sentences, and its figures redrawn."""
+    """A paper: its id, title, rows, what was found, in sentences, and its figures redrawn.
+
+    wall is how long rebuilding it took, cpu the processor time of all its processes [s].
+    """
 
     id: str
     title: str
     rows: Sequence[PaperRow]
     findings: Sequence[str] = ()
     figures: Sequence[PaperFigure] = ()
+    wall: float | None = None
+    cpu: float | None = None
 
 
 def save_papers_page(papers: Sequence[RebuiltPaper], path: str | Path) -> None:
@@ -82,6 +87,7 @@ def as_dict(paper: RebuiltPaper) -> dict[str, object]:
     rows = [{name: getattr(row, name) for name in names} for row in paper.rows]
     return {
         "paper": paper.id, "title": paper.title, "findings": [*paper.findings],
+        "wall_seconds": paper.wall, "cpu_seconds": paper.cpu,
         "tally": tally(paper.rows), "rows": rows,
     }  # fmt: skip
 

@@ -7,12 +7,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from freefloat.errors import FreefloatError
 from freefloat.report.papers import PaperFigure
 from freefloat.reproduce.rows import Row
+from freefloat.reproduce.studies import carry_out_all, studies_of
 
 PAPERS = {
     "000": "a servicer with flexible wings and sloshing fuel: identified with its arm alone",
@@ -24,23 +25,34 @@ PAPERS = {
 
 
 def reproduce(
-    paper: str, *, quick: bool = False, progress: Callable[[float], None] | None = None
+    paper: str,
+    *,
+    quick: bool = False,
+    workers: int | None = 1,
+    progress: Callable[[float], None] | None = None,
 ) -> tuple[Row, ...]:
     """Every number of a paper beside ours, computed now from the model files.
 
-    paper: one of PAPERS; quick: fewer repetitions and shorter flights, for a first look; progress
-    is told the fraction done.
+    paper: one of PAPERS; quick: fewer repetitions and shorter flights, for a first look; workers:
+    processes to share the studies among, None for one a core, with the same rows; progress is told
+    the fraction done.
     """
-    if paper not in PAPERS:
-        known = ", ".join(PAPERS)
-        raise FreefloatError(f"there is no paper {paper!r} to reproduce; there is: {known}")
-    studies = import_module(f"freefloat.reproduce.paper_{paper}").STUDIES
-    rows: list[Row] = []
-    for n, study in enumerate(studies):
-        rows += study(quick=quick)
+    require_known([paper])
+    studies, outcomes = studies_of([paper]), []
+    for outcome in carry_out_all(studies, quick=quick, workers=workers):
+        outcomes.append(outcome)
         if progress is not None:
-            progress((n + 1) / len(studies))
-    return tuple(rows)
+            progress(len(outcomes) / len(studies))
+    outcomes.sort(key=lambda one: one.study.place)
+    return tuple(row for outcome in outcomes for row in outcome.rows)
+
+
+def require_known(papers: Sequence[str]) -> None:
+    """Raise FreefloatError where one of these is not among PAPERS."""
+    for paper in papers:
+        if paper not in PAPERS:
+            known = ", ".join(PAPERS)
+            raise FreefloatError(f"there is no paper {paper!r} to reproduce; there is: {known}")
 
 
 def findings(paper: str) -> tuple[str, ...]:
@@ -54,4 +66,4 @@ def figures(paper: str) -> tuple[PaperFigure, ...]:
     return tuple(figure() for figure in made)
 
 
-__all__ = ["PAPERS", "Row", "figures", "findings", "reproduce"]
+__all__ = ["PAPERS", "Row", "figures", "findings", "reproduce", "require_known"]

@@ -31,12 +31,17 @@ TABLE = "Eq. 26 and D-optimality"
 PERIOD, DURATION = 30.0, 90.0  # [s]
 JOINTS = ("arm_1", "arm_2", "arm_3")
 PAPER = (0.63, -1.87, -2.18, -0.15, 5.3e-2, -0.56)  # section 4.1: centre and swing of each joint
+NAMED = "eq. 26, axes"
 STARTS = (-1.1, 0.5)  # all six, as the paper started
 LIMIT = np.pi / 2.0  # [rad]
 SIZE = 0.1  # of eq. 26 with SI units: of the order of one where it is best
 EFFORT = Effort(random=24, starts=8, rounds=25)  # fewer end in a second best from some starts
-# What an independent prototype reached from its starts, and by how much other costs must be beaten.
+BRIEF = Effort(random=24, starts=2, rounds=25)  # for a first look at costs nothing is held to
+# What an independent prototype reached from every start, with ten times the noise; and by how much
+# other costs were beaten before, less a margin for other starts.
 HELD_TO = {"log_det": 157.0, "lead": 3.0}
+NOISIER = 10.0
+RENAMED = 1.0  # a cost that only balances axes would not change with their names
 
 
 @dataclass(frozen=True)
@@ -49,11 +54,13 @@ class Swings:
     n: int
     limits: dict[str, Limit]
 
-    def best(self, cost: Criterion, start: Array, *, seed: int) -> Array:
+    def best(
+        self, cost: Criterion, start: Array, *, seed: int, effort: Effort = EFFORT
+    ) -> Array:
         """The motion that a cost finds best from a start, and from the best of some random ones."""
         search = searching(
             self.flights.system.model, self.variables, self.limits, [self.flights], [cost],
-            seed=seed, effort=EFFORT,
+            seed=seed, effort=effort,
         )  # fmt: skip
         for first in (search.filled(np.array(start)), *search.screened()):
             if first is not None:
@@ -96,40 +103,49 @@ def design_rows(*, quick: bool = False, model: Model | None = None, seed: int = 
     bench = swings(model)
     rng = np.random.default_rng(seed)
     starts = [np.full(6, value) for value in STARTS]
-    starts += [rng.uniform(-0.7, 0.7, 6) for _ in range(2 if quick else 8)]
+    starts += [rng.uniform(-0.7, 0.7, 6) for _ in range(1 if quick else 8)]
     told = [
         bench.log_det(bench.best(bench.judge, start, seed=seed + n))
         for n, start in enumerate(starts)
     ]
-    some = starts[: 2 if quick else 4]
-    rows = [_paper_row(bench)]
-    best = -np.inf
-    for words, cost in _costs():
-        found = [
-            bench.log_det(bench.best(cost, start, seed=seed + n)) for n, start in enumerate(some)
-        ]
-        best = max(best, *found)
-        note = f"from {len(found)} starts {min(found):.1f} to {max(found):.1f}"
-        status = "paper wrong" if words.startswith("eq. 26, axes") else "not published"
-        rows.append(Row(TABLE, words, "-", None, max(found), status, note))
-    twice = f"from {len(told)} starts up to {max(told):.1f}; with ten times the noise 46 less;"
-    twice += " an independent prototype had 157 to 160"
-    rows.append(
-        within(TABLE, "D-optimal, worst start", "-", min(told),
-               between=(HELD_TO["log_det"], np.inf), note=twice)
-    )  # fmt: skip
-    rows.append(
-        within(TABLE, "D-optimal above the best other", "-", min(told) - best,
-               between=(HELD_TO["lead"], np.inf),
-               note="the volume of the confidence ellipsoid shrinks by exp of half of this")
-    )  # fmt: skip
-    return rows
+    others = {
+        words: [bench.log_det(bench.best(cost, start, seed=seed + n,
+                                         effort=BRIEF if quick else EFFORT))
+                for n, start in enumerate(starts[: 2 if quick else 4])]
+        for words, cost in _costs()
+    }  # fmt: skip
+    lead = min(told) - max(max(found) for found in others.values())
+    noisier = 2.0 * bench.n * float(np.log(NOISIER))
+    return [
+        _paper_row(bench),
+        *_other_rows(others),
+        within(TABLE, f"D-optimal, worst start, {NOISIER:g} times the noise", "-",
+               min(told) - noisier, between=(HELD_TO["log_det"], np.inf), status="met",
+               note=f"from {len(told)} starts up to {max(told) - noisier:.1f}; an independent"
+               f" prototype had 157 to 160; other rows are {noisier:.0f} higher, with less noise"),
+        within(TABLE, "D-optimal above the best other", "-", lead,
+               between=(HELD_TO["lead"], np.inf), status="regression",
+               note=f"held to {HELD_TO['lead']:g}; the volume of the confidence ellipsoid shrinks"
+               " by exp of half of this"),
+    ]  # fmt: skip
+
+
+def _other_rows(others: dict[str, list[float]]) -> list[Row]:
+    """What other costs found from each start; eq. 26 is wrong if names of axes change that."""
+    named = [max(found) for words, found in others.items() if words.startswith(NAMED)]
+    verdict = "paper wrong" if max(named) - min(named) > RENAMED else "missed"
+    return [
+        Row(TABLE, words, "-", None, max(found),
+            verdict if words.startswith(NAMED) else "not published",
+            f"from {len(found)} starts {min(found):.1f} to {max(found):.1f}")
+        for words, found in others.items()
+    ]  # fmt: skip
 
 
 def _costs() -> list[tuple[str, BaseExcursion]]:
     """Eq. 26 with the axes named in all ways, and mended in two."""
     found = [
-        (f"eq. 26, axes {''.join('xyz'[k] for k in order)}", BaseExcursion("literal", order, SIZE))
+        (f"{NAMED} {''.join('xyz'[k] for k in order)}", BaseExcursion("literal", order, SIZE))
         for order in permutations((0, 1, 2))
     ]
     found.append(("eq. 26 with sizes of differences", BaseExcursion("corrected", size=SIZE)))
@@ -141,6 +157,7 @@ def _paper_row(bench: Swings) -> Row:
     q = np.array(PAPER)
     reach = max(abs(q[k]) + abs(q[k + 1]) for k in (0, 2, 4))
     return Row(
-        TABLE, "the paper's motion", "-", None, bench.log_det(q), "paper wrong",
+        TABLE, "the paper's motion", "-", None, bench.log_det(q),
+        "paper wrong" if reach > LIMIT else "missed",
         f"it breaks its limit of 90 deg by {reach - LIMIT:.2f} rad",
     )  # fmt: skip

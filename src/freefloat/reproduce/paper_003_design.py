@@ -31,8 +31,10 @@ from freefloat.telemetry.watches import Watch
 
 TABLE = "Better motions"
 LONG = {"duration": 10.0, "harmonics": 5, "reach": 90.0, "rate": 60.0}  # [s], [deg], [deg/s]
-# What ours are held to: an independent prototype found 1.5, 61.5 and 0.55.
-HELD_TO = {"error": 1.6, "cond": 65.0, "long": 0.6}
+# What an independent prototype found, and what ours are held to: its condition number, and errors a
+# little above those we find ourselves, which are a little above its own.
+PROTOTYPE = {"error": 1.5, "cond": 61.5, "long": 0.55}
+HELD_TO = {"error": 1.6, "cond": 61.5, "long": 0.6}
 
 
 @dataclass(frozen=True)
@@ -174,16 +176,21 @@ def design_rows(*, quick: bool = False, model: Model | None = None, seed: int = 
         plan = found[kind].plan
         error = least_squares_error(bench, plan, short, n=n, seed=seed)
         condition = float(np.linalg.cond(bench_rows(bench, *moved(plan, short), None)))
-        held = (0.0, HELD_TO["error"]) if kind == "a" else (0.0, before)
-        rows.append(
-            within(TABLE, f"least squares error, {words}, same envelope", "%", error,
-                   between=held, status="better", note=f"condition number {condition:.1f}")
-        )  # fmt: skip
+        quantity = f"least squares error, {words}, same envelope"
+        note = f"condition number {condition:.1f}"
+        if kind == "a":
+            rows.append(_guarded(quantity, error, "error", note))
+        else:
+            note = f"aim: less than with Table 2's motion; {note}"
+            rows.append(
+                within(TABLE, quantity, "%", error, between=(0.0, before), status="met", note=note)
+            )
         if kind == "cond":
             rows.append(
                 within(TABLE, "condition number, least", "-", condition,
-                       between=(0.0, HELD_TO["cond"]), status="better",
-                       note="the paper's own criterion; Table 2's motion has 143.6")
+                       between=(0.0, HELD_TO["cond"]), status="met",
+                       note=f"aim {HELD_TO['cond']:g}; the paper's own criterion; Table 2's motion"
+                       " has 143.6")
             )  # fmt: skip
     return [*rows, _long_row(bench, effort, n=n, seed=seed)]
 
@@ -198,7 +205,12 @@ def _long_row(bench: Bench, effort: Effort, *, n: int, seed: int) -> Row:
         n_samples=len(times), effort=effort, seed=seed,
     ).plan  # fmt: skip
     error = least_squares_error(bench, plan, times, n=n, seed=seed)
-    return within(
-        TABLE, "least squares error, A-optimal, 10 s, 90 deg, 60 deg/s", "%", error,
-        between=(0.0, HELD_TO["long"]), status="better", note="35 samples, five harmonics",
-    )  # fmt: skip
+    quantity = "least squares error, A-optimal, 10 s, 90 deg, 60 deg/s"
+    return _guarded(quantity, error, "long", "35 samples, five harmonics")
+
+
+def _guarded(quantity: str, error: float, which: str, note: str) -> Row:
+    """An error [%] held to a limit of our own."""
+    held = f"held to {HELD_TO[which]:g}; an independent prototype had {PROTOTYPE[which]:g}; {note}"
+    return within(TABLE, quantity, "%", error, between=(0.0, HELD_TO[which]), status="regression",
+                  note=held)  # fmt: skip

@@ -15,7 +15,12 @@ from freefloat.identification.write_back import with_parameters
 from freefloat.model import load_model
 from freefloat.model.model import Model
 from freefloat.reproduce.paper_004_bench import JOINT, MOTOR, Bench, angle_from_vision
-from freefloat.reproduce.paper_004_fits import by_least_squares, held_flights
+from freefloat.reproduce.paper_004_fits import (
+    COARSER,
+    NOISE_OF_Q1,
+    by_least_squares,
+    held_flights,
+)
 from freefloat.reproduce.paper_004_model import HeldMotor, spread
 from freefloat.reproduce.paper_004_published import PUBLISHED
 from freefloat.reproduce.rows import Row
@@ -29,6 +34,9 @@ ROUGH = 0.02  # [N m] of Coulomb friction in the spring
 GUESS = {STIFFNESS: 9.0, DAMPING: 0.5}  # two thirds too stiff, five times the damping
 ROUGH_GUESS = {STIFFNESS: 5.3, DAMPING: 0.3, FRICTION: 0.01}
 SWING = 2.0  # [1/s]: rate over offset, an eighth of a period after the turning point
+# Deviations an independent prototype had: of five runs together, and of one with a motor sine.
+HOPED = {STIFFNESS: 0.011, DAMPING: 0.005}
+HOPED_OF_SINE = 0.012
 SINE = (0.5, 2.0)  # [deg], [rad/s] of the motor
 
 
@@ -58,8 +66,8 @@ def better_rows(*, quick: bool = False, model: Model | None = None, seed: int = 
                 estimate.value, "better" if is_right else "missed",
                 f"truth {truth:g}; offset and its rate found for every run, no motor inertia"),
             Row(table, f"{word}, its deviation", unit, PUBLISHED["deviation"][column],
-                estimate.std,
-                "better" if estimate.std < 0.1 * PUBLISHED["deviation"][column] else "missed"),
+                estimate.std, "better" if estimate.std <= HOPED[name] else "missed",
+                f"aim {HOPED[name]:g}, an independent prototype's"),
         ]  # fmt: skip
     return rows
 
@@ -77,10 +85,12 @@ def rate_rows(*, quick: bool = False, model: Model | None = None, seed: int = 60
     assert drive is not None
     fit = found(geared, GUESS, flights)
     error = abs(fit[STIFFNESS].value - drive.stiffness)
+    left = float(np.rad2deg(np.sqrt(np.mean(rest.rms**2))))
     return [
         Row(table, "residual, taken to rest at the start", "deg", None,
-            float(np.rad2deg(np.sqrt(np.mean(rest.rms**2)))), "paper wrong",
-            f"rate {SWING:g} 1/s times the offset; the paper identifies the offset alone"),
+            left, "paper wrong" if left > COARSER * NOISE_OF_Q1 else "missed",
+            f"noise alone leaves {NOISE_OF_Q1:g}; rate {SWING:g} 1/s times the offset; the"
+            " paper identifies the offset alone"),
         Row(table, "stiffness then, over the held-motor factor", "N m/rad",
             PUBLISHED["cad_stiffness"], float(rest.values[0, 1]) / ratio, "not published",
             f"truth {drive.stiffness:g}"),
@@ -103,8 +113,8 @@ def sine_rows(*, quick: bool = False, model: Model | None = None, seed: int = 50
     return [
         Row("A better motion", "deviation of stiffness, one run, motor sine", "N m/rad",
             PUBLISHED["deviation"][1], fit[STIFFNESS].std,
-            "better" if fit[STIFFNESS].std < 0.02 else "missed",
-            "0.5 deg at 2 rad/s for 10 s; spring relaxed at the start"),
+            "better" if fit[STIFFNESS].std <= HOPED_OF_SINE else "missed",
+            f"aim {HOPED_OF_SINE:g}; 0.5 deg at 2 rad/s for 10 s; spring relaxed at the start"),
     ]  # fmt: skip
 
 
@@ -130,12 +140,12 @@ def friction_rows(*, quick: bool = False, model: Model | None = None, seed: int 
             PUBLISHED["deviation"][2], spread(b),
             "reproduced in pattern" if spread(b) > 0.2 else "missed"),
         Row(table, "information for friction, where it is", "-", None, seen,
-            "better" if seen > 0.0 else "missed",
+            "met" if seen > 0.0 else "missed",
             "fall of the Bayesian criterion by the extra parameter; positive: called for"),
         Row(table, "information for friction, where it is not", "-", None, false,
-            "better" if false < 0.0 else "missed"),
+            "met" if false < 0.0 else "missed"),
         Row(table, "friction found", "N m", None, full[FRICTION].value,
-            "better" if abs(full[FRICTION].value - ROUGH) < 3.0 * full[FRICTION].std else "missed",
+            "met" if abs(full[FRICTION].value - ROUGH) < 3.0 * full[FRICTION].std else "missed",
             f"truth {ROUGH:g}, deviation {full[FRICTION].std:.2g}"),
         Row(table, "stiffness, friction fitted too", "N m/rad", PUBLISHED["average"][1],
             full[STIFFNESS].value,

@@ -77,7 +77,8 @@ def model_rows(*, quick: bool = False, model: Model | None = None) -> list[Row]:
         within(table, "mode with the motor held", "rad/s", float(np.sqrt(k / held.effective)),
                between=BOUNDS["held mode"]),
         Row(table, "reaction on the base, overstated by", "-", None, gear_ratio(),
-            "paper wrong", "a rotor J behind a gear N weighs N^2 J at the joint but pushes the base"
+            "paper wrong" if gear_ratio() > 1.0 else "missed",
+            "a rotor J behind a gear N weighs N^2 J at the joint but pushes the base"
             " with N J only; eqs 17-20 have N^2 J in both places"),
     ]  # fmt: skip
 

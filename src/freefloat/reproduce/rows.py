@@ -6,20 +6,32 @@ from dataclasses import dataclass
 from typing import Literal
 
 Status = Literal[
-    "reproduced", "reproduced in pattern", "paper wrong", "better", "met", "not published",
-    "differs", "missed",
+    "reproduced", "reproduced in pattern", "paper wrong", "better", "met", "regression",
+    "not published", "differs", "out of reach", "missed",
 ]  # fmt: skip
+
+# What each status means, in the order in which they are explained.
+STATUSES: dict[Status, str] = {
+    "reproduced": "ours is the printed number",
+    "reproduced in pattern": "alike where geometry, motion or noise were not published",
+    "paper wrong": "the print contradicts the paper's own data; the note says how",
+    "better": "than the printed number",
+    "met": "an aim that was set beforehand, where nothing is printed",
+    "regression": "no worse than what we measured ourselves before: guarded, but no aim",
+    "not published": "a number with nothing to compare it with",
+    "differs": "the paper's own method, on what the paper leaves open",
+    "out of reach": "an aim withdrawn, because the row computes a bound that forbids it",
+    "missed": "ours fails what it is held to",
+}
 
 
 @dataclass(frozen=True)
 class Row:
     """A quantity of a table: `paper` is the printed number, None where none was printed.
 
-    better: than the printed number; met: an aim of ours that the row names, where none is printed;
-    differs: the paper's own method does not give its numbers where it leaves open what it was run
-    on; missed: ours fails what it is held to.
+    What a status means stands in STATUSES. Nothing can be better than a number nobody printed:
 
-    >>> Row("Noise", "m_1", "%", None, 0.02, "better").status  # than what?
+    >>> Row("Noise", "m_1", "%", None, 0.02, "better").status
     'met'
     """
 
