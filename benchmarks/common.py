@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from freefloat.dynamics import flatten
 from freefloat.dynamics.kernels.integrate import Inputs, Stages, rk4
 from freefloat.dynamics.kernels.newton_euler import new_work
-from freefloat.dynamics.tree import Parameters
+from freefloat.dynamics.tree import ParameterArrays
 from freefloat.model import load_model
 
 Array = NDArray[np.float64]
@@ -180,7 +180,7 @@ class Kernel:
         self.stages = Stages(*(np.zeros_like(x0) for _ in range(3)))
         self.out = np.zeros((n_steps // every, len(x0)))
 
-    def run(self, parameters: Parameters = SYSTEM.parameters) -> Array:
+    def run(self, parameters: ParameterArrays = SYSTEM.parameters) -> Array:
         """The final state."""
         x = self.x0.copy()
         rk4(

@@ -16,14 +16,14 @@ from common import GIVEN, MODEL, Array, C
 import freefloat as ff
 from freefloat.excitation import Moves
 from freefloat.excitation.plan import Plan
+from freefloat.identification.output_error.cost import OutputErrorProblem, stated_noise
 from freefloat.identification.output_error.levenberg import Descent, descend
-from freefloat.identification.output_error.problem import Problem, stated_noise
 from freefloat.identification.output_error.recording import Recording, recording_of
 from freefloat.identification.output_error.residuals import Readings
 from freefloat.identification.output_error.unknowns import unknowns_of
-from freefloat.identification.write_back import with_parameters
 from freefloat.model import inertia
 from freefloat.model.parts import Sensor
+from freefloat.parameters.write_back import with_parameters
 
 WINGS = ("l1", "l2", "r1", "r2")
 NAMES = [f"bus.{field}" for field in inertia.NAMES]
@@ -50,7 +50,7 @@ def shaking_plan(duration: float) -> Plan:
     return Plan(duration, motions=motions, name="shaking")
 
 
-def problem_of(duration: float) -> Problem:
+def problem_of(duration: float) -> OutputErrorProblem:
     """The fit, at its start: stiffness 40 % too high, the bus 25 % too light."""
     plan = shaking_plan(duration)
     flight = ff.simulate(MODEL, plan, seed=1, sensors=SENSORS)
@@ -61,10 +61,12 @@ def problem_of(duration: float) -> Problem:
     recording = recording_of(model, flight, plan=plan, step=STEP)
     wanted = ff.Parameters(model).free(*NAMES)
     unknowns = unknowns_of(wanted, [recording], is_start_known=True)
-    return Problem((recording,), unknowns, stated_noise([recording]), None, unknowns.start)
+    return OutputErrorProblem(
+        (recording,), unknowns, stated_noise([recording]), None, unknowns.start
+    )
 
 
-def fitted(problem: Problem) -> Descent:
+def fitted(problem: OutputErrorProblem) -> Descent:
     """The search over growing horizons, as `identify` does it."""
     theta = problem.unknowns.start
     for seconds in HORIZONS:
@@ -74,7 +76,7 @@ def fitted(problem: Problem) -> Descent:
 
 
 @dataclass(frozen=True)
-class ByDifferences(Problem):
+class ByDifferences(OutputErrorProblem):
     """The same problem, flown by MuJoCo and differentiated by forward differences."""
 
     def _readings(

@@ -26,11 +26,11 @@ import numpy as np
 
 import freefloat as ff
 from freefloat.arrays import Array
-from freefloat.binding import bind, opened, prepared
-from freefloat.compilation import kernel
 from freefloat.excitation import Pulses, Sinusoid
-from freefloat.identification.online.estimator import OnlineEstimator
-from freefloat.identification.online.kernels.triangle import ROOM, solve_triangle, turn_in
+from freefloat.numba_.bound_arguments import bind, opened, prepared
+from freefloat.numba_.compilation import kernel
+from freefloat.online.estimator import OnlineEstimator
+from freefloat.online.kernels.square_root_information import ROOM, solve_triangle, turn_in
 from freefloat.telemetry.stream import Sample
 
 VARIANCE = 1e6  # of the unknowns before the first sample, in natural sizes

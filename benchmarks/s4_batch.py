@@ -11,16 +11,16 @@ import numpy as np
 from common import SYSTEM
 
 from freefloat.dynamics import integrate_batch, stack_parameters
-from freefloat.dynamics.tree import Parameters
+from freefloat.dynamics.tree import ParameterArrays
 
 STEP, N_STEPS, EVERY, N = 1e-2, 2000, 100, 1000
 
 
-def parameter_sets(n: int) -> list[Parameters]:
+def parameter_sets(n: int) -> list[ParameterArrays]:
     """Every number off by a few per cent, differently in each simulation; still physical."""
     rng, own = np.random.default_rng(0), SYSTEM.parameters
     return [
-        Parameters(
+        ParameterArrays(
             own.phi * rng.uniform(0.9, 1.1, size=(len(own.phi), 1)),
             own.rotor,
             own.spring * rng.uniform(0.8, 1.2, size=(len(own.spring), 1)),

@@ -21,7 +21,7 @@ import numpy as np
 
 import freefloat as ff
 from freefloat.design.excitation import Effort, design
-from freefloat.design.informed import informed
+from freefloat.design.information_criterion import informed
 from freefloat.design.variables import variables_of
 from freefloat.dynamics import flatten
 from freefloat.excitation import Table

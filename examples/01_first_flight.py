@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import freefloat as ff
-from freefloat.telemetry.account import account
+from freefloat.prediction.flight_summary import account
 
 folder = Path("build/examples")
 folder.mkdir(parents=True, exist_ok=True)

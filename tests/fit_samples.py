@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from freefloat.identification.fit import Combination, Estimate, Fit, Residual
+from freefloat.identification.fit import Estimate, Fit, FittedCombination, Residual
 from freefloat.model import load_model
 from freefloat.model.model import Model
 
@@ -36,8 +36,8 @@ def sample_fit(model: Model | None = None, **changes: object) -> Fit:
         "estimates": estimates(),
         "covariance": covariance,
         "combinations": (
-            Combination("bus.izz + 2 arm_1.mass", "kg m^2", 12.34567, 0.123, (12.1, 12.6)),
-            Combination("bus.ixx - bus.iyy", "kg m^2", 12.3, NAN, None),
+            FittedCombination("bus.izz + 2 arm_1.mass", "kg m^2", 12.34567, 0.123, (12.1, 12.6)),
+            FittedCombination("bus.ixx - bus.iyy", "kg m^2", 12.3, NAN, None),
         ),
         "trades": ("bus.mass trades against target.mass",),
         "scale": "the known inertia of the wheel fixes the scale",

@@ -9,9 +9,9 @@ import numpy as np
 
 import freefloat as ff
 from freefloat.excitation.commands import Pulses
-from freefloat.identification.online.channels import told_by_model
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
-from freefloat.reproduce.paper_001_studies import excited
+from freefloat.online.live_channels import told_by_model
+from freefloat.papers.paper_001.studies import excited
 from freefloat.telemetry.stream import Sample
 
 ATTITUDE = tuple(f"base.attitude.{a}" for a in "xyzw")

@@ -10,8 +10,8 @@ from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 
-from freefloat.reproduce import Row
-from freefloat.reproduce.studies import carry_out, studies_of
+from freefloat.papers import Row
+from freefloat.papers.studies import carry_out, studies_of
 
 
 def missed(rows: Iterable[Row]) -> list[str]:
@@ -21,7 +21,7 @@ def missed(rows: Iterable[Row]) -> list[str]:
 
 def names_of(paper: str) -> list[str]:
     """The names of a paper's studies, in their order."""
-    return [study.__name__ for study in import_module(f"freefloat.reproduce.paper_{paper}").STUDIES]
+    return [study.__name__ for study in import_module(f"freefloat.papers.paper_{paper}").STUDIES]
 
 
 class QuickRows:

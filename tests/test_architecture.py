@@ -15,19 +15,22 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "freefloat"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
-TOP_LEVEL = ("errors", "arrays", "provenance", "files", "compilation", "binding")
+TOP_LEVEL = ("errors", "arrays", "linear_algebra", "provenance", "files")
 FOLDERS = (
+    "numba_",
     "model",
     "dynamics",
     "excitation",
     "telemetry",
+    "prediction",
+    "parameters",
+    "identifiability",
     "identification",
+    "online",
     "design",
     "validation",
     "report",
-    "viewer",
-    "campaign",
-    "reproduce",
+    "papers",
     "cli",
 )
 RANK = dict.fromkeys(TOP_LEVEL, 0) | {name: n for n, name in enumerate(FOLDERS, start=1)}

@@ -76,12 +76,14 @@ def test_the_recording_can_be_read(folder):
     assert flight.metadata["robot"] == "my-robot"
 
 
-def tables() -> dict[str, type[schema.Table]]:
+def tables() -> dict[str, type[schema.SchemaTable]]:
     """Every table of a model file."""
     return {
         name: kind
         for name, kind in vars(schema).items()
-        if isinstance(kind, type) and issubclass(kind, schema.Table) and kind is not schema.Table
+        if isinstance(kind, type)
+        and issubclass(kind, schema.SchemaTable)
+        and kind is not schema.SchemaTable
     }
 
 

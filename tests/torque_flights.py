@@ -11,12 +11,12 @@ import freefloat as ff
 from freefloat.dynamics import System, flatten
 from freefloat.excitation import Plan, Pulses, default_plan
 from freefloat.identification.linear.rows import Equations, whitened
-from freefloat.identification.natural_sizes import natural_sizes
-from freefloat.identification.parameters import Parameters
-from freefloat.identification.reading import samples_of
-from freefloat.identification.samples import Samples
+from freefloat.identification.linear.sample_reader import samples_of
+from freefloat.identification.linear.samples import Samples
 from freefloat.identification.solve import Solution, least_squares
 from freefloat.model import Model, Sensor
+from freefloat.parameters.natural_sizes import natural_sizes
+from freefloat.parameters.parameters import Parameters
 
 MODELS = ("planar-capture", "spatial-capture", "ets7", "dual-arm")
 STARTS = {

@@ -10,8 +10,8 @@ from systems import direction, random_body, random_model
 
 from freefloat.dynamics.state import Start
 from freefloat.excitation import Fourier, Plan, Wave
-from freefloat.identification.parameters import Parameters
 from freefloat.model import Body, Joint, Model, Placement, Root, Sensor, Wheel
+from freefloat.parameters.parameters import Parameters
 
 TEN = ("mass", "mx", "my", "mz", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 DURATION = 2.0  # [s]

@@ -160,4 +160,3 @@ def _made(tests: Mapping[str, dict[str, Any]]) -> str:
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
-

@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None, rebuild: Rebuild | None = None) -> 
 
 def known_papers() -> list[str]:
     """Every paper there is."""
-    from freefloat.reproduce import PAPERS
+    from freefloat.papers import PAPERS
 
     return sorted(PAPERS)
 

@@ -17,7 +17,7 @@ import store
 from fingerprints import MODELS, PAGES, Tree
 
 PAPERS = ("000", "001", "002", "003", "004")
-PAPER_ENTRIES = ("freefloat.reproduce", "freefloat.reproduce.paper_{}")
+PAPER_ENTRIES = ("freefloat.papers", "freefloat.papers.paper_{}")
 BENCHMARKS = {
     "S1": "s1_simulation", "S2": "s2_jacobian", "S3": "s3_regressors", "S4": "s4_batch",
     "S5": "s5_design", "S6": "s6_identify", "S7": "s7_first_run", "O6": "o6_online",

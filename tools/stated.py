@@ -57,9 +57,7 @@ def find_unaccounted(root: Path) -> Iterator[str]:
         yield f"docs/stated_numbers.toml: {name} is no document"
 
 
-def unaccounted(
-    name: str, text: str, stated: Mapping[str, Iterable[str]]
-) -> Iterator[str]:
+def unaccounted(name: str, text: str, stated: Mapping[str, Iterable[str]]) -> Iterator[str]:
     """What of one document is not accounted for.
 
     >>> list(unaccounted("a.md", "It takes 3 s, twice as long as 1.5 s.", {"example": ["3 s"]}))

@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from freefloat.excitation.default import default_plan as default_plan
     from freefloat.excitation.plan import Plan as Plan
     from freefloat.excitation.plan_files import load_plan as load_plan
-    from freefloat.identification.cramer_rao import cramer_rao as cramer_rao
+    from freefloat.identifiability.cramer_rao import cramer_rao as cramer_rao
+    from freefloat.identifiability.identifiability import identifiability as identifiability
     from freefloat.identification.fit import Fit as Fit
     from freefloat.identification.fit_files import load_fit as load_fit
-    from freefloat.identification.identifiability import identifiability as identifiability
     from freefloat.identification.identify import identify as identify
-    from freefloat.identification.online.estimator import OnlineEstimator as OnlineEstimator
-    from freefloat.identification.parameters import Parameters as Parameters
     from freefloat.model import Model as Model
     from freefloat.model import builtin_models as builtin_models
     from freefloat.model import load_model as load_model
+    from freefloat.online.estimator import OnlineEstimator as OnlineEstimator
+    from freefloat.parameters.parameters import Parameters as Parameters
+    from freefloat.prediction.simulate import simulate as simulate
     from freefloat.telemetry import Telemetry as Telemetry
     from freefloat.telemetry import quality as quality
     from freefloat.telemetry import read_telemetry as read_telemetry
-    from freefloat.telemetry.simulate import simulate as simulate
     from freefloat.validation.validate import validate as validate
     from freefloat.validation.verdict import Verdict as Verdict
     from freefloat.validation.verdict_files import load_verdict as load_verdict
@@ -43,17 +43,17 @@ _HOME_OF = {
     "Fit": "freefloat.identification.fit",
     "FreefloatError": "freefloat.errors",
     "Model": "freefloat.model",
-    "OnlineEstimator": "freefloat.identification.online.estimator",
-    "Parameters": "freefloat.identification.parameters",
+    "OnlineEstimator": "freefloat.online.estimator",
+    "Parameters": "freefloat.parameters.parameters",
     "Plan": "freefloat.excitation.plan",
     "Start": "freefloat.dynamics.state",
     "Telemetry": "freefloat.telemetry",
     "Verdict": "freefloat.validation.verdict",
     "builtin_models": "freefloat.model",
-    "cramer_rao": "freefloat.identification.cramer_rao",
+    "cramer_rao": "freefloat.identifiability.cramer_rao",
     "default_plan": "freefloat.excitation.default",
     "design_excitation": "freefloat.design.excitation",
-    "identifiability": "freefloat.identification.identifiability",
+    "identifiability": "freefloat.identifiability.identifiability",
     "identify": "freefloat.identification.identify",
     "load_fit": "freefloat.identification.fit_files",
     "load_model": "freefloat.model",
@@ -62,7 +62,7 @@ _HOME_OF = {
     "modes": "freefloat.dynamics.modes",
     "quality": "freefloat.telemetry",
     "read_telemetry": "freefloat.telemetry",
-    "simulate": "freefloat.telemetry.simulate",
+    "simulate": "freefloat.prediction.simulate",
     "validate": "freefloat.validation.validate",
 }
 

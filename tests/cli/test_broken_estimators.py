@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from freefloat.identification.online.estimator import OnlineEstimator
-from freefloat.identification.output_error.estimate import Found
+from freefloat.identification.output_error.search import SearchResult
+from freefloat.online.estimator import OnlineEstimator
 
 OFF = 1.01  # every estimate is one per cent too large
 
 
 def break_output_error(monkeypatch):
-    theta = Found.theta.fget
-    monkeypatch.setattr(Found, "theta", property(lambda self: OFF * theta(self)))
+    theta = SearchResult.theta.fget
+    monkeypatch.setattr(SearchResult, "theta", property(lambda self: OFF * theta(self)))
 
 
 def break_live_filter(monkeypatch):
@@ -57,7 +57,7 @@ def break_least_squares(monkeypatch):
     ],
 )
 def test_one_per_cent_off_is_a_missed_row(paper, study, break_it, command, monkeypatch):
-    module = import_module(f"freefloat.reproduce.paper_{paper}")
+    module = import_module(f"freefloat.papers.paper_{paper}")
     (chosen,) = [one for one in module.STUDIES if one.__name__ == study]
     monkeypatch.setattr(module, "STUDIES", (chosen,))
     break_it(monkeypatch)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import freefloat as ff
-from freefloat.telemetry.account import account
+from freefloat.prediction.flight_summary import account
 
 QUICK = ("--duration", 5, "--harmonics", 2, "--starts", 1, "--rounds", 2)
 

@@ -12,9 +12,9 @@ import time
 import pytest
 
 from freefloat import reproduce as library
-from freefloat.reproduce import paper_003
-from freefloat.reproduce.paper_003_tables import true_value_rows
-from freefloat.reproduce.rows import Row
+from freefloat.papers import paper_003
+from freefloat.papers.paper_003.tables import true_value_rows
+from freefloat.papers.paper_rows import Row
 
 
 @pytest.fixture

@@ -123,7 +123,7 @@ def test_a_damaged_cache_is_named_with_its_remedy(command, monkeypatch, tmp_path
     (tmp_path / "kernel.nbi").write_bytes(b"")  # cut short, as by a full disk
     index = IndexDataCacheFile(str(tmp_path), "kernel", "stamp")
     monkeypatch.setattr("freefloat.model.load_model", lambda _: index.load("any signature"))
-    monkeypatch.setattr("freefloat.compilation.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("freefloat.numba_.compilation.cache_folder", lambda: tmp_path / "cache")
     ended = command("check", "cepheus")
     assert ended.code == 2
     told = " ".join(ended.err.split())

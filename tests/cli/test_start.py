@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from freefloat.compilation import is_compiled
+from freefloat.numba_.compilation import is_compiled
 
 LIMIT = 1.5  # [s] to the first output
 COMPILE_LIMIT = 30.0  # [s] for the first run after installation
@@ -77,7 +77,7 @@ def test_the_first_run_compiles_and_says_so(tmp_path, figure):
 
 
 def test_the_cache_knows_what_it_holds(tmp_path, monkeypatch):
-    from freefloat import compilation
+    from freefloat.numba_ import compilation
 
     compilation.cache_folder.cache_clear()
     monkeypatch.setenv("FREEFLOAT_CACHE_DIR", str(tmp_path))
@@ -96,7 +96,7 @@ def test_the_cache_knows_what_it_holds(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="caches live elsewhere there")
 def test_an_empty_variable_is_no_folder(monkeypatch, tmp_path):
-    from freefloat.compilation import cache_folder
+    from freefloat.numba_.compilation import cache_folder
 
     monkeypatch.delenv("FREEFLOAT_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", "")

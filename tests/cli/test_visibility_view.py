@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import freefloat as ff
-from freefloat.identification.identifiability import identifiability
-from freefloat.identification.parameters import Parameters
+from freefloat.identifiability.identifiability import identifiability
+from freefloat.parameters.parameters import Parameters
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ import pytest
 
 import freefloat as ff
 from freefloat.design.excitation import Effort, finished, searching
-from freefloat.design.informed import informed
+from freefloat.design.information_criterion import informed
 from freefloat.design.variables import variables_of
 from freefloat.dynamics import flatten
 from freefloat.excitation.basis import Basis
 from freefloat.excitation.limits import limits_of
-from freefloat.telemetry.account import account
-from freefloat.telemetry.watches import watches_of
+from freefloat.prediction.flight_summary import account
+from freefloat.prediction.limit_monitors import watches_of
 
 N_RANDOM = 100
 EVERYTHING = ("bus.*", "target.*", "hinge_*.stiffness", "hinge_*.damping", "tank.*")

@@ -7,8 +7,8 @@ import pytest
 
 from freefloat.design.base_motion import BaseAcceleration, BaseExcursion
 from freefloat.design.criteria import Information, information, only_seen
-from freefloat.design.nearby import smooth_worst
-from freefloat.design.swinging import ModalEnergy
+from freefloat.design.local_model import smooth_worst
+from freefloat.design.modal_energy import ModalEnergy
 
 KINDS = ("a", "d", "e", "cond", "worst", "named")
 

@@ -8,17 +8,17 @@ import pytest
 import freefloat as ff
 from freefloat.design import design
 from freefloat.design.excitation import Effort, finished, searching
-from freefloat.design.informed import informed
+from freefloat.design.information_criterion import informed
+from freefloat.design.modal_energy import band_share, bands_of
 from freefloat.design.scenarios import scenarios_of
 from freefloat.design.search import Search
-from freefloat.design.swinging import band_share, bands_of
 from freefloat.design.variables import variables_of
 from freefloat.dynamics import flatten
 from freefloat.errors import ExcitationError
 from freefloat.excitation.basis import Basis
 from freefloat.excitation.limits import limits_of
-from freefloat.telemetry.account import account
-from freefloat.telemetry.watches import watches_of
+from freefloat.prediction.flight_summary import account
+from freefloat.prediction.limit_monitors import watches_of
 
 QUICK = Effort(random=6, starts=1, rounds=4)
 

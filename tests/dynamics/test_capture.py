@@ -13,7 +13,7 @@ from freefloat.dynamics.frames import rotations
 from freefloat.errors import FreefloatError
 from freefloat.excitation import CaptureControl, Plan
 from freefloat.model import Model, Orbit, Wheel, load_model
-from freefloat.telemetry.simulate import simulate
+from freefloat.prediction.simulate import simulate
 
 LAW = (np.sqrt(0.5), 0.25, 1.0, 10.0, 1.0, 10.0)  # K_D, K_P, gains and limits of the paper
 PLANAR = Start(velocity=(1.0, 2.0, 0.0), rate=(0.0, 0.0, 0.1))

@@ -9,7 +9,7 @@ import pytest
 import freefloat as ff
 from freefloat.dynamics import flatten
 from freefloat.dynamics.environment import environment_wrench, momentum_change
-from freefloat.telemetry.states import true_states
+from freefloat.prediction.true_states import true_states
 
 
 def flight_of(model: ff.Model, **start):

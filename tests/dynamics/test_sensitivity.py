@@ -15,7 +15,7 @@ from freefloat.dynamics import System, flatten, observe
 from freefloat.dynamics.directions import parameter_names
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.sensitivity import integrate_with_sensitivity
-from freefloat.dynamics.tree import Parameters, with_friction
+from freefloat.dynamics.tree import ParameterArrays, with_friction
 from freefloat.errors import ModelError
 from freefloat.model import load_model
 from freefloat.model.inertia import NAMES, com_from_phi
@@ -72,7 +72,7 @@ def changed_arrays(system: System, name: str, delta: float) -> System:
     """The same in the arrays, for values no Model admits (a plate that lost inertia, ...)."""
     owner, _, field = name.rpartition(".")
     system = with_friction(system)  # or friction is not looked at where there is none
-    numbers = Parameters(*(array.copy() for array in system.parameters))
+    numbers = ParameterArrays(*(array.copy() for array in system.parameters))
     if field in NAMES:
         column = system.phi_map[owner][:, NAMES.index(field)]
         numbers.phi[system.body_link[owner]] += delta * column

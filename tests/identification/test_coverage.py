@@ -12,12 +12,12 @@ from torque_flights import plan_of, suite
 import freefloat as ff
 from freefloat.dynamics import balance, flatten
 from freefloat.identification.linear.angular import AngularForm, prepared_for_angular
-from freefloat.identification.linear.estimate import estimate
 from freefloat.identification.linear.families import FAMILIES
-from freefloat.identification.linear.flights import _renewed
-from freefloat.identification.parameters import Parameter
-from freefloat.identification.reading import samples_of
-from freefloat.identification.samples import Samples, Source
+from freefloat.identification.linear.least_squares import estimate
+from freefloat.identification.linear.linear_fit import _renewed
+from freefloat.identification.linear.sample_reader import samples_of
+from freefloat.identification.linear.samples import NoiseSource, Samples
+from freefloat.parameters.parameters import Parameter
 
 CASES = {
     "momentum": ("planar-capture", "momentum", 10.0, 40.0),
@@ -82,8 +82,8 @@ def study(case: str, *, unequal: bool) -> Study:
     )
 
 
-def scaled(source: Source, factor: float) -> Source:
-    return Source(tuple((f, c, size * factor) for f, c, size in source.parts))
+def scaled(source: NoiseSource, factor: float) -> NoiseSource:
+    return NoiseSource(tuple((f, c, size * factor) for f, c, size in source.parts))
 
 
 def coverage(case: str, *, unequal: bool, n_runs: int, figure) -> np.ndarray:

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 import freefloat as ff
 from freefloat.errors import FreefloatError, IdentificationError
-from freefloat.identification.fit import Combination, Estimate, Fit, Residual
+from freefloat.identification.fit import Estimate, Fit, FittedCombination, Residual
 from freefloat.identification.fit_digits import with_uncertainty
 from freefloat.identification.fit_files import load_fit
 from freefloat.identification.fit_reading import MAX_BYTES
-from freefloat.identification.parameters import Parameters
+from freefloat.parameters.parameters import Parameters
 
 MUTANTS = 200
 NUMBERS = ["heavy", "1,5", "NaN", "Infinity", "-1e400", "-1", "", "true", '"1"', "[]", "{}", "null"]
@@ -238,7 +238,7 @@ def test_what_cannot_be_is_refused():
     with pytest.raises(IdentificationError, match="one of each"):
         sample_fit(estimates=(estimates()[0],) * 2, covariance=np.eye(2))
     with pytest.raises(IdentificationError, match="0 or more"):
-        Combination("a + b", "kg", 1.0, -1.0)
+        FittedCombination("a + b", "kg", 1.0, -1.0)
 
 
 def test_the_public_names():
@@ -308,7 +308,7 @@ def test_eighty_columns_are_enough_for_anything(rows):
     fit = sample_fit(
         estimates=found,
         covariance=np.zeros((len(found), len(found))),
-        combinations=[Combination(name, unit, v, s) for name, unit, v, s, _ in rows],
+        combinations=[FittedCombination(name, unit, v, s) for name, unit, v, s, _ in rows],
         residuals=[Residual(name, unit, 10**9, v, p) for name, unit, v, _, p in rows],
         notes=[unit for _, unit, *_ in rows],
         trades=[name for name, *_ in rows],
@@ -328,7 +328,7 @@ def test_html_takes_no_text_for_markup():
     one = Estimate(evil, evil, 1.0, 0.1, (0.8, 1.2), "seen", 1.0, note=evil)
     fit = sample_fit(
         estimates=(one,), covariance=[[0.01]], notes=(evil,), status=evil, scale=evil, reason=evil,
-        combinations=(Combination(evil, evil, 1.0, 0.1),), trades=(evil,), method=evil,
+        combinations=(FittedCombination(evil, evil, 1.0, 0.1),), trades=(evil,), method=evil,
     )  # fmt: skip
     shown = fit._repr_html_()
     assert "<script" not in shown and "&lt;script&gt;" in shown

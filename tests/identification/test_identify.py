@@ -8,8 +8,8 @@ import pytest
 import freefloat as ff
 from freefloat.errors import FreefloatError, IdentificationError
 from freefloat.excitation import Plan, Pulses
-from freefloat.identification.write_back import with_parameters
 from freefloat.model import Model
+from freefloat.parameters.write_back import with_parameters
 from freefloat.telemetry import Telemetry
 
 IN_PLANE = ("mass", "mx", "my", "izz")

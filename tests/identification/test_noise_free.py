@@ -12,8 +12,8 @@ import freefloat as ff
 from freefloat.dynamics import flatten
 from freefloat.excitation import Wave, default_plan
 from freefloat.identification.linear.angular import AngularForm
-from freefloat.identification.natural_sizes import natural_sizes
 from freefloat.model import Model, Sensor
+from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.telemetry import Telemetry
 
 METHODS = ("momentum", "weak", "torque", "force", "reduced", "angular", "energy")
@@ -58,7 +58,7 @@ def worst_error(seed: int) -> tuple[float, int]:
     known = None
     if method == "angular":
         from freefloat.dynamics import balance
-        from freefloat.identification.reading import samples_of
+        from freefloat.identification.linear.sample_reader import samples_of
 
         states = samples_of(flatten(model), flight).states[:1]
         known = balance(flatten(model), states).angular_momentum_about_com[0].tolist()

@@ -12,11 +12,11 @@ from freefloat.errors import IdentificationError
 from freefloat.identification import structure
 from freefloat.identification.effects import EFFECTS, effects_of
 from freefloat.identification.structure import find_structure, reduced
-from freefloat.identification.write_back import with_parameters
-from freefloat.reproduce.paper_000_flights import splines
-from freefloat.reproduce.paper_002_flights import motion
-from freefloat.reproduce.paper_002_published import SLOW_MOTION
-from freefloat.reproduce.paper_004_fits import held_flights
+from freefloat.papers.paper_000.flights import splines
+from freefloat.papers.paper_002.flights import motion
+from freefloat.papers.paper_002.published import SLOW_MOTION
+from freefloat.papers.paper_004.fits import held_flights
+from freefloat.parameters.write_back import with_parameters
 
 FRICTION = "arm_1.drive.friction"
 

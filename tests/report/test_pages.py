@@ -16,7 +16,7 @@ import freefloat as ff
 from freefloat.errors import FreefloatError
 from freefloat.identification.fit import Estimate
 from freefloat.report.pages import fit_page, save_fit_report, verdict_page
-from freefloat.validation.criteria import Criterion
+from freefloat.validation.acceptance import AcceptanceCriterion
 
 EVIL = '</script><script>alert("x")</script><img src=http://evil.example/a.png>&<b>'
 
@@ -88,7 +88,7 @@ def test_names_from_files_are_escaped(verdict):
     )  # fmt: skip
     judged = replace(
         verdict, model=EVIL, status=EVIL, execution=EVIL, notes=(EVIL,), quality=(EVIL,),
-        criteria=(Criterion(EVIL, False, 1.0, 2.0, EVIL),),
+        criteria=(AcceptanceCriterion(EVIL, False, 1.0, 2.0, EVIL),),
         traces=tuple(replace(t, channel=EVIL, unit=EVIL) for t in verdict.traces[:2]),
         scores=tuple(replace(s, channel=EVIL, unit=EVIL) for s in verdict.scores[:2]),
         whiteness=tuple(replace(w, channel=EVIL) for w in verdict.whiteness[:1]),

@@ -8,8 +8,12 @@ from importlib import import_module
 import pytest
 
 MODULES = (
-    *("freefloat.files", "freefloat.telemetry.align", "freefloat.telemetry.attitude"),
-    *("freefloat.telemetry.channel", "freefloat.telemetry.channels", "freefloat.telemetry.clocks"),
+    *("freefloat.files", "freefloat.telemetry.resample", "freefloat.telemetry.attitude"),
+    *(
+        "freefloat.telemetry.channel",
+        "freefloat.telemetry.telemetry",
+        "freefloat.telemetry.clock_offsets",
+    ),
     *("freefloat.telemetry.interpolation", "freefloat.telemetry.lookup"),
     *("freefloat.telemetry.names", "freefloat.telemetry.quality"),
     *("freefloat.telemetry.quality_checks", "freefloat.telemetry.readers"),

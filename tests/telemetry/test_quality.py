@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from freefloat.model import Coloured, Sensor
+from freefloat.prediction.sensor_errors import report as sensed
 from freefloat.telemetry import Channel, Telemetry, quality
-from freefloat.telemetry.sensors import report as sensed
 
 T = np.arange(6000) * 0.01
 

@@ -9,8 +9,8 @@ from scipy.interpolate import BSpline
 from freefloat.errors import TelemetryError
 from freefloat.telemetry import smooth, smooth_attitude
 from freefloat.telemetry.attitude import rate_and_acceleration
-from freefloat.telemetry.penalised_spline import Problem, curve_at
-from freefloat.telemetry.spline_basis import Basis, gram, product, transposed_product
+from freefloat.telemetry.penalised_spline import SplineProblem, curve_at
+from freefloat.telemetry.spline_basis import SplineBasis, gram, product, transposed_product
 
 
 def band_limited(t: np.ndarray, seed: int, highest: float) -> list[np.ndarray]:
@@ -108,8 +108,8 @@ class TestWithNoise:
         for seed in range(3):
             truth = band_limited(T, seed, 1.0)
             values = truth[0] + sigma * np.random.default_rng(seed).normal(size=T.size)
-            basis = Basis(5, 0.04, T[:1], T[-1:])
-            problem = Problem(basis, T, values[:, None], 5, np.zeros(1))
+            basis = SplineBasis(5, 0.04, T[:1], T[-1:])
+            problem = SplineProblem(basis, T, values[:, None], 5, np.zeros(1))
             best = np.inf
             for cutoff in np.geomspace(0.15, 2.0, 30):
                 curve = curve_at(problem, cutoff, judged_at=cutoff, score=0.0)
@@ -261,7 +261,7 @@ class TestAttitude:
 
 
 class TestMachinery:
-    BASIS = Basis(5, 0.5, np.array([0.0, 10.0]), np.array([4.2, 13.0]))
+    BASIS = SplineBasis(5, 0.5, np.array([0.0, 10.0]), np.array([4.2, 13.0]))
     TIME = np.sort(np.concatenate([np.linspace(0.0, 4.2, 40), np.linspace(10.0, 13.0, 30)]))
 
     def dense(self) -> np.ndarray:
@@ -302,7 +302,7 @@ class TestMachinery:
     def test_solution_and_trace_are_those_of_dense_matrices(self):
         rng = np.random.default_rng(0)
         values = rng.normal(size=(self.TIME.size, 2))
-        problem = Problem(self.BASIS, self.TIME, values, 3, np.zeros(2))
+        problem = SplineProblem(self.BASIS, self.TIME, values, 3, np.zeros(2))
         dense, weight = self.dense(), 0.7
         penalty = self.BASIS.penalty_product(np.eye(self.BASIS.size), 3)
         hat = np.linalg.solve(dense.T @ dense + weight * penalty, dense.T)

@@ -13,7 +13,7 @@ import freefloat as ff
 from freefloat.errors import IdentificationError, TelemetryError
 from freefloat.excitation import Plan, Wave
 from freefloat.model import Sensor, Wheel
-from freefloat.validation.criteria import Limits
+from freefloat.validation.acceptance import AcceptanceLimits
 from freefloat.validation.prediction import predict_flight
 
 
@@ -91,7 +91,7 @@ def test_a_fit_that_made_it_worse_is_found_out():
 
 
 def test_the_error_allowed_decides():
-    strict = ff.validate(heavier(planar()), planar_flight(2), limits=Limits(error=0.01))
+    strict = ff.validate(heavier(planar()), planar_flight(2), limits=AcceptanceLimits(error=0.01))
     assert strict["prediction"].is_met is False
     assert "base.angle" in strict["prediction"].reason
 
@@ -198,15 +198,15 @@ def test_estimated_noise_is_said_to_be_so():
 
 def test_the_tip_is_judged_where_a_limit_is_given():
     flight = planar_flight(2)
-    loose = ff.validate(planar(), flight, limits=Limits(tip=0.1))
-    tight = ff.validate(planar(), flight, limits=Limits(tip=1e-6))
+    loose = ff.validate(planar(), flight, limits=AcceptanceLimits(tip=0.1))
+    tight = ff.validate(planar(), flight, limits=AcceptanceLimits(tip=1e-6))
     assert loose["end-effector"].is_met and tight["end-effector"].is_met is False
     truth = [e for e in loose.end_effectors if e.reference == "truth"]
     assert truth and truth[0].mean < 1e-3  # the right model, noisy encoders
 
 
 def test_whiteness_knows_noise_from_memory():
-    from freefloat.validation.residuals import whiteness
+    from freefloat.validation.residual_tests import whiteness
 
     rng = np.random.default_rng(0)
     white = rng.normal(size=3000)

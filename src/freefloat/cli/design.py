@@ -20,7 +20,7 @@ _REPEATED = Parameter(negative=(), show_default=False, json_list=False)
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Motion:
+class MotionOptions:
     """What is moved, how, and how hard a good motion is looked for."""
 
     duration: float = 60.0
@@ -82,7 +82,7 @@ class Outputs:
 
 
 @dataclass(frozen=True)
-class Request:
+class DesignRequest:
     """What to design for: the arguments, read and found to make sense."""
 
     model: Model
@@ -91,7 +91,7 @@ class Request:
     criterion: str
     sensors: str | None
     limits: dict[str, float]
-    motion: Motion
+    motion: MotionOptions
     rate: float
     files: dict[str, Path]  # "plan", "table" and "plot" where asked for
 
@@ -105,7 +105,7 @@ def design(
     prior: Annotated[tuple[str, ...], _REPEATED] = (),
     criterion: str = "a_optimal",
     sensors: str | None = None,
-    motion: Motion = Motion(),  # noqa: B008
+    motion: MotionOptions = MotionOptions(),  # noqa: B008
     fit: Path | None = None,
     outputs: Outputs = Outputs(),  # noqa: B008
     shared: Shared = Shared(),  # noqa: B008
@@ -161,7 +161,7 @@ def design(
     return 0
 
 
-def look(request: Request) -> Design:
+def look(request: DesignRequest) -> Design:
     """The design that was asked for; a bar on the terminal shows the criterion so far."""
     from freefloat.cli.interrupts import heard
     from freefloat.cli.waiting import progress, tell_first_run
@@ -170,8 +170,8 @@ def look(request: Request) -> Design:
     # Here and not above: this loads Numba, and the note above should come before that.
     from freefloat.design.excitation import Effort
     from freefloat.design.excitation import design as run_design
+    from freefloat.design.modal_energy import bands_of
     from freefloat.design.scenarios import scenarios_of
-    from freefloat.design.swinging import bands_of
     from freefloat.dynamics.tree import flatten
 
     motion = request.motion
@@ -188,7 +188,7 @@ def look(request: Request) -> Design:
         )  # fmt: skip
 
 
-def _write(request: Request, found: Design) -> None:
+def _write(request: DesignRequest, found: Design) -> None:
     """Write every file that was asked for."""
     from freefloat.excitation.plan_files import save_table
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from freefloat.cli.design import Motion, Outputs, Request
+from freefloat.cli.design import DesignRequest, MotionOptions, Outputs
 from freefloat.cli.simulate_request import require_writable
 from freefloat.errors import Fault, FreefloatError
 
@@ -26,10 +26,10 @@ def understood(
     prior: Sequence[str],
     criterion: str,
     sensors: str | None,
-    motion: Motion,
+    motion: MotionOptions,
     fit: Path | None,
     outputs: Outputs,
-) -> Request:
+) -> DesignRequest:
     """The design that the arguments ask for; FreefloatError with every fault of theirs."""
     files = {"plan": outputs.out, "table": outputs.table, "plot": outputs.plot}
     wanted = {name: path for name, path in files.items() if path is not None}
@@ -59,7 +59,7 @@ def understood(
     if prior:
         own = asked(robot, free=globs, fix=fix, prior=prior)
         parameters = _replaced(parameters, own)
-    return Request(
+    return DesignRequest(
         robot, parameters, globs, criterion, sensors, limits, motion, outputs.rate, wanted
     )
 
@@ -118,7 +118,7 @@ def _limits(texts: Sequence[str]) -> tuple[dict[str, float], list[Fault]]:
     return found, faults
 
 
-def _number_faults(motion: Motion, rate: float) -> Iterator[Fault]:
+def _number_faults(motion: MotionOptions, rate: float) -> Iterator[Fault]:
     seconds = "give a time in seconds"
     if not 0.0 < motion.duration < math.inf:
         yield Fault("--duration", f"{motion.duration:g}", "> 0 s", seconds)

@@ -13,14 +13,14 @@ from freefloat.cli.screen import counted, facts, heading, indented, table
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from freefloat.cli.design import Request
+    from freefloat.cli.design import DesignRequest
     from freefloat.design import Design
 
 SHOWN_LIMITS = 6
 NOT_WRITTEN = "the plan was not written: add --out plan.toml to keep it"
 
 
-def announcement(request: Request) -> Iterator[RenderableType]:
+def announcement(request: DesignRequest) -> Iterator[RenderableType]:
     """What is about to be designed for; the first thing a person sees."""
     unknowns = counted(len(request.parameters.free_ones), "parameter")
     motion = request.motion
@@ -34,7 +34,7 @@ def announcement(request: Request) -> Iterator[RenderableType]:
         yield indented(Text(f"worst of {counted(1 + motion.scenarios, 'model')}"))
 
 
-def overview(request: Request, found: Design) -> Iterator[RenderableType]:
+def overview(request: DesignRequest, found: Design) -> Iterator[RenderableType]:
     """What was found: parameters before and after, limits, files."""
     yield ""
     yield Text(f"{found.measure}: {found.value:.4g}", style="bold green")
@@ -60,7 +60,7 @@ def overview(request: Request, found: Design) -> Iterator[RenderableType]:
         yield indented(Text(NOT_WRITTEN, style="yellow"))
 
 
-def _known(request: Request) -> dict[str, float]:
+def _known(request: DesignRequest) -> dict[str, float]:
     """What is known beforehand of parameters that have a prior: their deviations."""
     return {p.name: p.prior[1] for p in request.parameters.free_ones if p.prior is not None}
 
@@ -87,7 +87,7 @@ def _number(value: float) -> str:
     return f"{value:.3g}" if math.isfinite(value) else "not seen"
 
 
-def as_dict(request: Request, found: Design) -> dict[str, object]:
+def as_dict(request: DesignRequest, found: Design) -> dict[str, object]:
     """The same for machines; everything in the units it names, null where a number is not known."""
     sights = found.after.parameters if found.after is not None else ()
     known = _known(request)

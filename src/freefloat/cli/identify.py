@@ -65,7 +65,7 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class Request:
+class IdentifyRequest:
     """What to identify and from what: the arguments, read and found to make sense."""
 
     model: Model
@@ -142,7 +142,7 @@ def identify(
     return 0 if fit.is_trustworthy else 1
 
 
-def find(request: Request) -> Fit:
+def find(request: IdentifyRequest) -> Fit:
     """The fit that was asked for; notes on standard error say what is taking so long."""
     from dataclasses import replace
 
@@ -184,7 +184,7 @@ def _plans(paths: tuple[Path, ...]) -> Plan | list[Plan] | None:
     return plans if len(plans) > 1 else next(iter(plans), None)
 
 
-def _write(request: Request, fit: Fit) -> dict[str, Path]:
+def _write(request: IdentifyRequest, fit: Fit) -> dict[str, Path]:
     """Write every file that was asked for; what each is, and where."""
     if "fit" in request.files:
         fit.save(request.files["fit"])
@@ -195,7 +195,7 @@ def _write(request: Request, fit: Fit) -> dict[str, Path]:
     return request.files
 
 
-def _told_apart(request: Request, fit: Fit) -> Model:
+def _told_apart(request: IdentifyRequest, fit: Fit) -> Model:
     """The model with the estimates; its description says that they are, and from where."""
     from dataclasses import replace
 

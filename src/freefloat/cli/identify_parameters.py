@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from freefloat.errors import Fault, FreefloatError
-from freefloat.identification.parameters import Parameter, Parameters
 from freefloat.model.model import Model
+from freefloat.parameters.parameters import Parameter, Parameters
 
 
 def asked(

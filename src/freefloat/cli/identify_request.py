@@ -7,7 +7,7 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from freefloat.cli.identify import Choices, Request
+from freefloat.cli.identify import Choices, IdentifyRequest
 from freefloat.cli.simulate_request import require_writable
 from freefloat.errors import Fault, FreefloatError
 
@@ -29,7 +29,7 @@ def understood(
     out: Path | None,
     save_model: Path | None,
     report: Path | None,
-) -> Request:
+) -> IdentifyRequest:
     """The identification that the arguments ask for; FreefloatError with every fault of theirs."""
     files = {"fit": out, "model": save_model, "report": report}
     wanted = {name: path for name, path in files.items() if path is not None}
@@ -47,7 +47,7 @@ def understood(
     globs = tuple(free) or default_globs(robot)
     parameters = asked(robot, free=globs, fix=fix, prior=prior)
     seen, sources = _read(flights), _sources(model, flights)
-    return Request(robot, parameters, globs, not free, seen, sources, choices, wanted)
+    return IdentifyRequest(robot, parameters, globs, not free, seen, sources, choices, wanted)
 
 
 def default_globs(model: Model) -> tuple[str, ...]:

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from freefloat import Fit
-    from freefloat.cli.identify import Request
+    from freefloat.cli.identify import IdentifyRequest
 
 NOT_WRITTEN = "the fit was not written: add --out fit.json to keep it"
 
 
-def announcement(request: Request) -> Iterator[RenderableType]:
+def announcement(request: IdentifyRequest) -> Iterator[RenderableType]:
     """What is about to be looked for, and in what; the first thing a person sees."""
-    from freefloat.identification.suspicions import suspicions
+    from freefloat.identification.recording_warnings import suspicions
 
     unknowns = counted(len(request.parameters.free_ones), "parameter")
     yield Text.assemble((request.model.name, "bold"), f": {unknowns} to be found")
@@ -58,7 +58,7 @@ def overview(fit: Fit, written: dict[str, Path]) -> Iterator[RenderableType]:
         yield indented(Text(NOT_WRITTEN, style="yellow"))
 
 
-def as_dict(request: Request, fit: Fit, written: dict[str, Path]) -> dict[str, object]:
+def as_dict(request: IdentifyRequest, fit: Fit, written: dict[str, Path]) -> dict[str, object]:
     """The same for machines; everything in the units it names, null where a number is not known."""
     return {
         "ok": fit.is_trustworthy,

@@ -15,8 +15,8 @@ from freefloat.cli.options import FLAG, Shared
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from freefloat.report.papers import RebuiltPaper
-    from freefloat.reproduce.studies import Outcome
+    from freefloat.papers.studies import Outcome
+    from freefloat.report.paper_pages import RebuiltPaper
 
 KERNELS = {"003": "observe.balance"}  # what a paper compiles last; output error: its tangents
 
@@ -65,7 +65,7 @@ def reproduce(
     from freefloat.cli import screen
     from freefloat.cli.reproduce_view import overview
     from freefloat.cli.waiting import tell_first_run
-    from freefloat.reproduce import PAPERS, require_known
+    from freefloat.papers import PAPERS, require_known
 
     _require({"--report": report, "--rows": rows})
     wanted = sorted(PAPERS) if paper == "all" else [paper]
@@ -90,9 +90,9 @@ def _rebuild(
 ) -> list[RebuiltPaper]:
     """Carry out every study of the papers and put the rows together again, paper by paper."""
     from freefloat.cli import screen
-    from freefloat.report.papers import RebuiltPaper
-    from freefloat.reproduce import PAPERS, figures, findings
-    from freefloat.reproduce.studies import carry_out_all, studies_of
+    from freefloat.papers import PAPERS, figures, findings
+    from freefloat.papers.studies import carry_out_all, studies_of
+    from freefloat.report.paper_pages import RebuiltPaper
 
     takes = "about a minute" if quick else "several minutes"
     words = "each " if len(papers) > 1 else ""
@@ -155,7 +155,7 @@ def _require(files: dict[str, Path | None]) -> None:
 def _write(
     rebuilt: list[RebuiltPaper], report: Path | None, rows: Path | None, plots: Path | None
 ) -> dict[str, Path]:
-    from freefloat.report.papers import save_papers_page, save_rows
+    from freefloat.report.paper_pages import save_papers_page, save_rows
 
     written = {}
     if report is not None:
@@ -165,7 +165,7 @@ def _write(
         save_rows(rebuilt, rows)
         written["rows"] = rows
     if plots is not None:
-        from freefloat.reproduce.drawings import save_figures
+        from freefloat.papers.drawings import save_figures
 
         plots.mkdir(parents=True, exist_ok=True)
         for paper in rebuilt:
@@ -176,7 +176,7 @@ def _write(
 def _told(
     rebuilt: list[RebuiltPaper], quick: bool, n_missed: int, *, is_all: bool
 ) -> dict[str, object]:
-    from freefloat.report.papers import as_dict
+    from freefloat.report.paper_pages import as_dict
 
     head: dict[str, object] = {"ok": not n_missed, "quick": quick}
     if is_all:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from freefloat.report.papers import PaperRow, RebuiltPaper
+    from freefloat.report.paper_pages import PaperRow, RebuiltPaper
 
 STYLES = {"missed": "bold red", "paper wrong": "yellow", "better": "green", "reproduced": "green",
           "met": "green", "differs": "yellow", "out of reach": "yellow"}  # fmt: skip
@@ -33,11 +33,11 @@ def overview(paper: RebuiltPaper) -> Iterator[RenderableType]:
 def summary(paper: RebuiltPaper) -> str:
     """How many rows say what, and what they took, on one line.
 
-    >>> from freefloat.report.papers import RebuiltPaper
+    >>> from freefloat.report.paper_pages import RebuiltPaper
     >>> summary(RebuiltPaper("003", "Cepheus", [], wall=12.3, cpu=20.08))
     'no rows; 12.3 s, 20.1 s of processor time'
     """
-    from freefloat.report.papers import tally
+    from freefloat.report.paper_pages import tally
 
     counts = ", ".join(f"{n} {status}" for status, n in sorted(tally(paper.rows).items()))
     if paper.wall is None or paper.cpu is None:
@@ -49,7 +49,7 @@ def _table(rows: Sequence[PaperRow]) -> RenderableType:
     from rich.table import Table
     from rich.text import Text
 
-    from freefloat.report.papers import figure
+    from freefloat.report.paper_pages import figure
 
     grid = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
     for title, justify in zip(

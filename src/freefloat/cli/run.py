@@ -91,7 +91,7 @@ def _is_from_cache(error: Exception) -> bool:
 
 
 def _damaged_cache(error: Exception) -> FreefloatError:
-    from freefloat.compilation import cache_folder
+    from freefloat.numba_.compilation import cache_folder
 
     fault = Fault(
         str(cache_folder()),

@@ -10,14 +10,14 @@ from freefloat.cli.options import Shared
 
 if TYPE_CHECKING:
     from freefloat import Model, Plan, Telemetry
-    from freefloat.telemetry.account import Account
+    from freefloat.prediction.flight_summary import Account
 
 Method = Literal["rk4", "dop853"]
 DURATION = 60.0  # [s] of the default motion
 
 
 @dataclass(frozen=True)
-class Request:
+class SimulateRequest:
     """What to fly and where to write: the arguments, read and found to make sense."""
 
     model: Model
@@ -29,10 +29,10 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Flown:
+class SimulatedFlight:
     """A flight and what happened on it; `seconds` it took, unless kernels had to be compiled."""
 
-    request: Request
+    request: SimulateRequest
     flight: Telemetry
     account: Account
     seconds: float | None
@@ -106,7 +106,7 @@ def simulate(
     return 0
 
 
-def fly(request: Request) -> Flown:
+def fly(request: SimulateRequest) -> SimulatedFlight:
     """The flight that was asked for, with a bar on the terminal while it lasts."""
     from time import perf_counter
 
@@ -115,8 +115,8 @@ def fly(request: Request) -> Flown:
     is_ready = tell_first_run(*_kernels(request), takes="about half a minute")
     with progress("flying") as tell:
         # Here and not above: these load Numba, and the note above should come before that.
-        from freefloat.telemetry.account import account
-        from freefloat.telemetry.simulate import simulate as run_simulation
+        from freefloat.prediction.flight_summary import account
+        from freefloat.prediction.simulate import simulate as run_simulation
 
         began = perf_counter()
         flight = run_simulation(
@@ -129,10 +129,10 @@ def fly(request: Request) -> Flown:
         )
         happened = account(request.model, request.plan, flight)
         taken = perf_counter() - began
-        return Flown(request, flight, happened, taken if is_ready else None)
+        return SimulatedFlight(request, flight, happened, taken if is_ready else None)
 
 
-def _kernels(request: Request) -> tuple[str, ...]:
+def _kernels(request: SimulateRequest) -> tuple[str, ...]:
     """What a flight needs compiled."""
     if request.plan.control is not None:
         integrator = "capture.rk4_capture"
@@ -143,7 +143,7 @@ def _kernels(request: Request) -> tuple[str, ...]:
     return integrator, "observe.observe"
 
 
-def _write(flown: Flown) -> dict[str, Path]:
+def _write(flown: SimulatedFlight) -> dict[str, Path]:
     """Write every file that was asked for; what each is, and where."""
     from freefloat.telemetry.readers import truth_path
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from freefloat.cli.simulate import DURATION, Method, Request
+from freefloat.cli.simulate import DURATION, Method, SimulateRequest
 from freefloat.errors import Fault, FreefloatError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def understood(
     method: Method,
     plot: Path | None,
     save_plan: Path | None,
-) -> Request:
+) -> SimulateRequest:
     """The flight that the arguments ask for; FreefloatError with every fault of theirs."""
     faults = [*_number_faults(duration, seed, step), *_choice_faults(plan, duration)]
     files = {"telemetry": out, "plan": save_plan, "plot": plot}
@@ -53,7 +53,7 @@ def understood(
     flown = _plan(robot, plan, duration if duration is not None else DURATION, seed)
     flown.check(robot)
     _refuse_unfit_length(robot, flown, step)
-    return Request(robot, flown, seed, step, method, wanted)
+    return SimulateRequest(robot, flown, seed, step, method, wanted)
 
 
 def _require_sensors(model: Model, file: str) -> None:
@@ -137,7 +137,7 @@ def _refuse_unfit_length(model: Model, plan: Plan, step: float) -> None:
 
     One that ends before the second sample would report nothing.
     """
-    from freefloat.telemetry.grid import common_grid
+    from freefloat.prediction.time_grid import common_grid
 
     rate, _, _ = common_grid(model.sensors, step)
     n_samples = plan.duration * rate

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from freefloat import Model
-    from freefloat.cli.simulate import Flown, Request
-    from freefloat.telemetry.account import Account
+    from freefloat.cli.simulate import SimulatedFlight, SimulateRequest
+    from freefloat.prediction.flight_summary import Account
 
 DEGREES = 57.29577951308232  # per radian
 MOST_EXCESSES = 10
 NOT_WRITTEN = "the telemetry {} written: add --out flight.parquet to keep it"
 
 
-def announcement(request: Request) -> Iterator[RenderableType]:
+def announcement(request: SimulateRequest) -> Iterator[RenderableType]:
     """What is about to fly; the first thing a person sees."""
     how = f"RK4, steps of {request.step:g} s" if request.method == "rk4" else "DOP853"
     plan = f" flies {shortened(request.plan.name)!r} for {request.plan.duration:g} s"
@@ -34,7 +34,7 @@ def announcement(request: Request) -> Iterator[RenderableType]:
         yield Text(NOT_WRITTEN.format("will not be"), style="yellow")
 
 
-def overview(flown: Flown, written: dict[str, Path]) -> Iterator[RenderableType]:
+def overview(flown: SimulatedFlight, written: dict[str, Path]) -> Iterator[RenderableType]:
     """What happened, section by section."""
     yield ""
     yield heading("Channels")
@@ -55,7 +55,7 @@ def overview(flown: Flown, written: dict[str, Path]) -> Iterator[RenderableType]
         yield Text(f"flown in {flown.seconds:.2f} s, {speed:.3g} times real time", style="dim")
 
 
-def as_dict(flown: Flown, written: dict[str, Path]) -> dict[str, object]:
+def as_dict(flown: SimulatedFlight, written: dict[str, Path]) -> dict[str, object]:
     """The same for machines; angles in rad, everything in SI."""
     happened = flown.account
     return {
@@ -84,7 +84,7 @@ def as_dict(flown: Flown, written: dict[str, Path]) -> dict[str, object]:
     }
 
 
-def _channels(flown: Flown) -> list[tuple[str, ...]]:
+def _channels(flown: SimulatedFlight) -> list[tuple[str, ...]]:
     """One row for channels of the same quantity, rate and number of samples."""
     groups: dict[tuple[str, ...], dict[str, str]] = {}
     for channel in flown.flight.channels.values():

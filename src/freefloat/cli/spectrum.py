@@ -10,8 +10,8 @@ from cyclopts import Parameter
 from freefloat.cli.options import Shared
 
 if TYPE_CHECKING:
-    from freefloat.identification.modal import ModalFit, SeenMode
-    from freefloat.identification.modal_match import ModalMatch
+    from freefloat.identification.modes.modal import ModalFit, SeenMode
+    from freefloat.identification.modes.modal_match import ModalMatch
 
 LIST = Parameter(negative=(), consume_multiple=True)
 
@@ -82,8 +82,8 @@ def _look(
     bandwidth: float,
 ) -> tuple[ModalFit, ModalMatch | None]:
     from freefloat.errors import FreefloatError
-    from freefloat.identification.modal import identify_modes
-    from freefloat.identification.modal_match import match_modes
+    from freefloat.identification.modes.modal import identify_modes
+    from freefloat.identification.modes.modal_match import match_modes
     from freefloat.model import load_model
     from freefloat.telemetry import read_telemetry
 

@@ -13,8 +13,8 @@ from freefloat.cli.screen import counted, facts, heading, table
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from freefloat.identification.modal import ModalFit, SeenMode
-    from freefloat.identification.modal_match import ModalMatch
+    from freefloat.identification.modes.modal import ModalFit, SeenMode
+    from freefloat.identification.modes.modal_match import ModalMatch
 
 
 def overview(

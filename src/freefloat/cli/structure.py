@@ -64,9 +64,9 @@ def structure(
     from freefloat.cli.waiting import progress, tell_first_run
     from freefloat.errors import FreefloatError
     from freefloat.excitation.plan_files import load_plan
-    from freefloat.identification.parameters import Parameters
     from freefloat.identification.structure import find_structure
     from freefloat.model import load_model
+    from freefloat.parameters.parameters import Parameters
     from freefloat.telemetry import read_telemetry
 
     robot = load_model(model)

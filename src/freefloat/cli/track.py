@@ -17,7 +17,7 @@ from freefloat.cli.options import FLAG, Shared
 if TYPE_CHECKING:
     from freefloat import OnlineEstimator
     from freefloat.cli.track_output import Output
-    from freefloat.identification.online.latency import Latencies
+    from freefloat.online.latency import Latencies
     from freefloat.telemetry.stream import Sample
 
 _REPEATED = Parameter(negative=(), show_default=False, json_list=False)
@@ -117,7 +117,7 @@ def track(
     from freefloat.cli.track_output import output
     from freefloat.cli.track_request import understood
     from freefloat.cli.waiting import tell_first_run
-    from freefloat.identification.online.latency import Latencies
+    from freefloat.online.latency import Latencies
 
     request = understood(
         model, source, free=free, fix=fix, prior=prior, tracking=tracking,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 from freefloat.files import atomic_path
 
 if TYPE_CHECKING:
-    from freefloat.identification.online.estimate import Estimate
+    from freefloat.online.live_estimate import LiveEstimate
 
 
 def line_of(content: dict[str, object]) -> str:
@@ -31,7 +31,7 @@ class Output:
         self.rows: list[list[float]] = []
         self.names: tuple[str, ...] = ()
 
-    def write(self, estimate: Estimate) -> None:
+    def write(self, estimate: LiveEstimate) -> None:
         """Tell one estimate."""
         if self.lines:
             line = line_of(estimate.as_dict()) + "\n"

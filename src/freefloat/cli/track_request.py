@@ -13,7 +13,7 @@ from freefloat.cli.identify_parameters import asked
 from freefloat.cli.identify_request import default_globs
 from freefloat.cli.simulate_request import require_writable
 from freefloat.errors import Fault, FreefloatError
-from freefloat.telemetry.live import LINES, Source
+from freefloat.telemetry.sources import LINES, SampleSource
 
 if TYPE_CHECKING:
     from freefloat import Model, OnlineEstimator, Telemetry
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Request:
+class TrackRequest:
     """A tracker that knows its model, and the samples to come."""
 
     tracker: OnlineEstimator
@@ -40,7 +40,7 @@ def understood(
     connection: Connection,
     state: Path | None,
     files: Sequence[Path | None],
-) -> Request:
+) -> TrackRequest:
     """The request that the arguments make; FreefloatError for what is wrong with them."""
     from freefloat.model import load_model
 
@@ -55,7 +55,7 @@ def understood(
             require_writable(path)
     parameters = asked(robot, free=tuple(free) or _usual(robot), fix=fix, prior=prior)
     flight, samples = _opened(source, connection)
-    from freefloat.identification.online.estimator import OnlineEstimator
+    from freefloat.online.estimator import OnlineEstimator
 
     tracker = OnlineEstimator(
         robot, parameters, method=tracking.method, like=flight,
@@ -64,7 +64,7 @@ def understood(
     )  # fmt: skip
     if state is not None and state.exists():
         tracker.restore(state)
-    return Request(tracker, samples if flight is None else tracker.samples_of(flight))
+    return TrackRequest(tracker, samples if flight is None else tracker.samples_of(flight))
 
 
 def _usual(robot: Model) -> tuple[str, ...]:
@@ -91,14 +91,14 @@ def _opened(
     if not is_address and not path.is_file():
         fault = Fault("SOURCE", source, "a file that exists", "look at its name")
         raise FreefloatError("there is no such source", [fault])
-    return None, Source(
+    return None, SampleSource(
         source, idle=connection.idle, retry=connection.retry, remote=connection.remote
     )
 
 
 def _noise(robot: object, flight: Telemetry | None, globs: dict[str, float]) -> dict[str, float]:
     """Deviations by channel; a glob speaks for every channel that is known."""
-    from freefloat.identification.online.channels import told_by_model
+    from freefloat.online.live_channels import told_by_model
 
     known = [*told_by_model(robot), *(flight.names if flight is not None else ())]  # type: ignore[arg-type]
     found: dict[str, float] = {}

@@ -10,15 +10,15 @@ from rich.table import Table
 from rich.text import Text
 
 from freefloat.cli.screen import counted, facts, indented
-from freefloat.identification.online.health import USED
-from freefloat.identification.online.sight import listed
+from freefloat.online.health import USED
+from freefloat.online.status_text import listed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from freefloat import Model
-    from freefloat.identification.online.estimate import Estimate
-    from freefloat.identification.online.health import Health
+    from freefloat.online.health import Health
+    from freefloat.online.live_estimate import LiveEstimate
 
 BAND = 21  # characters of a band
 FINEST = 1e-3  # natural sizes at the middle of a band; one is at its ends
@@ -27,7 +27,7 @@ STYLES = {"seen": "green", "weak": "yellow", "not seen": "dim", "no band": "dim"
 EVENTS = 4  # the last ones that are shown
 
 
-def table(estimate: Estimate) -> Table:
+def table(estimate: LiveEstimate) -> Table:
     """Parameters with values, deviations and where the truth may be: model value as a bar."""
     grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for title, justify in (
@@ -73,7 +73,7 @@ def band(shift: float, half: float) -> str:
     return "".join(cells)
 
 
-def screenful(estimate: Estimate, *, told_once: bool = False) -> RenderableType:
+def screenful(estimate: LiveEstimate, *, told_once: bool = False) -> RenderableType:
     """What a person watches: the table, how the samples do, and the last events.
 
     told_once: only the table, where a summary with the rest follows.
@@ -99,7 +99,7 @@ def screenful(estimate: Estimate, *, told_once: bool = False) -> RenderableType:
 def samples_told(health: Health) -> str:
     """How many samples came, how many were used, and what became of the others.
 
-    >>> from freefloat.identification.online.health import Health
+    >>> from freefloat.online.health import Health
     >>> samples_told(Health({"begun": 1, "taken": 97, "spike": 2}))
     '100, 98 of them used; not used: 2 spike'
     """
@@ -119,7 +119,7 @@ def announcement(
 
 
 def summary(
-    estimate: Estimate,
+    estimate: LiveEstimate,
     latency: dict[str, float],
     n_lost: int,
     files: list[str],

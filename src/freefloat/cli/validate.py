@@ -58,7 +58,7 @@ def validate(
     """
     from freefloat.cli import screen
     from freefloat.cli.waiting import progress, tell_first_run
-    from freefloat.validation.criteria import Limits
+    from freefloat.validation.acceptance import AcceptanceLimits
 
     _require(error, tip, {"--out": out, "--report": report})
     source = _source(fit)
@@ -69,7 +69,7 @@ def validate(
     tell_first_run("tangent.rk4_tangent", takes="about half a minute")
     from freefloat.validation.validate import validate as judge
 
-    limits = Limits(error=error / 100.0, tip=None if tip is None else tip / 1000.0)
+    limits = AcceptanceLimits(error=error / 100.0, tip=None if tip is None else tip / 1000.0)
     with progress("predicting") as told:
         verdict = judge(
             source, recorded, limits=limits, deflections=deflections, progress=told

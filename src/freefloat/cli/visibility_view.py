@@ -15,7 +15,7 @@ from freefloat.cli.screen import counted, facts, heading, number, table
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from freefloat.identification.visibility import Visibility
+    from freefloat.identifiability.visibility import Visibility
     from freefloat.model import Model
 
 KERNELS = ("observe.observe", "tangent.rk4_tangent")
@@ -32,8 +32,8 @@ def looked_at(
     """
     from freefloat.cli.waiting import tell_first_run
     from freefloat.excitation.plan_files import load_plan
-    from freefloat.identification.identifiability import identifiability
-    from freefloat.identification.parameters import Parameters
+    from freefloat.identifiability.identifiability import identifiability
+    from freefloat.parameters.parameters import Parameters
 
     globs = free or [f"{name}.*" for name in (model.root.body, *(t.name for t in model.targets))]
     parameters = Parameters.of(model).free(*globs)

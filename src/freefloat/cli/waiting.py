@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from freefloat.cli import screen
-from freefloat.compilation import is_compiled
+from freefloat.numba_.compilation import is_compiled
 
 
 def tell_first_run(*kernels: str, takes: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.design.flights import Flown
+from freefloat.design.candidate_flights import CandidateFlight
 from freefloat.model.rotations import conjugate, quaternion_product
 
 Balance = Literal["literal", "corrected", "none"]
@@ -32,7 +32,7 @@ class BaseExcursion:
     order: tuple[int, ...] = (0, 1, 2)
     size: float = 1.0
 
-    def rows(self, flown: Flown) -> Array:
+    def rows(self, flown: CandidateFlight) -> Array:
         """Displacement and small rotation of the base from its start (N, 6)."""
         states = flown.at.states
         turn = quaternion_product(conjugate(states[:1, 3:7]), states[:, 3:7])
@@ -78,7 +78,7 @@ class BaseAcceleration:
     axis: tuple[float, float, float]
     is_signed: bool = False
 
-    def rows(self, flown: Flown) -> Array:
+    def rows(self, flown: CandidateFlight) -> Array:
         """Angular acceleration along the axis (N, 1) [rad/s^2]."""
         return flown.at.motion.accelerations[:, :3] @ np.array(self.axis)[:, None]
 

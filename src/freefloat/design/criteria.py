@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.design.flights import Flown
+from freefloat.design.candidate_flights import CandidateFlight
 
 Optimality = Literal["a", "d", "e", "cond", "worst", "named"]
 
@@ -28,7 +28,7 @@ RIDGE = 1e-6  # of its effect: what is known of a start state, so that unseen on
 class Criterion(Protocol):
     """A number for a flight: some rows of it, and what they are worth."""
 
-    def rows(self, flown: Flown) -> Array:
+    def rows(self, flown: CandidateFlight) -> Array:
         """What of the flight counts."""
         ...
 
@@ -65,7 +65,7 @@ class Information:
         inverse = np.linalg.inv(R)
         return inverse @ inverse.T
 
-    def rows(self, flown: Flown) -> Array:
+    def rows(self, flown: CandidateFlight) -> Array:
         """Slopes of all readings, in units of their noise."""
         return flown.rows
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from freefloat.design.candidate_flights import Flier, Flights
 from freefloat.design.criteria import Criterion
-from freefloat.design.flights import Flier, Flights
-from freefloat.design.informed import MOTION_ONLY, informed
-from freefloat.design.rails import rails_of
-from freefloat.design.replay import blocking, fitted
+from freefloat.design.information_criterion import MOTION_ONLY, informed
+from freefloat.design.limit_check import blocking, fitted
+from freefloat.design.linear_limits import rails_of
+from freefloat.design.modal_energy import Bands, quieted
 from freefloat.design.result import Design
 from freefloat.design.search import Progress, Search
-from freefloat.design.swinging import Bands, quieted
 from freefloat.design.variables import Variables, variables_of
 from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import flatten
@@ -23,13 +23,13 @@ from freefloat.excitation.basis import Basis, Shape
 from freefloat.excitation.default import default_plan
 from freefloat.excitation.limits import Limit, limits_of
 from freefloat.excitation.plan import Plan
-from freefloat.identification.identifiability import identifiability
-from freefloat.identification.parameters import Parameters
-from freefloat.identification.sensor_choice import chosen_sensors
+from freefloat.identifiability.identifiability import identifiability
+from freefloat.identifiability.sensor_choice import chosen_sensors
 from freefloat.model.loading import load_model
 from freefloat.model.model import Model
 from freefloat.model.parts import Sensor
-from freefloat.telemetry.watches import watches_of
+from freefloat.parameters.parameters import Parameters
+from freefloat.prediction.limit_monitors import watches_of
 
 A_PEAK = 40  # points of the linear limits in a cycle of the fastest motion
 

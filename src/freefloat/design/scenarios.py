@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from freefloat.errors import ExcitationError, IdentificationError
-from freefloat.identification.parameters import Parameters
-from freefloat.identification.write_back import with_parameters
 from freefloat.model.model import Model
+from freefloat.parameters.parameters import Parameters
+from freefloat.parameters.write_back import with_parameters
 
 
 def scenarios_of(model: Model, parameters: Parameters, *, n: int, seed: int = 0) -> list[Model]:

@@ -21,10 +21,10 @@ from itertools import pairwise
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.design.candidate_flights import Flier
 from freefloat.design.criteria import Criterion
-from freefloat.design.flights import Flier
-from freefloat.design.nearby import Nearby, nearby, smooth_worst
-from freefloat.design.rails import Rails
+from freefloat.design.linear_limits import Rails
+from freefloat.design.local_model import Nearby, nearby, smooth_worst
 
 FEASIBLE = 1e-3  # beyond a limit: what the last, exact scaling takes off
 PENALTY = 8.0  # of being beyond a limit by its whole size; a larger motion gains two at most

@@ -3,7 +3,7 @@
 from freefloat.dynamics.batch import integrate_batch, stack_parameters
 from freefloat.dynamics.equations import (
     Balance,
-    Motion,
+    SystemMotion,
     balance,
     force_regressor,
     inverse_dynamics,
@@ -22,7 +22,7 @@ from freefloat.dynamics.tree import System, flatten
 __all__ = [
     "Balance",
     "Mode",
-    "Motion",
+    "SystemMotion",
     "Sensitivity",
     "Start",
     "System",

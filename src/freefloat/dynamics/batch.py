@@ -15,19 +15,19 @@ from numpy.typing import ArrayLike, NDArray
 from freefloat.arrays import Array
 from freefloat.dynamics.kernels.integrate import Inputs, Stages
 from freefloat.dynamics.kernels.newton_euler import Work, new_work
-from freefloat.dynamics.tree import Parameters, System
+from freefloat.dynamics.tree import ParameterArrays, System
 from freefloat.errors import FreefloatError
 
 
-def stack_parameters(sets: list[Parameters]) -> Parameters:
+def stack_parameters(sets: list[ParameterArrays]) -> ParameterArrays:
     """Parameter sets as one Parameters whose arrays have the simulation as first axis."""
-    return Parameters(*(np.stack(arrays) for arrays in zip(*sets, strict=True)))
+    return ParameterArrays(*(np.stack(arrays) for arrays in zip(*sets, strict=True)))
 
 
 def integrate_batch(
     system: System,
     starts: ArrayLike,
-    parameters: Parameters,
+    parameters: ParameterArrays,
     inputs: Inputs,
     *,
     step: float,
@@ -40,7 +40,7 @@ def integrate_batch(
     starts: (simulations, 13 + 2 c), or one row for all; parameters: arrays with the simulation as
     first axis (see `stack_parameters`). n_threads: all cores unless said.
     """
-    from freefloat.dynamics.kernels.lanes import LANES
+    from freefloat.numba_.lanes import LANES
 
     n = len(parameters.phi)
     width = 13 + 2 * system.n_coordinates
@@ -68,7 +68,7 @@ def integrate_batch(
 def _run_group(
     system: System,
     x: Array,
-    parameters: Parameters,
+    parameters: ParameterArrays,
     rows: NDArray[np.intp],
     inputs: Inputs,
     step: float,
@@ -78,7 +78,7 @@ def _run_group(
     from freefloat.dynamics.kernels.batch import rk4_lanes
 
     lanes = len(rows)
-    own = Parameters(*(_last_axis(array[rows]) for array in parameters))
+    own = ParameterArrays(*(_last_axis(array[rows]) for array in parameters))
     work = Work(*(np.repeat(array[..., None], lanes, axis=-1) for array in new_work(system.tree)))
     state = _last_axis(x)
     stages = Stages(*(np.zeros_like(state) for _ in range(3)))

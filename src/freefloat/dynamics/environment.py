@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.dynamics.system_inertia import Whole, whole
 from freefloat.dynamics.tree import ROOT_FREE, System
-from freefloat.dynamics.whole import Whole, whole
 from freefloat.model.rotations import matrix_from_quaternion
 
 

@@ -20,7 +20,7 @@ from freefloat.dynamics.tree import System, Tree
 
 
 @dataclass(frozen=True)
-class Motion:
+class SystemMotion:
     """What a system does at its states.
 
     accelerations (N, 6 + c); forces (N, c): generalised force of every coordinate, which is what a
@@ -49,7 +49,7 @@ def no_inputs(system: System, *, n_rows: int = 1) -> Inputs:
 
 def observe(
     system: System, states: ArrayLike, *, inputs: Inputs | None = None, times: ArrayLike = 0.0
-) -> Motion:
+) -> SystemMotion:
     """Accelerations and joint forces at states; row i of the inputs (stage 0) belongs to row i."""
     from freefloat.dynamics.kernels.observe import observe as kernel
 
@@ -64,7 +64,7 @@ def observe(
     links = np.empty((n, *work.L.shape))
     at = np.ascontiguousarray(np.broadcast_to(np.asarray(times, dtype=float), (n,)))
     kernel(system.tree, system.parameters, work, inputs, at, table, motion, links)
-    return Motion(motion[:, : 6 + c], motion[:, 6 + c :], links)
+    return SystemMotion(motion[:, : 6 + c], motion[:, 6 + c :], links)
 
 
 def inverse_dynamics(

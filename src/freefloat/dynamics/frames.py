@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freefloat.arrays import Array
-from freefloat.dynamics.equations import Motion
+from freefloat.dynamics.equations import SystemMotion
 from freefloat.dynamics.kernels.newton_euler import new_work
 from freefloat.dynamics.kernels.spatial import A, P, S, V
 from freefloat.dynamics.state import as_states
@@ -43,7 +43,7 @@ def link_table(system: System, states: ArrayLike) -> Array:
 
 
 def frame_motion(
-    system: System, name: str, states: ArrayLike, *, motion: Motion | None = None
+    system: System, name: str, states: ArrayLike, *, motion: SystemMotion | None = None
 ) -> FrameMotion:
     """How the frame or body `name` moves; accelerations only with `motion` (from observe)."""
     table = as_states(states, system)

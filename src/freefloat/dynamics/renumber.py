@@ -13,7 +13,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.directions import SPRING_FIELDS
-from freefloat.dynamics.tree import Parameters, System, rotor_phi, with_friction
+from freefloat.dynamics.tree import ParameterArrays, System, rotor_phi, with_friction
 from freefloat.model import inertia as inertial
 
 
@@ -60,7 +60,7 @@ def renumbered(system: System, values: Mapping[str, float]) -> System:
         phi[system.body_link[name]] += system.phi_map[name] @ (change - bodies[name])
     if any(name.endswith(".friction") for name in values):
         system = with_friction(system)
-    return replace(system, parameters=Parameters(phi, rotors, springs))
+    return replace(system, parameters=ParameterArrays(phi, rotors, springs))
 
 
 def _pendulum(phi: Array, heavier: float, longer: float) -> Array:

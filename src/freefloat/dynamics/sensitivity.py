@@ -10,7 +10,7 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.directions import directions as directions_of
 from freefloat.dynamics.kernels.integrate import Inputs, Stages
-from freefloat.dynamics.kernels.linearise import Slopes
+from freefloat.dynamics.kernels.linearise import LinearisedTree
 from freefloat.dynamics.kernels.newton_euler import new_work
 from freefloat.dynamics.kernels.tangent import Directions, Tangent
 from freefloat.dynamics.tree import System, with_friction
@@ -60,7 +60,7 @@ def integrate_with_sensitivity(
     free_at = np.full(c, -1, dtype=np.int64)
     free = tree.free[tree.free >= 6] - 6
     free_at[free] = np.arange(len(free))
-    slopes = Slopes(
+    slopes = LinearisedTree(
         np.zeros((system.n_links, 12)),
         np.zeros((len(rows), len(first))),
         rows,
@@ -86,7 +86,7 @@ def integrate_with_sensitivity(
 
 def _tangent(first: Array, n_rows: int) -> Tangent:
     """The tangent `first`, its columns filled up to whole registers, with its scratch space."""
-    from freefloat.dynamics.kernels.lanes import LANES
+    from freefloat.numba_.lanes import LANES
 
     n, columns = first.shape
     groups = -(-columns // LANES)

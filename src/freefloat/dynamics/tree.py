@@ -50,7 +50,7 @@ class Tree(NamedTuple):
     given: Index
 
 
-class Parameters(NamedTuple):
+class ParameterArrays(NamedTuple):
     """The numbers that identification may change."""
 
     phi: Array  # (links, 10) inertial parameters in the link frames
@@ -64,7 +64,7 @@ class System:
 
     model: Model
     tree: Tree
-    parameters: Parameters
+    parameters: ParameterArrays
     coordinates: tuple[str, ...]
     body_link: dict[str, int]
     body_pose: dict[str, tuple[Array, Array]]  # R, p of a body frame in its link
@@ -226,9 +226,9 @@ def _above(free: Index, parents: Index, carriers: Index) -> Index:
     return above
 
 
-def _no_parameters(tree: Tree) -> Parameters:
+def _no_parameters(tree: Tree) -> ParameterArrays:
     springs = np.zeros((len(tree.spring_ends), 4))
-    return Parameters(np.zeros((len(tree.links), 10)), np.zeros(len(tree.rotor_link)), springs)
+    return ParameterArrays(np.zeros((len(tree.links), 10)), np.zeros(len(tree.rotor_link)), springs)
 
 
 def _with_parameters(system: System, assembly: Assembly) -> System:
@@ -241,7 +241,7 @@ def _with_parameters(system: System, assembly: Assembly) -> System:
             share = system.phi_map[rotor.body] @ rotor_phi(rotor.axis)
             phi[system.body_link[rotor.body]] += rotor.inertia * share
     springs = [(s.stiffness, s.damping, s.rest, s.friction) for s in assembly.springs]
-    parameters = Parameters(
+    parameters = ParameterArrays(
         _floats(phi),
         _floats([rotor.inertia for rotor in assembly.rotors]),
         _floats(np.reshape(springs, (-1, 4))),

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError, create_model
 
 from freefloat.excitation.part_checks import Way, told
-from freefloat.model.schema import Table
+from freefloat.model.schema import SchemaTable
 from freefloat.model.schema_values import Format, Name, Number, Prose, Vector3
 from freefloat.model.toml_findings import Findings
 
@@ -28,7 +28,7 @@ _TYPES: dict[str, Any] = {
 MAX_FAULTS = 1000  # nobody corrects more at once
 
 
-class PlanHead(Table):
+class PlanHead(SchemaTable):
     """The top of a plan file, format 1; the tables below it are looked at one by one."""
 
     format: Format
@@ -44,7 +44,7 @@ class PlanHead(Table):
 
 
 @cache
-def table_of(part: type, owner: str | None) -> type[Table]:
+def table_of(part: type, owner: str | None) -> type[SchemaTable]:
     """The table that holds a part: its fields, its kind and, under `owner`, what it moves."""
     keys: dict[str, Any] = {} if owner is None else {owner: (Name, ...)}
     for field in fields(part):
@@ -54,10 +54,12 @@ def table_of(part: type, owner: str | None) -> type[Table]:
         is_required = field.default is MISSING and field.default_factory is MISSING
         kind = _TYPES[str(field.type)]
         keys[field.name] = (kind, ...) if is_required else (kind, None)
-    return create_model(f"{part.__name__}Table", __base__=Table, **keys)
+    return create_model(f"{part.__name__}Table", __base__=SchemaTable, **keys)
 
 
-def validated(table: type[Table], raw: Any, findings: Findings, *, way: Way) -> Table | None:
+def validated(
+    table: type[SchemaTable], raw: Any, findings: Findings, *, way: Way
+) -> SchemaTable | None:
     """The table at `way` of the file; all that is wrong with it is written down and left out.
 
     None where too little is left to look any further.

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 from freefloat.errors import IdentificationError
 from freefloat.excitation.plan import Plan
-from freefloat.identification.write_back import with_parameters
 from freefloat.model.assembly import rigid
 from freefloat.model.model import Model
-from freefloat.telemetry.channels import Telemetry
+from freefloat.parameters.write_back import with_parameters
+from freefloat.telemetry.telemetry import Telemetry
 
 # The friction a search begins with where there is none: as much as the spring pulls at 3 mrad.
 SLIGHT = 3e-3  # [rad]

@@ -19,7 +19,7 @@ import numpy as np
 from freefloat.arrays import Array, frozen
 from freefloat.errors import Fault, IdentificationError
 from freefloat.model.model import Model
-from freefloat.telemetry.channels import Telemetry
+from freefloat.telemetry.telemetry import Telemetry
 
 EstimateStatus = Literal["seen", "weak", "only in combination", "invisible", "at bound", "fixed"]
 Interval = tuple[float, float]
@@ -51,7 +51,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Combination:
+class FittedCombination:
     """A sum of parameters that is known better than its terms, such as bus.izz + 2 arm_1.mass."""
 
     words: str
@@ -99,7 +99,7 @@ class Fit:
     reason: str
     estimates: tuple[Estimate, ...]
     covariance: Array
-    combinations: tuple[Combination, ...]
+    combinations: tuple[FittedCombination, ...]
     trades: tuple[str, ...]
     scale: str
     residuals: tuple[Residual, ...]
@@ -199,7 +199,7 @@ class Fit:
         return repr([getattr(self, name) for name in self.__match_args__ if name not in apart])
 
 
-def _set_floats(part: Estimate | Combination | Residual, *names: str) -> None:
+def _set_floats(part: Estimate | FittedCombination | Residual, *names: str) -> None:
     """Python's own floats: NumPy's would not be written, nor compared, the same way."""
     for name in names:
         object.__setattr__(part, name, float(getattr(part, name)))

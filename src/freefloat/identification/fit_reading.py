@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from freefloat.errors import IdentificationError, ModelError
-from freefloat.identification.fit import Combination, Estimate, Fit, Residual
-from freefloat.identification.json_reading import Reading, parsed, text_in
+from freefloat.identification.fit import Estimate, Fit, FittedCombination, Residual
+from freefloat.identification.json_reading import JsonReader, parsed, text_in
 from freefloat.model.model import Model
 
 FORMAT, VERSION = "freefloat fit", 1
 MAX_BYTES = 64 * 2**20  # the covariance of 1700 parameters; the parser reads 50 megabytes a second
 
-PARTS = {"estimates": Estimate, "combinations": Combination, "residuals": Residual}
+PARTS = {"estimates": Estimate, "combinations": FittedCombination, "residuals": Residual}
 TEXTS = ("status", "method", "reason", "scale")
 MODELS = ("model", "prior_model")
 KEYS = {"format", "version", "is_trustworthy", *TEXTS, *PARTS, "trades", "notes", "provenance"}
@@ -48,7 +48,7 @@ def read_fit_text(text: str, *, file: str = "JSON text") -> Fit:
         raise IdentificationError(f"{file}: not a sound fit", error.faults) from None
 
 
-class FitReading(Reading):
+class FitReading(JsonReader):
     """The parts of a fit, taken from a file."""
 
     def model(self, key: str, raw: dict[str, Any]) -> Model | None:

@@ -12,7 +12,7 @@ from math import isnan
 from textwrap import wrap
 
 from freefloat.errors import shortened
-from freefloat.identification.fit import Combination, Estimate, Fit
+from freefloat.identification.fit import Estimate, Fit, FittedCombination
 from freefloat.identification.fit_digits import NONE, interval, rounded, with_uncertainty
 
 WIDTH = 80
@@ -82,7 +82,7 @@ def _row(estimate: Estimate) -> tuple[str, ...]:
     return (shortened(estimate.name, 200), value, std, _short(estimate.unit), was, estimate.status)
 
 
-def _in_words(combination: Combination) -> str:
+def _in_words(combination: FittedCombination) -> str:
     value, std = with_uncertainty(combination.value, combination.std)
     spread = "" if std == NONE else f" ± {std}"
     return f"{value}{spread} {combination.unit} = {combination.words}"

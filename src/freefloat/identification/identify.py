@@ -14,22 +14,22 @@ from freefloat.dynamics.tree import flatten
 from freefloat.errors import IdentificationError
 from freefloat.excitation.plan import Plan
 from freefloat.identification.fit import Fit
-from freefloat.identification.linear.clocks import Clock
-from freefloat.identification.linear.estimate import Loss, Solver
+from freefloat.identification.linear.delay_columns import Clock
 from freefloat.identification.linear.families import choose
-from freefloat.identification.linear.flights import Equating, identified_by_equations
-from freefloat.identification.output_error.flights import (
+from freefloat.identification.linear.least_squares import Loss, Solver
+from freefloat.identification.linear.linear_fit import LinearOptions, identified_by_equations
+from freefloat.identification.linear.sample_reader import samples_of
+from freefloat.identification.output_error.options import USUAL, SearchOptions
+from freefloat.identification.output_error.output_error_fit import (
     identified_by_output_error,
     why_output_error,
 )
-from freefloat.identification.output_error.options import USUAL, SearchOptions
-from freefloat.identification.parameters import Parameters
-from freefloat.identification.reading import samples_of
-from freefloat.identification.suspicions import suspicions
-from freefloat.identification.write_back import written
+from freefloat.identification.recording_warnings import suspicions
 from freefloat.model.model import Model
+from freefloat.parameters.parameters import Parameters
+from freefloat.parameters.write_back import written
 from freefloat.provenance import provenance
-from freefloat.telemetry.channels import Telemetry
+from freefloat.telemetry.telemetry import Telemetry
 
 Method = Literal[
     "auto", "momentum", "angular", "force", "torque", "weak", "energy", "reduced", "output_error"
@@ -99,7 +99,7 @@ def identify(
     fit, n_buried = identified_by_equations(
         parameters, recorded, chosen, reason=reason, notes=odd,
         provenance={**record, "solver": solver},
-        how=Equating(solver, robust, physical, at, drag, clock, seed),
+        how=LinearOptions(solver, robust, physical, at, drag, clock, seed),
     )  # fmt: skip
     if is_auto and n_buried and not fit.is_trustworthy:
         why = f"noise hides {n_buried} combinations from the {chosen} equations"

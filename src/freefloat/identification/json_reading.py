@@ -63,7 +63,7 @@ def parsed(text: str, file: str, *, kind: str = "fit") -> dict[str, Any]:
     )
 
 
-class Reading:
+class JsonReader:
     """Values taken from a file one by one; what is wrong with them is written down."""
 
     def __init__(self, file: str) -> None:

@@ -169,24 +169,3 @@ def instrumental(Z: Array, Y: Array, y: Array) -> Solution:
         x, covariance, unseen / scale[:, None], np.zeros((len(x), 0)), root * scale,
         float(residual @ residual), len(y),
     )  # fmt: skip
-
-
-def triangle_of(rows: Array, *, at_once: int = 1300) -> Array:
-    """The triangle of a QR, block by block, so that each fits the processor's cache.
-
-    It says all the rows say, in the smallest form.
-    """
-    triangle = rows[:0]
-    for first in range(0, len(rows), at_once):
-        block = np.vstack([triangle, rows[first : first + at_once]])
-        triangle = np.asarray(np.linalg.qr(block, mode="r"))
-    return triangle
-
-
-def eliminated(Y: Array, n_parameters: int) -> Array:
-    """Rows for the first n_parameters unknowns with the others (nuisance) projected out."""
-    nuisance, kept = Y[:, n_parameters:], Y[:, :n_parameters]
-    if not nuisance.shape[1]:
-        return kept
-    R = triangle_of(np.column_stack([nuisance, kept]))
-    return R[nuisance.shape[1] :, nuisance.shape[1] :]

@@ -18,13 +18,13 @@ from freefloat.excitation.plan import Plan
 from freefloat.identification.effects import EFFECTS, Effect, effects_of
 from freefloat.identification.fit import Fit
 from freefloat.identification.identify import identify
-from freefloat.identification.modal import identify_modes
-from freefloat.identification.modal_match import match_modes
+from freefloat.identification.modes.modal import identify_modes
+from freefloat.identification.modes.modal_match import match_modes
 from freefloat.identification.output_error.residuals import is_of_sensor
-from freefloat.identification.parameters import Parameters
-from freefloat.identification.write_back import with_parameters
 from freefloat.model.model import Model
-from freefloat.telemetry.channels import Telemetry
+from freefloat.parameters.parameters import Parameters
+from freefloat.parameters.write_back import with_parameters
+from freefloat.telemetry.telemetry import Telemetry
 
 STRONG = 10.0  # fall of the criterion that counts as strong evidence
 Progress = Callable[[float], None]
@@ -97,7 +97,7 @@ def find_structure(
             f"{model.name!r} has no effect to decide on; give it wings, a tank, a drive, friction,"
             f" an orbit or a wheel, or name one of {', '.join(EFFECTS)}"
         )
-    search = _Search(model, candidates, parameters, recorded, plan, known_start, progress)
+    search = _StructureSearch(model, candidates, parameters, recorded, plan, known_start, progress)
     kept, current = [], search.plain()
     gains: dict[str, float] = {}
     while len(kept) < len(candidates):
@@ -132,7 +132,7 @@ def gain_of(full: Fit, less: Fit) -> float:
     return misfits[1] - misfits[0] - more * float(np.log(max(np.sum(n), 1)))
 
 
-class _Search:
+class _StructureSearch:
     """Fits of a model with some of its effects."""
 
     def __init__(

@@ -30,7 +30,7 @@ from freefloat.model.schema_values import (
 )
 
 
-class Table(BaseModel):
+class SchemaTable(BaseModel):
     """A table of a model file: unknown keys are faults."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -40,7 +40,7 @@ class Table(BaseModel):
         return {k: getattr(self, k) for k in self.model_fields_set if k not in leaving_out}
 
 
-class RootTable(Table):
+class RootTable(SchemaTable):
     """How the first body is held."""
 
     type: RootKind | None = None
@@ -49,7 +49,7 @@ class RootTable(Table):
     angular_drag: Number | None = None
 
 
-class BodyTable(Table):
+class BodyTable(SchemaTable):
     """A body, or other inertial data for a link of the URDF."""
 
     name: Name
@@ -59,7 +59,7 @@ class BodyTable(Table):
     extras: Extras | None = None
 
 
-class JointLimitsTable(Table):
+class JointLimitsTable(SchemaTable):
     """What a joint may do."""
 
     lower: Number | None = None
@@ -70,7 +70,7 @@ class JointLimitsTable(Table):
     effort: Number | None = None
 
 
-class DriveTable(Table):
+class DriveTable(SchemaTable):
     """A flexible drive."""
 
     inertia: Number
@@ -82,7 +82,7 @@ class DriveTable(Table):
     role: RoleName | None = None
 
 
-class JointTable(Table):
+class JointTable(SchemaTable):
     """A joint, or more about a joint of the URDF (then without type, parent and child)."""
 
     name: Name
@@ -104,7 +104,7 @@ class JointTable(Table):
     extras: Extras | None = None
 
 
-class TankTable(Table):
+class TankTable(SchemaTable):
     """Sloshing fuel."""
 
     name: Name
@@ -118,7 +118,7 @@ class TankTable(Table):
     damping: OneOrTwo | None = None
 
 
-class WheelTable(Table):
+class WheelTable(SchemaTable):
     """A reaction or momentum wheel."""
 
     name: Name
@@ -131,7 +131,7 @@ class WheelTable(Table):
     max_torque: Number | None = None
 
 
-class ThrusterTable(Table):
+class ThrusterTable(SchemaTable):
     """A thruster."""
 
     name: Name
@@ -141,7 +141,7 @@ class ThrusterTable(Table):
     max_force: Number | None = None
 
 
-class TargetTable(Table):
+class TargetTable(SchemaTable):
     """A grasped object; `on` is a body, or a frame that says where it is held."""
 
     name: Name
@@ -154,7 +154,7 @@ class TargetTable(Table):
     extras: Extras | None = None
 
 
-class FrameTable(Table):
+class FrameTable(SchemaTable):
     """A named place on a body."""
 
     name: Name
@@ -163,14 +163,14 @@ class FrameTable(Table):
     rpy: Vector3 | None = None
 
 
-class ColouredTable(Table):
+class ColouredTable(SchemaTable):
     """First-order Gauss-Markov noise."""
 
     sigma: Number
     time: Number
 
 
-class SensorTable(Table):
+class SensorTable(SchemaTable):
     """A sensor."""
 
     kind: SensorKindName
@@ -186,7 +186,7 @@ class SensorTable(Table):
     coloured: ColouredTable | None = None
 
 
-class CapsuleTable(Table):
+class CapsuleTable(SchemaTable):
     """A keep-out shape."""
 
     body: Name
@@ -195,7 +195,7 @@ class CapsuleTable(Table):
     radius: Number
 
 
-class OrbitTable(Table):
+class OrbitTable(SchemaTable):
     """A circular orbit."""
 
     radius: Number
@@ -204,7 +204,7 @@ class OrbitTable(Table):
     normal: Vector3 | None = None
 
 
-class LimitsTable(Table):
+class LimitsTable(SchemaTable):
     """What the whole spacecraft may do."""
 
     base_attitude: Number | None = None
@@ -213,7 +213,7 @@ class LimitsTable(Table):
     thruster_impulse: Number | None = None
 
 
-class ModelFile(Table):
+class ModelFile(SchemaTable):
     """A whole model file, format 1."""
 
     format: Format

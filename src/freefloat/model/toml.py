@@ -14,7 +14,7 @@ from freefloat.model.sources import MAX_PARTS, decoded, inside, read_bytes, size
 from freefloat.model.toml_findings import SECTIONS, Findings, entries
 from freefloat.model.toml_lines import line_of_long_key, lines_of, syntax_fault
 from freefloat.model.urdf import draft_urdf
-from freefloat.model.urdf_values import Reading
+from freefloat.model.urdf_values import UrdfReader
 from freefloat.model.urdf_write import extras_faults
 from freefloat.model.urdf_xml import MAX_BYTES as MAX_URDF_BYTES
 
@@ -85,7 +85,7 @@ def _parsed(text: str, file: str) -> dict[str, Any]:
 
 def _urdf(
     raw: dict[str, Any], folder: Path | None, findings: Findings
-) -> tuple[Model | None, Reading | None]:
+) -> tuple[Model | None, UrdfReader | None]:
     """The draft of the URDF a model file names; what makes it unreadable is written down."""
     name = raw.get("urdf")
     if not isinstance(name, str):

@@ -10,7 +10,7 @@ from typing import Any
 from freefloat.errors import Fault
 from freefloat.model.toml_lines import Way, line_at
 from freefloat.model.urdf import located
-from freefloat.model.urdf_values import Reading
+from freefloat.model.urdf_values import UrdfReader
 
 NAMED = ("body", "joint", "tank", "wheel", "thruster", "target", "frame")
 SECTIONS = (*NAMED, "sensor", "capsule")
@@ -70,7 +70,7 @@ class Findings:
             return (indexed.group(1), int(indexed.group(2)), *steps)
         return None if " " in part else (part, *steps)
 
-    def add_structure(self, faults: Iterable[Fault], reading: Reading | None) -> None:
+    def add_structure(self, faults: Iterable[Fault], reading: UrdfReader | None) -> None:
         """Add the faults of a model at their places in the files, without those told already."""
         for fault in faults:
             way = self.way(fault.place)

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from freefloat.model.schema import ModelFile, Table
+from freefloat.model.schema import ModelFile, SchemaTable
 from freefloat.model.toml_findings import Findings
 from freefloat.model.toml_lines import Way
 
@@ -75,7 +75,7 @@ def _known_keys(way: Way) -> list[str]:
             table = next(
                 part
                 for part in (annotation, *get_args(annotation))
-                if isinstance(part, type) and issubclass(part, Table)
+                if isinstance(part, type) and issubclass(part, SchemaTable)
             )
     return list(table.model_fields)
 

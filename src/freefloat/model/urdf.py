@@ -19,7 +19,7 @@ from freefloat.model.model import Model
 from freefloat.model.parts import Body, Root, Six, Vector
 from freefloat.model.sources import MAX_PARTS, decoded, read_bytes
 from freefloat.model.urdf_joints import FLOATING, read_joint, read_origin, root_joint_removed
-from freefloat.model.urdf_values import Reading
+from freefloat.model.urdf_values import UrdfReader
 from freefloat.model.urdf_xml import MAX_BYTES, Element, parse_xml
 
 _STAND_IN = Body("", 1.0, inertia=(1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
@@ -46,7 +46,7 @@ def read_urdf(source: str | Path) -> Model:
     return model
 
 
-def located(faults: list[Fault], reading: Reading) -> list[Fault]:
+def located(faults: list[Fault], reading: UrdfReader) -> list[Fault]:
     """The faults of a model with the lines they come from, without those told already."""
     return [
         replace(fault, place=reading.place(fault.place))
@@ -55,11 +55,11 @@ def located(faults: list[Fault], reading: Reading) -> list[Fault]:
     ]
 
 
-def draft_urdf(data: bytes, file: str) -> tuple[Model, Reading]:
+def draft_urdf(data: bytes, file: str) -> tuple[Model, UrdfReader]:
     """The model as far as it can be read, and what was found on the way; nothing is checked yet."""
     data = decoded(data, file).encode()
     robot = parse_xml(data, file)
-    reading = Reading(file, data)
+    reading = UrdfReader(file, data)
     if robot.tag != "robot":
         value = f"<{robot.tag}>"
         reading.fault(robot, "", value=value, expected="<robot>", remedy="give a URDF file")
@@ -100,7 +100,7 @@ def draft_urdf(data: bytes, file: str) -> tuple[Model, Reading]:
     return model, reading
 
 
-def _family(reading: Reading, robot: Element, tag: str) -> dict[str, Element]:
+def _family(reading: UrdfReader, robot: Element, tag: str) -> dict[str, Element]:
     """The links or joints by name, each name once; a stand-in where there is no name."""
     family: dict[str, Element] = {}
     elements = [child for child in robot.children if child.tag == tag]
@@ -128,7 +128,7 @@ def _family(reading: Reading, robot: Element, tag: str) -> dict[str, Element]:
     return family
 
 
-def _read_link(reading: Reading, link: Element, name: str) -> Body:
+def _read_link(reading: UrdfReader, link: Element, name: str) -> Body:
     owner = f"link {name!r}"
     reading.no_text(link, owner)
     extras = reading.extras(link, owner, used=("inertial",), named=("name",))
@@ -142,7 +142,7 @@ def _read_link(reading: Reading, link: Element, name: str) -> Body:
 
 
 def _read_inertial(
-    reading: Reading, element: Element, name: str
+    reading: UrdfReader, element: Element, name: str
 ) -> tuple[float, Vector, Six] | None:
     """Mass [kg], centre of mass [m], inertia about it in body axes [kg m^2]; None if unreadable."""
     owner = f"link {name!r}"
@@ -169,7 +169,7 @@ def _read_inertial(
     return mass, place.xyz, inertia
 
 
-def _read_inertia(reading: Reading, element: Element, owner: str) -> Six | None:
+def _read_inertia(reading: UrdfReader, element: Element, owner: str) -> Six | None:
     names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
     example = "<inertia " + " ".join(f'{name}="..."' for name in names) + "/>"
     found = reading.needed(element, owner, "inertia", example)
@@ -184,7 +184,7 @@ def _read_inertia(reading: Reading, element: Element, owner: str) -> Six | None:
     return xx, xy, xz, yy, yz, zz
 
 
-def _write_notes(reading: Reading, bodies: list[Body]) -> None:
+def _write_notes(reading: UrdfReader, bodies: list[Body]) -> None:
     if reading.kept:
         counts = ", ".join(f"{count} {what}" for what, count in sorted(reading.kept.items())[:20])
         reading.notes.append(f"kept for writing back but not used: {counts}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from freefloat.model.parts import Body, Joint, JointLimits, Placement, Vector
-from freefloat.model.urdf_values import Reading
+from freefloat.model.urdf_values import UrdfReader
 from freefloat.model.urdf_xml import Element
 
 FLOATING = "floating"
@@ -14,7 +14,7 @@ USED = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
 LIMITS = ("lower", "upper", "velocity", "acceleration", "jerk", "effort")
 
 
-def read_joint(reading: Reading, element: Element, name: str) -> Joint:
+def read_joint(reading: UrdfReader, element: Element, name: str) -> Joint:
     """The joint of a <joint>; its type is FLOATING where it may yet turn out to be the root."""
     owner, key = f"joint {name!r}", f"joint {name!r}"
     kind = _read_type(reading, element, owner)
@@ -41,7 +41,7 @@ def read_joint(reading: Reading, element: Element, name: str) -> Joint:
     )
 
 
-def read_origin(reading: Reading, parent: Element, owner: str) -> Placement:
+def read_origin(reading: UrdfReader, parent: Element, owner: str) -> Placement:
     """The placement an <origin> gives; zero where there is none."""
     element = reading.single(parent, owner, "origin")
     if element is None:
@@ -55,7 +55,7 @@ def read_origin(reading: Reading, parent: Element, owner: str) -> Placement:
     return Placement(xyz or Placement().xyz, rpy or Placement().rpy)
 
 
-def _read_type(reading: Reading, element: Element, owner: str) -> str:
+def _read_type(reading: UrdfReader, element: Element, owner: str) -> str:
     kind = reading.required(element, owner, "type")
     if kind is None or kind in (*TYPES, FLOATING):
         return kind or "fixed"
@@ -75,7 +75,7 @@ def _read_type(reading: Reading, element: Element, owner: str) -> str:
     return "fixed"
 
 
-def _refuse_mimic(reading: Reading, element: Element, owner: str) -> None:
+def _refuse_mimic(reading: UrdfReader, element: Element, owner: str) -> None:
     mimic = reading.single(element, owner, "mimic")
     if mimic is not None:
         reading.fault(
@@ -87,7 +87,7 @@ def _refuse_mimic(reading: Reading, element: Element, owner: str) -> None:
         )
 
 
-def _read_end(reading: Reading, element: Element, owner: str, tag: str) -> str:
+def _read_end(reading: UrdfReader, element: Element, owner: str, tag: str) -> str:
     """The link a joint starts from or carries; "" once a fault has been written down."""
     found = reading.needed(element, owner, tag, f'<{tag} link="..."/>')
     name = None
@@ -100,7 +100,7 @@ def _read_end(reading: Reading, element: Element, owner: str, tag: str) -> str:
     return name or ""
 
 
-def _read_axis(reading: Reading, element: Element, owner: str, kind: str) -> Vector:
+def _read_axis(reading: UrdfReader, element: Element, owner: str, kind: str) -> Vector:
     found = reading.single(element, owner, "axis")
     if found is not None:
         reading.attributes(found, owner, ("xyz",))
@@ -113,7 +113,7 @@ def _read_axis(reading: Reading, element: Element, owner: str, kind: str) -> Vec
     return (0.0, 0.0, 1.0) if kind in ("fixed", FLOATING) else (1.0, 0.0, 0.0)
 
 
-def _read_dynamics(reading: Reading, element: Element, owner: str) -> tuple[float, float]:
+def _read_dynamics(reading: UrdfReader, element: Element, owner: str) -> tuple[float, float]:
     found = reading.single(element, owner, "dynamics")
     if found is None:
         return 0.0, 0.0
@@ -124,7 +124,7 @@ def _read_dynamics(reading: Reading, element: Element, owner: str) -> tuple[floa
     return 0.0 if damping is None else damping, 0.0 if friction is None else friction
 
 
-def _read_limits(reading: Reading, element: Element, owner: str, kind: str) -> JointLimits:
+def _read_limits(reading: UrdfReader, element: Element, owner: str, kind: str) -> JointLimits:
     found = reading.single(element, owner, "limit")
     if found is None:
         return JointLimits()
@@ -143,7 +143,7 @@ def _read_limits(reading: Reading, element: Element, owner: str, kind: str) -> J
 
 
 def root_joint_removed(
-    reading: Reading, bodies: list[Body], joints: list[Joint]
+    reading: UrdfReader, bodies: list[Body], joints: list[Joint]
 ) -> tuple[list[Body], list[Joint]]:
     """Bodies and joints without a massless world and the floating joint that leaves it free.
 
@@ -176,7 +176,7 @@ def root_joint_removed(
     return bodies, joints
 
 
-def _note_weld(reading: Reading, bodies: list[Body], joints: list[Joint]) -> None:
+def _note_weld(reading: UrdfReader, bodies: list[Body], joints: list[Joint]) -> None:
     if any(body.name == "world" and body.mass == 0.0 for body in bodies):
         reading.notes += [
             f"joint {joint.name!r} fixes {joint.child!r} to a world; read as floating:"

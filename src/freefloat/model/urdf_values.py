@@ -20,7 +20,7 @@ MAX_UNKNOWN_TAGS = 500
 SPACES = re.compile(r"[ \t\r\n]+")
 
 
-class Reading:
+class UrdfReader:
     """What has been found so far: faults, notes, and the line of every part."""
 
     def __init__(self, file: str, data: bytes) -> None:

@@ -19,7 +19,7 @@ from freefloat.report.curves import curves_of
 from freefloat.report.digits import in_print
 from freefloat.report.fit_content import fit_content
 from freefloat.report.verdict_content import credibility, verdict_content
-from freefloat.telemetry.channels import Telemetry
+from freefloat.telemetry.telemetry import Telemetry
 from freefloat.validation.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from freefloat.model.model import Model
-    from freefloat.telemetry.channels import Telemetry
+    from freefloat.telemetry.telemetry import Telemetry
 
 SUFFIXES = (".png", ".svg", ".pdf")
 AXES = ("x", "y", "z")

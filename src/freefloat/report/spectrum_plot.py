@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from freefloat.identification.modal import ModalFit, SeenMode
-    from freefloat.identification.spectrum import Spectrum
+    from freefloat.identification.modes.modal import ModalFit, SeenMode
+    from freefloat.identification.modes.spectra import Spectrum
 
 STYLES = {"mode": "-", "harmonic": ":", "faint": ":", "drift": ":"}
 

@@ -74,7 +74,7 @@ def memory_chart(correlation: Array, band: float, step: float) -> str:
     """The autocorrelation of residuals at each lag [s], with the band of white noise."""
     n = len(correlation)
     end = (n + 1) * step
-    frame = Frame((0.0, end), (-1.0, 1.0))
+    frame = PlotFrame((0.0, end), (-1.0, 1.0))
     parts = [frame.band(-band, band)]
     parts += [
         f'<line class="stem" x1="{frame.x(k * step):.1f}" x2="{frame.x(k * step):.1f}" '
@@ -95,7 +95,7 @@ def spectrum_chart(
     low, high = math.floor(math.log10(every.min())), math.ceil(math.log10(every.max()))
     low = max(low, high - 12)
     across = (math.log10(frequency[0]), math.log10(frequency[-1]))
-    frame = Frame(across, (low, max(high, low + 1)))
+    frame = PlotFrame(across, (low, max(high, low + 1)))
     parts = []
     if floor > 0.0:
         y = frame.y(math.log10(floor))
@@ -128,7 +128,7 @@ def line_chart(
     every_y = np.concatenate([y for _, _, y in drawn])
     room = 0.05 * float(np.ptp(every_y)) or 1.0
     low, high = float(every_y.min()) - room, float(every_y.max()) + room
-    frame = Frame((float(every_x.min()), float(every_x.max())), (low, high))
+    frame = PlotFrame((float(every_x.min()), float(every_x.max())), (low, high))
     parts = []
     for n, (name, x, y) in enumerate(drawn):
         points = " ".join(
@@ -168,7 +168,7 @@ def ratio_chart(names: Sequence[str], ratios: Sequence[float]) -> str:
     return _svg(width, high, parts, "ratios", "ours divided by the paper's numbers")
 
 
-class Frame:
+class PlotFrame:
     """The coordinates of a small chart and its axes."""
 
     def __init__(self, across: tuple[float, float], upward: tuple[float, float]) -> None:

@@ -25,8 +25,10 @@ import re
 from difflib import get_close_matches
 
 from freefloat.errors import Fault
+from freefloat.model.assembly import Coordinate
 from freefloat.telemetry.units import accepted_units, si_unit
 
+XYZ = ("x", "y", "z")
 _XYZ = r"\.[xyz]"
 
 # The first pattern that matches the end of a name wins; the first unit is the default.
@@ -158,3 +160,14 @@ def suggestion(name: str, known: tuple[str, ...]) -> str:
         return f"did you mean {' or '.join(map(repr, close))}?"
     shown = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
     return f"there are {shown}" if known else "there are no channels"
+
+
+def channel_names(coordinate: Coordinate) -> tuple[str, str]:
+    """The channels of a coordinate's position and rate."""
+    name = coordinate.name
+    if name.endswith(".motor"):
+        joint = name.removesuffix(".motor")
+        return f"{joint}.motor_position", f"{joint}.motor_velocity"
+    if coordinate.type == "rotor":
+        return f"{name}.angle", f"{name}.speed"
+    return f"{name}.position", f"{name}.velocity"

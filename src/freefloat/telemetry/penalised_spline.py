@@ -20,7 +20,13 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_solve_banded, cholesky_banded
 
 from freefloat.telemetry.channel import Array
-from freefloat.telemetry.spline_basis import Basis, Rows, gram, product, transposed_product
+from freefloat.telemetry.spline_basis import (
+    BasisRows,
+    SplineBasis,
+    gram,
+    product,
+    transposed_product,
+)
 
 # Parameters count 1.4 times, against the undersmoothing to which plain cross-validation is prone
 # now and then (Kim and Gu, JRSS B 66, 2004).
@@ -31,14 +37,14 @@ _N_PROBES = 16  # instants at which the uncertainty of the curve is looked at
 
 
 @dataclass(frozen=True)
-class Problem:
+class SplineProblem:
     """Samples, one column per channel, and the splines and the order of penalty to fit them with.
 
     `noise`, one number per channel, is the standard deviation of the samples, or zero where it is
     not known. Channels that are `is_joint` are smoothed alike, as the parts of one vector.
     """
 
-    basis: Basis
+    basis: SplineBasis
     time: Array
     values: Array
     order: int
@@ -46,7 +52,7 @@ class Problem:
     is_joint: bool = False
 
     @cached_property
-    def rows(self) -> Rows:
+    def rows(self) -> BasisRows:
         """The rows of the design matrix B."""
         return self.basis.rows(self.time)
 
@@ -153,7 +159,7 @@ class Curve:
     `deviations` holds, in its rows, that of the curve, its first and its second derivative.
     """
 
-    basis: Basis
+    basis: SplineBasis
     coefficients: Array
     noise: Array
     deviations: Array
@@ -162,7 +168,7 @@ class Curve:
     score: float  # the less the better, among curves for the same samples
 
 
-def curve_at(problem: Problem, cutoff: float, *, judged_at: float, score: float) -> Curve:
+def curve_at(problem: SplineProblem, cutoff: float, *, judged_at: float, score: float) -> Curve:
     """Return the curve with a cut-off [rad per knot], its noise judged at another one.
 
     An interpolating curve leaves no residual to tell the noise from; a slightly stiffer one does.
@@ -184,7 +190,7 @@ def curve_at(problem: Problem, cutoff: float, *, judged_at: float, score: float)
     )
 
 
-def _spreads(problem: Problem, factor: Array) -> Array:
+def _spreads(problem: SplineProblem, factor: Array) -> Array:
     """The variance of the curve, its rate and acceleration over that of a sample, well inside.
 
     The penalty is read as a prior (Wahba, JRSS B 45, 1983), which covers the bias on average.

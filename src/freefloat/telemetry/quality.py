@@ -11,20 +11,20 @@ from types import MappingProxyType
 
 import numpy as np
 
-from freefloat.telemetry.agreement import disagreements
 from freefloat.telemetry.attitude import continuous
 from freefloat.telemetry.channel import Array, Channel
-from freefloat.telemetry.channels import Telemetry
 from freefloat.telemetry.names import attitude_groups
 from freefloat.telemetry.quality_checks import (
-    Clock,
+    ClockQuality,
     Runs,
     Span,
     check_clock,
     check_runs,
     find_spikes,
 )
+from freefloat.telemetry.rate_consistency import disagreements
 from freefloat.telemetry.table import aligned
+from freefloat.telemetry.telemetry import Telemetry
 
 _TOLERATED_SHARE = 0.01  # of samples missing or invalid
 _TOLERATED_GAP = 10.0  # sampling steps
@@ -38,7 +38,7 @@ WIDTH = 80  # of a line, unless a name is longer
 
 
 @dataclass(frozen=True)
-class Finding:
+class QualityFinding:
     """One thing to know about a recording; a fault, unless it does no harm."""
 
     place: str
@@ -57,7 +57,7 @@ class ChannelQuality:
     n_samples: int
     n_invalid: int
     rate: float  # [Hz]
-    clock: Clock
+    clock: ClockQuality
     runs: Runs
     spikes: tuple[float, ...]  # instants [s]
 
@@ -88,7 +88,7 @@ class Quality:
 
     channels: Mapping[str, ChannelQuality]
     attitudes: Mapping[str, AttitudeQuality]
-    findings: tuple[Finding, ...]
+    findings: tuple[QualityFinding, ...]
 
     @property
     def ok(self) -> bool:
@@ -160,7 +160,7 @@ def quality(
     for name, channel in telemetry.channels.items():
         limits = _limits(name, model_limits or {})
         channels[name] = _channel(channel, *samples[name], limits=limits)
-    findings = [Finding(name, text, True) for name, text in disagreements(samples)]
+    findings = [QualityFinding(name, text, True) for name, text in disagreements(samples)]
     findings += [f for channel in channels.values() for f in _channel_findings(channel)]
     findings += [f for attitude in attitudes.values() for f in _attitude_findings(attitude)]
     findings.sort(key=lambda finding: not finding.is_fault)
@@ -213,45 +213,47 @@ def _attitude(name: str, time: Array, rows: Array) -> AttitudeQuality:
     )
 
 
-def _channel_findings(channel: ChannelQuality) -> Iterator[Finding]:
+def _channel_findings(channel: ChannelQuality) -> Iterator[QualityFinding]:
     clock, name, n = channel.clock, channel.name, channel.n_samples
     if channel.n_invalid == n:
-        yield Finding(name, "it has no valid sample", True)
+        yield QualityFinding(name, "it has no valid sample", True)
     elif channel.n_invalid:
         share = channel.n_invalid / n
         text = f"{channel.n_invalid} of {n} samples invalid ({share:.2g})"
-        yield Finding(name, text, share > _TOLERATED_SHARE)
+        yield QualityFinding(name, text, share > _TOLERATED_SHARE)
     if clock.n_backward:
-        yield Finding(name, f"the clock runs backward {_counted(clock.n_backward, 'time')}", True)
+        yield QualityFinding(
+            name, f"the clock runs backward {_counted(clock.n_backward, 'time')}", True
+        )
     if clock.n_repeated:
-        yield Finding(name, f"{_counted(clock.n_repeated, 'repeated instant')}", True)
+        yield QualityFinding(name, f"{_counted(clock.n_repeated, 'repeated instant')}", True)
     if (gap := channel.longest_gap) is not None:
         longest = f"the longest of {gap.duration:.4g} s at {gap.start:.6g} s"
         text = f"{_counted(len(clock.gaps), 'gap')}, {longest}"
         is_long = gap.duration > _TOLERATED_GAP * clock.step
-        yield Finding(name, text, is_long or clock.n_missing > _TOLERATED_SHARE * n)
+        yield QualityFinding(name, text, is_long or clock.n_missing > _TOLERATED_SHARE * n)
     for span in channel.runs.stuck:
         text = f"stuck for {span.duration:.4g} s ({span.n_samples} samples) at {span.start:.6g} s"
-        yield Finding(name, text, True)
+        yield QualityFinding(name, text, True)
     if channel.runs.n_saturated:
         values = " and ".join(f"{value:.6g}" for value in channel.runs.saturated_at)
         number = _counted(channel.runs.n_saturated, "sample")
-        yield Finding(name, f"saturated at {values} in {number}", True)
+        yield QualityFinding(name, f"saturated at {values} in {number}", True)
     if channel.spikes:
         first = f"the first at {channel.spikes[0]:.6g} s"
         number = _counted(len(channel.spikes), "lone outlier")
-        yield Finding(name, f"{number}, {first}", True)
+        yield QualityFinding(name, f"{number}, {first}", True)
 
 
-def _attitude_findings(attitude: AttitudeQuality) -> Iterator[Finding]:
+def _attitude_findings(attitude: AttitudeQuality) -> Iterator[QualityFinding]:
     if attitude.n_off_norm:
         worst = f"the worst by {attitude.worst_norm:.3g} at {attitude.worst_at:.6g} s"
         text = f"{_counted(attitude.n_off_norm, 'quaternion')} not of norm one, {worst}"
-        yield Finding(attitude.name, text, True)
+        yield QualityFinding(attitude.name, text, True)
     if attitude.n_sign_flips:
         flips = _counted(attitude.n_sign_flips, "time")
         text = f"the quaternions change sign {flips}, which does no harm"
-        yield Finding(attitude.name, text, False)
+        yield QualityFinding(attitude.name, text, False)
 
 
 def _counted(n: int, what: str) -> str:

@@ -34,7 +34,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Clock:
+class ClockQuality:
     """How regular the instants of a channel are."""
 
     step: float  # median [s]
@@ -45,7 +45,7 @@ class Clock:
     n_repeated: int
 
 
-def check_clock(time: Array) -> Clock:
+def check_clock(time: Array) -> ClockQuality:
     """Return how regular instants are: step, jitter, gaps, steps backward and repeated instants.
 
     >>> check_clock(np.array([0.0, 1.0, 2.0, 5.0])).gaps
@@ -54,13 +54,15 @@ def check_clock(time: Array) -> Clock:
     steps = np.diff(time)
     forward = steps[steps > 0.0]
     if not forward.size:
-        return Clock(math.nan, math.nan, (), 0, int(np.sum(steps < 0)), int(np.sum(steps == 0)))
+        return ClockQuality(
+            math.nan, math.nan, (), 0, int(np.sum(steps < 0)), int(np.sum(steps == 0))
+        )
     step = float(np.median(forward))
     scatter = 1.4826 * float(np.median(np.abs(forward - step)))
     longest_regular = step + max(0.5 * step, 6.0 * scatter)
     is_gap = steps > longest_regular
     gaps = tuple(Span(float(time[n]), float(steps[n])) for n in np.flatnonzero(is_gap).tolist())
-    return Clock(
+    return ClockQuality(
         step=step,
         jitter=float(np.std(forward[forward <= longest_regular])),
         gaps=gaps,

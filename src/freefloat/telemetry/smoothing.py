@@ -238,8 +238,8 @@ def _fit(
     max_gap: float | None,
     is_joint: bool = False,
 ) -> list[Curve]:
-    from freefloat.telemetry.penalised_spline import Problem
-    from freefloat.telemetry.spline_basis import Basis
+    from freefloat.telemetry.penalised_spline import SplineProblem
+    from freefloat.telemetry.spline_basis import SplineBasis
     from freefloat.telemetry.spline_choice import fit_curves
 
     is_good = np.isfinite(values).all(axis=1)
@@ -248,9 +248,9 @@ def _fit(
     used = np.concatenate([np.arange(first, last + 1) for first, last in segments])
     bridged = max(np.diff(time[first : last + 1]).max() for first, last in segments)
     spacing = max(step, bridged / _BRIDGED_KNOTS)
-    basis = Basis(order, spacing, time[segments[:, 0]], time[segments[:, 1]])
+    basis = SplineBasis(order, spacing, time[segments[:, 0]], time[segments[:, 1]])
     fits = [
-        fit_curves(Problem(basis, time[used], values[used], penalty, noise, is_joint))
+        fit_curves(SplineProblem(basis, time[used], values[used], penalty, noise, is_joint))
         for penalty in _PENALTIES[order]
     ]
     return [min(curves, key=lambda curve: curve.score) for curves in zip(*fits, strict=True)]

@@ -18,7 +18,7 @@ Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Basis:
+class SplineBasis:
     """B-splines of `degree` k on segments of time, each segment with its own run of them.
 
     Over every interval between knots k + 1 splines differ from zero. Segments share no spline, so
@@ -46,13 +46,13 @@ class Basis:
         """The number of splines."""
         return int(self.firsts[-1])
 
-    def rows(self, time: Array) -> Rows:
+    def rows(self, time: Array) -> BasisRows:
         """Return the rows of the design matrix at instants [s], inside the segments or not."""
         segment = np.maximum(np.searchsorted(self.starts, time, side="right") - 1, 0)
         is_inside = (time >= self.starts[segment]) & (time <= self.ends[segment])
         place = np.where(is_inside, (time - self.starts[segment]) / self.spacing, 0.0)
         cell = np.minimum(place.astype(np.intp), self.n_intervals[segment] - 1)
-        return Rows(self, self.firsts[segment] + cell, place - cell, is_inside)
+        return BasisRows(self, self.firsts[segment] + cell, place - cell, is_inside)
 
     def penalty(self, order: int) -> Array:
         """Return D'D, banded, where D takes differences of `order` within each segment."""
@@ -75,10 +75,10 @@ class Basis:
 
 
 @dataclass(frozen=True)
-class Rows:
+class BasisRows:
     """Rows of the design matrix, one per instant: k + 1 numbers from column `first` on."""
 
-    basis: Basis
+    basis: SplineBasis
     first: Indices
     fraction: Array  # where between two knots the instant lies, in [0, 1]
     is_inside: Mask

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from freefloat.telemetry.penalised_spline import Curve, Problem, curve_at
+from freefloat.telemetry.penalised_spline import Curve, SplineProblem, curve_at
 
 # Cut-offs in rad per knot. Beyond pi the penalty only breaks ties, and 16 amounts to
 # interpolation. Below 0.15 the matrices lose too many digits, and knots further apart say the
@@ -22,18 +22,18 @@ _WIDENING = 4  # of the knots
 class _Choice:
     """A cut-off [rad per knot] for one channel, or several jointly, and the score it reached."""
 
-    problem: Problem
+    problem: SplineProblem
     cutoff: float
     score: float
     is_interpolating: bool = False
 
 
-def fit_curves(problem: Problem) -> list[Curve]:
+def fit_curves(problem: SplineProblem) -> list[Curve]:
     """Return the best curve of every channel, or the one curve of channels that are joint."""
     return [_curve(choice) for choice in _choices(problem, widest=_WIDEST)]
 
 
-def _choices(problem: Problem, *, widest: float) -> list[_Choice]:
+def _choices(problem: SplineProblem, *, widest: float) -> list[_Choice]:
     n_cutoffs = math.ceil(math.log(widest / _NARROWEST) / math.log(_RATIO)) + 1
     cutoffs = widest * _RATIO ** -np.arange(n_cutoffs, dtype=np.float64)
     scores = np.array([problem.scores(cutoff) for cutoff in cutoffs])
@@ -46,7 +46,9 @@ def _choices(problem: Problem, *, widest: float) -> list[_Choice]:
     return choices
 
 
-def _choice(problem: Problem, channel: int, cutoffs: np.ndarray, scores: np.ndarray) -> _Choice:
+def _choice(
+    problem: SplineProblem, channel: int, cutoffs: np.ndarray, scores: np.ndarray
+) -> _Choice:
     own = problem if problem.is_joint else _part(problem, [channel])
     best = int(np.argmin(scores))
     is_interpolating = best == 0 or not np.isfinite(scores[best - 1])
@@ -59,7 +61,7 @@ def _choice(problem: Problem, channel: int, cutoffs: np.ndarray, scores: np.ndar
     return _Choice(own, float(cutoff), float(least))
 
 
-def _wider_choices(problem: Problem, channels: list[int]) -> list[_Choice]:
+def _wider_choices(problem: SplineProblem, channels: list[int]) -> list[_Choice]:
     basis = replace(problem.basis, spacing=_WIDENING * problem.basis.spacing)
     wider = replace(problem if problem.is_joint else _part(problem, channels), basis=basis)
     choices = _choices(wider, widest=2.0 * _WIDENING * _NARROWEST)
@@ -67,7 +69,7 @@ def _wider_choices(problem: Problem, channels: list[int]) -> list[_Choice]:
     return [replace(choice, is_interpolating=False) for choice in choices]
 
 
-def _part(problem: Problem, channels: list[int]) -> Problem:
+def _part(problem: SplineProblem, channels: list[int]) -> SplineProblem:
     values, noise = problem.values[:, channels], problem.noise[channels]
     return replace(problem, values=values, noise=noise)
 

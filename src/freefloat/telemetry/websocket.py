@@ -41,7 +41,7 @@ def shake_hands(connection: socket.socket, address: str) -> None:
 def receive_text(connection: socket.socket, is_over: Callable[[float], bool]) -> Iterator[bytes]:
     """The messages that arrive, until the other side closes or it is over."""
     connection.settimeout(0.2)
-    reader = _Reader(connection, is_over)
+    reader = _FrameReader(connection, is_over)
     message = b""
     while (head := reader.take(2)) is not None:
         opcode, is_last, size = head[0] & 0x0F, bool(head[0] & 0x80), head[1] & 0x7F
@@ -70,7 +70,7 @@ def _pong(connection: socket.socket, payload: bytes) -> None:
     connection.sendall(bytes([0x80 | PONG, 0x80 | len(masked)]) + mask + masked)
 
 
-class _Reader:
+class _FrameReader:
     """Takes exactly as many bytes as asked for, however they arrive."""
 
     def __init__(self, connection: socket.socket, is_over: Callable[[float], bool]) -> None:

@@ -19,13 +19,13 @@ from freefloat.errors import FreefloatError
 from freefloat.identification.linear.angular import prepared_for_angular
 from freefloat.identification.linear.families import family_named, fields_of
 from freefloat.identification.linear.rows import Equations, covariance, whitened
-from freefloat.identification.parameters import parameter_values
-from freefloat.identification.reading import samples_of
-from freefloat.identification.samples import Samples
+from freefloat.identification.linear.sample_reader import samples_of
+from freefloat.identification.linear.samples import Samples
 from freefloat.model import inertia as inertial
-from freefloat.telemetry.channels import Telemetry
-from freefloat.telemetry.truths import Instant
-from freefloat.validation.looks import between
+from freefloat.parameters.parameters import parameter_values
+from freefloat.prediction.sensor_models import FlightSegment
+from freefloat.telemetry.telemetry import Telemetry
+from freefloat.validation.measurement_points import between
 from freefloat.validation.metrics import rms
 
 AXES = ("x", "y", "z")
@@ -33,7 +33,7 @@ ADMITTED = 0.5  # noises that the way of looking may add by itself
 
 
 @dataclass(frozen=True)
-class Balance:
+class MomentumBalance:
     """One component of momentum over a flight.
 
     rms is what does not balance, in units of the noise it should have (1 is perfect); share is the
@@ -48,7 +48,9 @@ class Balance:
     share: float
 
 
-def balances(system: System, telemetry: Telemetry, at: Instant) -> tuple[tuple[Balance, ...], str]:
+def balances(
+    system: System, telemetry: Telemetry, at: FlightSegment
+) -> tuple[tuple[MomentumBalance, ...], str]:
     """The balance of each component, and why there is none where there is none.
 
     Joints that swing unmeasured move as the prediction `at` has them. The motion that was predicted
@@ -76,7 +78,9 @@ def balances(system: System, telemetry: Telemetry, at: Instant) -> tuple[tuple[B
     return (), "; ".join(dict.fromkeys(reasons))
 
 
-def _with_predicted(system: System, telemetry: Telemetry, samples: Samples, at: Instant) -> Samples:
+def _with_predicted(
+    system: System, telemetry: Telemetry, samples: Samples, at: FlightSegment
+) -> Samples:
     inside = (samples.time >= at.times[0]) & (samples.time <= at.times[-1])
     samples = samples.taken(inside)
     q, dq, c = samples.q.copy(), samples.dq.copy(), system.n_coordinates
@@ -87,7 +91,7 @@ def _with_predicted(system: System, telemetry: Telemetry, samples: Samples, at: 
     return replace(samples, q=q, dq=dq)
 
 
-def _all_predicted(samples: Samples, at: Instant) -> Samples:
+def _all_predicted(samples: Samples, at: FlightSegment) -> Samples:
     """The same instants, with the whole motion as predicted."""
     states = between(at.times, at.states, samples.time, is_smooth=True)
     c = samples.q.shape[1]
@@ -135,7 +139,7 @@ def _about_com(system: System, samples: Samples) -> Array:
     return momentum_of(system, samples.states).angular_momentum_about_com
 
 
-def _judged(equations: Equations, values: Array) -> Iterator[Balance]:
+def _judged(equations: Equations, values: Array) -> Iterator[MomentumBalance]:
     """What is left of every row once the unknown initial momentum is fitted."""
     n, k = len(values), equations.y.shape[1]
     rows = whitened(equations)
@@ -151,4 +155,6 @@ def _judged(equations: Equations, values: Array) -> Iterator[Balance]:
             lost, held = np.cumsum(lost), np.cumsum(held, axis=0)
         exchanged = float(np.max(np.std(held, axis=0), initial=0.0))
         share = float(np.std(lost)) / exchanged if exchanged > 0.0 else float("nan")
-        yield Balance(label, unit, len(white), rms(white[:, i]), rms(lost - np.mean(lost)), share)
+        yield MomentumBalance(
+            label, unit, len(white), rms(white[:, i]), rms(lost - np.mean(lost)), share
+        )

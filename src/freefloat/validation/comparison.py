@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import System
-from freefloat.telemetry.channels import Telemetry
+from freefloat.telemetry.telemetry import Telemetry
 from freefloat.validation.metrics import Score, fit_percent, rms
 from freefloat.validation.prediction import Predicted
-from freefloat.validation.residuals import Spectrum, Whiteness, density, whiteness
+from freefloat.validation.residual_tests import ResidualSpectrum, Whiteness, density, whiteness
 from freefloat.validation.verdict import Trace
 
 MOST_POINTS = 48_000  # numbers in the traces of a verdict: a page of HTML stays below 1 MB
@@ -52,7 +52,7 @@ def _by_names(predicted: Predicted | None) -> dict[tuple[str, ...], Array]:
 
 def left_behind(
     predicted: Predicted, before: Predicted | None
-) -> tuple[tuple[Whiteness, ...], tuple[Spectrum, ...]]:
+) -> tuple[tuple[Whiteness, ...], tuple[ResidualSpectrum, ...]]:
     """Autocorrelation and spectrum of every channel's residuals."""
     old = _by_names(before)
     memory, spectra = [], []
@@ -63,7 +63,9 @@ def left_behind(
             frequency, power = density(residual[:, k], 1.0 / step)
             past = density(old[look.names][:, k], 1.0 / step)[1] if look.names in old else ()
             floor = 2.0 * float(look.noise[k]) ** 2 * step
-            spectra.append(Spectrum(name, look.unit, frequency, power, np.array(past), floor))
+            spectra.append(
+                ResidualSpectrum(name, look.unit, frequency, power, np.array(past), floor)
+            )
     return tuple(memory), tuple(spectra)
 
 

@@ -11,9 +11,9 @@ from freefloat.dynamics.frames import frame_motion
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError
 from freefloat.model.model import Model
-from freefloat.telemetry.channels import Telemetry
-from freefloat.telemetry.states import true_states
-from freefloat.validation.looks import Look, between
+from freefloat.prediction.true_states import true_states
+from freefloat.telemetry.telemetry import Telemetry
+from freefloat.validation.measurement_points import Look, between
 from freefloat.validation.prediction import Predicted
 
 

@@ -18,10 +18,10 @@ from freefloat.dynamics.directions import parameter_names
 from freefloat.identification.fit import Fit
 from freefloat.identification.output_error.input_noise import with_fresh_noise
 from freefloat.model.model import Model
-from freefloat.telemetry.channels import Telemetry
-from freefloat.validation.driving import drive_of
-from freefloat.validation.looks import Look
+from freefloat.telemetry.telemetry import Telemetry
+from freefloat.validation.measurement_points import Look
 from freefloat.validation.prediction import Predicted, flown, linearised, thinned
+from freefloat.validation.replay_inputs import drive_of
 
 
 def expected_errors(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freefloat.arrays import Array
-from freefloat.dynamics.equations import Motion, observe
+from freefloat.dynamics.equations import SystemMotion, observe
 from freefloat.dynamics.integrate import require_stable_step
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.sensitivity import Sensitivity, integrate_with_sensitivity
@@ -22,10 +22,10 @@ from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError, TelemetryError
 from freefloat.model.model import Model
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
-from freefloat.telemetry.channels import Telemetry
-from freefloat.telemetry.truths import Instant
-from freefloat.validation.driving import Drive, drive_of
-from freefloat.validation.looks import Look, looks_of
+from freefloat.prediction.sensor_models import FlightSegment
+from freefloat.telemetry.telemetry import Telemetry
+from freefloat.validation.measurement_points import Look, looks_of
+from freefloat.validation.replay_inputs import ReplayInputs, drive_of
 
 STEP = 1e-2  # [s]: with motion at a few hertz RK4 is exact to 1e-8 there
 MOST_ITERATIONS = 8
@@ -39,8 +39,8 @@ WEAK = 1e-6  # directions of the start seen less than this, relative, stay as th
 class Predicted:
     """A prediction of a flight: states on a grid, and what the sensors should have read."""
 
-    drive: Drive
-    at: Instant
+    drive: ReplayInputs
+    at: FlightSegment
     looks: tuple[Look, ...]
     values: tuple[Array, ...]
     estimated: tuple[str, ...]
@@ -105,7 +105,7 @@ def start_names(system: System, looks: tuple[Look, ...], *, deflections: bool) -
     return names
 
 
-def _first_guess(drive: Drive, looks: tuple[Look, ...]) -> Array:
+def _first_guess(drive: ReplayInputs, looks: tuple[Look, ...]) -> Array:
     """The start as the first samples have it; what is not measured is zero, or at home."""
     x = Start().vector(drive.system)
     c = drive.system.n_coordinates
@@ -128,7 +128,9 @@ def _first_guess(drive: Drive, looks: tuple[Look, ...]) -> Array:
     return x
 
 
-def _fitted_start(drive: Drive, looks: tuple[Look, ...], x: Array, names: list[str]) -> Array:
+def _fitted_start(
+    drive: ReplayInputs, looks: tuple[Look, ...], x: Array, names: list[str]
+) -> Array:
     """Gauss-Newton on the start, every channel divided by its noise."""
     if not names:
         return x
@@ -173,7 +175,9 @@ def thinned(look: Look) -> Look:
     return look.taken(np.arange(len(look.times)) % every == 0)
 
 
-def linearised(drive: Drive, looks: list[Look], x: Array, names: list[str]) -> tuple[Array, Array]:
+def linearised(
+    drive: ReplayInputs, looks: list[Look], x: Array, names: list[str]
+) -> tuple[Array, Array]:
     """Slopes and residuals of all samples by the start, whitened."""
     every = max(1, drive.n_steps // MOST_ROWS)
     at, slopes = _with_slopes(drive, x, names, every)
@@ -187,8 +191,8 @@ def linearised(drive: Drive, looks: list[Look], x: Array, names: list[str]) -> t
 
 
 def _with_slopes(
-    drive: Drive, x: Array, names: list[str], every: int
-) -> tuple[Instant, Sensitivity]:
+    drive: ReplayInputs, x: Array, names: list[str], every: int
+) -> tuple[FlightSegment, Sensitivity]:
     slopes = integrate_with_sensitivity(
         drive.system, x, names, inputs=drive.inputs, step=drive.step,
         n_steps=drive.n_steps, every=every, time=drive.start,
@@ -196,7 +200,7 @@ def _with_slopes(
     return _observed(drive, slopes.states, every), slopes
 
 
-def flown(drive: Drive, x: Array) -> Instant:
+def flown(drive: ReplayInputs, x: Array) -> FlightSegment:
     """The flight from a start, every step recorded."""
     slopes = integrate_with_sensitivity(
         drive.system, x, (), inputs=drive.inputs, step=drive.step, n_steps=drive.n_steps,
@@ -205,7 +209,7 @@ def flown(drive: Drive, x: Array) -> Instant:
     return _observed(drive, slopes.states, 1)
 
 
-def _observed(drive: Drive, states: Array, every: int) -> Instant:
+def _observed(drive: ReplayInputs, states: Array, every: int) -> FlightSegment:
     if not np.all(np.isfinite(states)):
         raise FreefloatError(
             f"the predicted motion of {drive.system.model.name!r} is not finite; a mass or a"
@@ -216,8 +220,8 @@ def _observed(drive: Drive, states: Array, every: int) -> Instant:
     last = np.arange(len(states)) * every >= drive.n_steps
     given, effort, push = (_at_rows(table, rows, last) for table in drive.inputs[:3])
     inputs = Inputs(given, effort, push, drive.inputs.gains)
-    motion: Motion = observe(drive.system, states, inputs=inputs, times=times)
-    return Instant(times, states, motion, inputs)
+    motion: SystemMotion = observe(drive.system, states, inputs=inputs, times=times)
+    return FlightSegment(times, states, motion, inputs)
 
 
 def _at_rows(table: Array, rows: NDArray[np.intp], last: NDArray[np.bool_]) -> Array:

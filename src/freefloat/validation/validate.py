@@ -11,11 +11,11 @@ from freefloat.identification.identify import digest
 from freefloat.model.model import Model
 from freefloat.provenance import provenance
 from freefloat.telemetry import quality
-from freefloat.telemetry.channels import Telemetry
-from freefloat.validation import criteria
+from freefloat.telemetry.telemetry import Telemetry
+from freefloat.validation import acceptance
+from freefloat.validation.acceptance import AcceptanceCriterion, AcceptanceLimits
 from freefloat.validation.balance import balances
 from freefloat.validation.comparison import left_behind, scores_of, traces_of
-from freefloat.validation.criteria import Criterion, Limits
 from freefloat.validation.end_effectors import end_effectors
 from freefloat.validation.expected import expected_errors
 from freefloat.validation.prediction import Predicted, predict_flight
@@ -26,7 +26,7 @@ def validate(
     fit: Fit | Model,
     flight: Telemetry,
     *,
-    limits: Limits = Limits(),  # noqa: B008
+    limits: AcceptanceLimits = AcceptanceLimits(),  # noqa: B008
     deflections: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Verdict:
@@ -112,14 +112,16 @@ class _Recorded:
     def without_prediction(self, why: str) -> Verdict:
         """A model that cannot even be run is not believed."""
         nan = float("nan")
-        failed = Criterion("prediction", False, nan, nan, "no prediction could be made")
+        failed = AcceptanceCriterion("prediction", False, nan, nan, "no prediction could be made")
         return self.verdict(
             is_positive=False, has_run=False, execution=f"The prediction failed: {why}",
             status="The model cannot predict this flight: its simulation does not run.",
-            criteria=(failed, criteria.physical(self.model)),
+            acceptance=(failed, acceptance.physical(self.model)),
         )  # fmt: skip
 
-    def judged(self, predicted: Predicted, before: Predicted | None, limits: Limits) -> Verdict:
+    def judged(
+        self, predicted: Predicted, before: Predicted | None, limits: AcceptanceLimits
+    ) -> Verdict:
         """The verdict on a prediction."""
         expected = expected_errors(predicted, self.flight, self.source)
         scores = scores_of(predicted, before, expected)
@@ -127,19 +129,19 @@ class _Recorded:
         tips = end_effectors(predicted, self.flight)
         memory, spectra = left_behind(predicted, before)
         judged = (
-            criteria.prediction(scores, limits),
-            criteria.white_residuals(memory, scores, limits),
-            criteria.momentum(found, why_not, limits),
-            criteria.physical(self.model),
-            *([] if before is None else [criteria.improvement(scores, limits)]),
-            *criteria.tips(tips, limits),
-            *criteria.provenance_criteria(self.source, self.is_held_out),
+            acceptance.prediction(scores, limits),
+            acceptance.white_residuals(memory, scores, limits),
+            acceptance.momentum(found, why_not, limits),
+            acceptance.physical(self.model),
+            *([] if before is None else [acceptance.improvement(scores, limits)]),
+            *acceptance.tips(tips, limits),
+            *acceptance.provenance_criteria(self.source, self.is_held_out),
         )
         self.notes.extend(predicted.drive.notes)
         return self.verdict(
             is_positive=not any(criterion.is_met is False for criterion in judged),
             has_run=True, execution=_execution(predicted), status=_status(judged),
-            criteria=judged, scores=scores, balances=found, end_effectors=tips,
+            acceptance=judged, scores=scores, balances=found, end_effectors=tips,
             whiteness=memory, spectra=spectra, traces=traces_of(predicted, before, self.flight),
         )  # fmt: skip
 
@@ -158,7 +160,7 @@ def _execution(predicted: Predicted) -> str:
     )
 
 
-def _status(judged: Sequence[Criterion]) -> str:
+def _status(judged: Sequence[AcceptanceCriterion]) -> str:
     """One sentence a person can act on."""
     failed = [criterion for criterion in judged if criterion.is_met is False]
     if not failed:

@@ -14,11 +14,11 @@ from pathlib import Path
 from freefloat.arrays import Array, frozen
 from freefloat.errors import IdentificationError
 from freefloat.identification.fit import Fit
-from freefloat.validation.balance import Balance
-from freefloat.validation.criteria import Criterion
+from freefloat.validation.acceptance import AcceptanceCriterion
+from freefloat.validation.balance import MomentumBalance
 from freefloat.validation.end_effectors import EndEffector
 from freefloat.validation.metrics import Score
-from freefloat.validation.residuals import Spectrum, Whiteness
+from freefloat.validation.residual_tests import ResidualSpectrum, Whiteness
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +55,12 @@ class Verdict:
     has_run: bool
     execution: str
     status: str
-    criteria: tuple[Criterion, ...]
+    criteria: tuple[AcceptanceCriterion, ...]
     scores: tuple[Score, ...]
-    balances: tuple[Balance, ...]
+    balances: tuple[MomentumBalance, ...]
     end_effectors: tuple[EndEffector, ...]
     whiteness: tuple[Whiteness, ...]
-    spectra: tuple[Spectrum, ...]
+    spectra: tuple[ResidualSpectrum, ...]
     traces: tuple[Trace, ...]
     quality: tuple[str, ...]
     notes: tuple[str, ...]
@@ -73,7 +73,7 @@ class Verdict:
         told = {str(name): str(value) for name, value in self.provenance.items()}
         object.__setattr__(self, "provenance", told)
 
-    def __getitem__(self, name: str) -> Criterion:
+    def __getitem__(self, name: str) -> AcceptanceCriterion:
         """The criterion of that name."""
         for criterion in self.criteria:
             if criterion.name == name:

@@ -10,24 +10,24 @@ import numpy as np
 
 from freefloat.files import atomic_write
 from freefloat.identification.fit_files import json_lines, require_json
-from freefloat.identification.json_reading import Reading, parsed, text_in
-from freefloat.validation.balance import Balance
-from freefloat.validation.criteria import Criterion
+from freefloat.identification.json_reading import JsonReader, parsed, text_in
+from freefloat.validation.acceptance import AcceptanceCriterion
+from freefloat.validation.balance import MomentumBalance
 from freefloat.validation.end_effectors import EndEffector
 from freefloat.validation.metrics import Score
-from freefloat.validation.residuals import Spectrum, Whiteness
+from freefloat.validation.residual_tests import ResidualSpectrum, Whiteness
 from freefloat.validation.verdict import Trace, Verdict
 
 FORMAT, VERSION = "freefloat verdict", 1
 MAX_BYTES = 64 * 2**20
 
 PARTS = {
-    "criteria": Criterion,
+    "criteria": AcceptanceCriterion,
     "scores": Score,
-    "balances": Balance,
+    "balances": MomentumBalance,
     "end_effectors": EndEffector,
     "whiteness": Whiteness,
-    "spectra": Spectrum,
+    "spectra": ResidualSpectrum,
     "traces": Trace,
 }
 TEXTS, FLAGS, LISTS = (
@@ -48,7 +48,7 @@ def load_verdict(path: str | Path) -> Verdict:
 
 def read_verdict_text(text: str, *, file: str = "JSON text") -> Verdict:
     """The verdict of the text of a verdict file."""
-    reading, raw = Reading(file), parsed(text, file, kind="verdict")
+    reading, raw = JsonReader(file), parsed(text, file, kind="verdict")
     reading.require_format(raw, FORMAT, VERSION)
     reading.require_keys("", raw, KEYS, optional=set())
     parts: dict[str, Any] = {name: reading.text(name, raw.get(name, "")) for name in TEXTS}

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from freefloat.compilation import kernel
 from freefloat.dynamics.kernels.integrate import Stages, rk4_loop
-from freefloat.dynamics.kernels.lanes import as_lanes
 from freefloat.dynamics.kernels.newton_euler import Work
-from freefloat.dynamics.tree import Parameters
+from freefloat.dynamics.tree import ParameterArrays
+from freefloat.numba_.compilation import kernel
+from freefloat.numba_.lanes import as_lanes
 
 
 @kernel
@@ -17,7 +17,7 @@ def rk4_lanes(tree, par, w, inputs, time, h, n_steps, every, x, stages, out):
 
     The inputs are common to all.
     """
-    lanes_par = Parameters(as_lanes(par.phi), as_lanes(par.rotor), as_lanes(par.spring))
+    lanes_par = ParameterArrays(as_lanes(par.phi), as_lanes(par.rotor), as_lanes(par.spring))
     lanes_work = Work(
         as_lanes(w.L), as_lanes(w.U), as_lanes(w.root), as_lanes(w.H), as_lanes(w.rhs)
     )

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freefloat.compilation import inlined, kernel
 from freefloat.dynamics.kernels.forward import factorise, root_entry, set_wrench, solve
 from freefloat.dynamics.kernels.integrate import clip, put_rate
 from freefloat.dynamics.kernels.newton_euler import (
@@ -29,9 +28,10 @@ from freefloat.dynamics.kernels.newton_euler import (
 )
 from freefloat.dynamics.kernels.observe import link_momenta
 from freefloat.dynamics.kernels.spatial import C, F, S, cross, momentum_of, place_inertia, six
+from freefloat.numba_.compilation import inlined, kernel
 
 
-class Scratch(NamedTuple):
+class CaptureScratch(NamedTuple):
     """Scratch space of the closed loop."""
 
     push: np.ndarray  # (6,) world torque and force on the root
@@ -42,10 +42,10 @@ class Scratch(NamedTuple):
     above: np.ndarray  # (3,) see `factorise`
 
 
-def new_scratch(n_joints: int) -> Scratch:
+def new_scratch(n_joints: int) -> CaptureScratch:
     """Scratch space for so many joints."""
     A, above = np.zeros((3, n_joints)), np.array([-1, 0, 1])
-    return Scratch(np.zeros(6), np.zeros(3), A, np.zeros((3, 3)), np.zeros(3), above)
+    return CaptureScratch(np.zeros(6), np.zeros(3), A, np.zeros((3, 3)), np.zeros(3), above)
 
 
 @inlined

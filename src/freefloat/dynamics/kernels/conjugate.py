@@ -7,7 +7,6 @@ it, while what comes before stays.
 
 from __future__ import annotations
 
-from freefloat.compilation import inlined, kernel
 from freefloat.dynamics.kernels.newton_euler import DQ, move_links, place_links
 from freefloat.dynamics.kernels.regressor import momentum_columns
 from freefloat.dynamics.kernels.spatial import (
@@ -21,6 +20,7 @@ from freefloat.dynamics.kernels.spatial import (
     rotate,
     six,
 )
+from freefloat.numba_.compilation import inlined, kernel
 
 
 @inlined

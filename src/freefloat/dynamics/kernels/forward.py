@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from math import tanh
 
-from freefloat.compilation import inlined
 from freefloat.dynamics.kernels.newton_euler import (
     ACCELERATION,
     DDQ,
@@ -22,6 +21,7 @@ from freefloat.dynamics.kernels.newton_euler import (
     root_axes,
 )
 from freefloat.dynamics.kernels.spatial import C, F, S, momentum_of, power, rotate, six
+from freefloat.numba_.compilation import inlined
 
 
 @inlined

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freefloat.compilation import inlined, kernel
 from freefloat.dynamics.kernels.forward import add_springs, forward_dynamics, set_wrench
 from freefloat.dynamics.kernels.newton_euler import (
     ACCELERATION,
@@ -27,6 +26,7 @@ from freefloat.dynamics.kernels.newton_euler import (
     set_field,
 )
 from freefloat.dynamics.kernels.spatial import six
+from freefloat.numba_.compilation import inlined, kernel
 
 
 class Inputs(NamedTuple):

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freefloat.compilation import inlined
 from freefloat.dynamics.kernels.forward import is_on_the_way
 from freefloat.dynamics.kernels.newton_euler import (
     DQ,
@@ -46,12 +45,13 @@ from freefloat.dynamics.kernels.spatial import (
     three,
     turn_inertia,
 )
+from freefloat.numba_.compilation import inlined
 
 # Columns of G: change of root position, attitude, velocity, rate; then q and dq of free coordinates
 POSITION, ATTITUDE, VELOCITY, TURN, COORDINATES = 0, 3, 6, 9, 12
 
 
-class Slopes(NamedTuple):
+class LinearisedTree(NamedTuple):
     """Scratch space of a linearisation."""
 
     D: np.ndarray  # (links, 12) inertia rate (6), angular (3) and linear momentum (3), outboard

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freefloat.compilation import inlined
 from freefloat.dynamics.kernels.spatial import (
     LINK_COLUMNS,
     A,
@@ -30,7 +29,8 @@ from freefloat.dynamics.kernels.spatial import (
     three,
     turn_inertia,
 )
-from freefloat.dynamics.kernels.turns import cos_sin
+from freefloat.dynamics.kernels.unit_circle import cos_sin
+from freefloat.numba_.compilation import inlined
 
 # Columns of the coordinate table U: position, rate, acceleration, applied effort, rotor torque, the
 # position for which the link was placed last, and whether that moved it (1) or not (0).

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from freefloat.compilation import inlined, kernel
 from freefloat.dynamics.kernels.forward import forward_dynamics, mass_matrix
 from freefloat.dynamics.kernels.integrate import load_state
 from freefloat.dynamics.kernels.newton_euler import (
@@ -27,6 +26,7 @@ from freefloat.dynamics.kernels.spatial import (
     rotate,
     three,
 )
+from freefloat.numba_.compilation import inlined, kernel
 
 
 @kernel

@@ -6,7 +6,6 @@ Columns: ten for every link (in its own frame), then one for every rotor's spin 
 
 from __future__ import annotations
 
-from freefloat.compilation import inlined, kernel
 from freefloat.dynamics.kernels.newton_euler import (
     ACCELERATION,
     DDQ,
@@ -27,6 +26,7 @@ from freefloat.dynamics.kernels.spatial import (
     six,
     three,
 )
+from freefloat.numba_.compilation import inlined, kernel
 
 
 @inlined

@@ -8,7 +8,7 @@ A motion is (angular, linear), a force (torque, force).
 
 from __future__ import annotations
 
-from freefloat.compilation import inlined
+from freefloat.numba_.compilation import inlined
 
 # Columns of the link table L (one row per link): axes, origin, joint motion, motion, acceleration,
 # force carried by the joint, inertia (first of the link, then of everything outboard).

@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freefloat.compilation import inlined, kernel
 from freefloat.dynamics.kernels.forward import free_force, is_on_the_way
 from freefloat.dynamics.kernels.integrate import asked, settle, state_rate
-from freefloat.dynamics.kernels.lanes import as_lanes
 from freefloat.dynamics.kernels.linearise import add_spring_slope, slopes_of_motion
 from freefloat.dynamics.kernels.newton_euler import ACCELERATION, DDQ, DQ, RATE, Q, root_axes
 from freefloat.dynamics.kernels.regressor import unit_forces
 from freefloat.dynamics.kernels.spatial import A, V, cross, power, rotate
+from freefloat.numba_.compilation import inlined, kernel
+from freefloat.numba_.lanes import as_lanes
 
 
 class Directions(NamedTuple):

@@ -15,8 +15,9 @@ from freefloat.dynamics.equations import balance
 from freefloat.dynamics.frames import rotations
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
-from freefloat.identification.generic import generic_states
-from freefloat.identification.linear.pairs import (
+from freefloat.identifiability.minimal_set import MinimalSet, minimal_set
+from freefloat.identifiability.random_states import generic_states
+from freefloat.identification.linear.body_pairs import (
     AXES,
     angular_rows,
     pair_form,
@@ -24,9 +25,8 @@ from freefloat.identification.linear.pairs import (
     rotor_momentum,
 )
 from freefloat.identification.linear.rows import Equations, covariance
-from freefloat.identification.minimal import MinimalSet, minimal_set
-from freefloat.identification.samples import Samples
-from freefloat.identification.windows import windowed
+from freefloat.identification.linear.samples import Samples
+from freefloat.identification.linear.windows import windowed
 
 
 @dataclass(frozen=True)

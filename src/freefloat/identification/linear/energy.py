@@ -13,12 +13,12 @@ from freefloat.arrays import Array
 from freefloat.dynamics.equations import balance, momentum_regressor
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
-from freefloat.identification.linear.bumps import HALF, bumps
-from freefloat.identification.linear.columns import parameter_columns, require_linear
 from freefloat.identification.linear.newton import applied, joint_rows, passive_springs
+from freefloat.identification.linear.parameter_columns import parameter_columns, require_linear
 from freefloat.identification.linear.rows import Equations
+from freefloat.identification.linear.samples import Samples
+from freefloat.identification.linear.test_functions import HALF, bumps
 from freefloat.identification.linear.weak import Setting, setting_of
-from freefloat.identification.samples import Samples
 
 
 def energy_equations(

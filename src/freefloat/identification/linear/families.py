@@ -17,10 +17,10 @@ from freefloat.identification.linear.momentum import (
     prepared_for_momentum,
 )
 from freefloat.identification.linear.rows import Equations
+from freefloat.identification.linear.samples import Samples
 from freefloat.identification.linear.torque import torque_equations
 from freefloat.identification.linear.weak import weak_equations
-from freefloat.identification.samples import Samples
-from freefloat.identification.windows import leaps, windowed
+from freefloat.identification.linear.windows import leaps, windowed
 
 
 @dataclass(frozen=True)

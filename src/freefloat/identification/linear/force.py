@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
-from freefloat.identification.linear.columns import require_linear
 from freefloat.identification.linear.newton import need_motion, newton_equations, standing
+from freefloat.identification.linear.parameter_columns import require_linear
 from freefloat.identification.linear.rows import Equations
-from freefloat.identification.samples import Samples
-from freefloat.identification.windows import windowed
+from freefloat.identification.linear.samples import Samples
+from freefloat.identification.linear.windows import windowed
 
 
 def force_equations(

@@ -25,12 +25,16 @@ from freefloat.arrays import Array
 from freefloat.dynamics.equations import balance, momentum_regressor
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
-from freefloat.identification.linear.columns import parameter_columns, require_linear
+from freefloat.identification.linear.base_displacement import (
+    held_integral,
+    running_integral,
+    way_of_root,
+)
+from freefloat.identification.linear.parameter_columns import parameter_columns, require_linear
 from freefloat.identification.linear.rows import Equations, floor_of
-from freefloat.identification.linear.way import held_integral, running_integral, way_of_root
-from freefloat.identification.reading import thrust_between
-from freefloat.identification.samples import Samples
-from freefloat.identification.windows import leaps, windowed
+from freefloat.identification.linear.sample_reader import thrust_between
+from freefloat.identification.linear.samples import Samples
+from freefloat.identification.linear.windows import leaps, windowed
 
 NUISANCE = tuple(f"momentum0.{axis}" for axis in "xyz")
 LABELS = tuple(f"{kind}.{axis}" for kind in ("linear", "angular") for axis in "xyz")

@@ -14,10 +14,10 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.equations import force_regressor, inverse_dynamics
 from freefloat.dynamics.tree import PRISMATIC, System
-from freefloat.identification.linear.columns import parameter_columns, spring_columns
+from freefloat.identification.linear.parameter_columns import parameter_columns, spring_columns
 from freefloat.identification.linear.rows import Equations, covariance
-from freefloat.identification.samples import Samples
-from freefloat.identification.windows import gravity
+from freefloat.identification.linear.samples import Samples
+from freefloat.identification.linear.windows import gravity
 
 ROOT_LABELS = tuple(f"{kind}.{axis}" for kind in ("torque", "force") for axis in "xyz")
 ROOT_UNITS = ("N m",) * 3 + ("N",) * 3

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import System
-from freefloat.identification.linear.pairs import SIX, link_attitudes, pair_form
+from freefloat.identification.linear.body_pairs import SIX, link_attitudes, pair_form
 
 Index = NDArray[np.intp]
 
@@ -51,8 +51,8 @@ def pair_motion(
     minimal set will do. Only geometry and rotors are taken from the system, no mass of a link.
 
     >>> from freefloat.dynamics import flatten
-    >>> from freefloat.identification.generic import generic_states
-    >>> from freefloat.identification.linear.pairs import pair_parameters
+    >>> from freefloat.identifiability.random_states import generic_states
+    >>> from freefloat.identification.linear.body_pairs import pair_parameters
     >>> from freefloat.model import load_model
     >>> system = flatten(load_model("cepheus"))
     >>> found = pair_motion(system, generic_states(system, 5), np.ones((5, 3)),

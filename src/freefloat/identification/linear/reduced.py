@@ -30,8 +30,8 @@ from freefloat.identification.linear.newton import (
     row_names,
 )
 from freefloat.identification.linear.rows import Equations, covariance
-from freefloat.identification.samples import Samples
-from freefloat.identification.windows import windowed
+from freefloat.identification.linear.samples import Samples
+from freefloat.identification.linear.windows import windowed
 from freefloat.model import inertia as inertial
 from freefloat.model.rotations import skew
 

@@ -36,7 +36,7 @@ class Equations:
 
 
 @dataclass(frozen=True)
-class Rows:
+class WhitenedRows:
     """Y theta = y + noise, whitened: every row has noise of standard deviation one."""
 
     family: str
@@ -68,7 +68,7 @@ def floor_of(blocks: Array) -> Array:
     return np.maximum(1e-8 * largest, 1e-8 * 1e-8 * np.max(largest, initial=0.0) + 1e-60)
 
 
-def whitened(equations: Equations, like: Equations | None = None) -> Rows:
+def whitened(equations: Equations, like: Equations | None = None) -> WhitenedRows:
     """The rows divided by their noise, or by that of other equations of the same shape."""
     model = equations if like is None else like
     e = equations
@@ -77,7 +77,9 @@ def whitened(equations: Equations, like: Equations | None = None) -> Rows:
         flat = np.linalg.solve(np.linalg.cholesky(model.blocks), both).reshape(e.y.size, -1)
     else:
         flat = _banded(both, model.blocks, model.neighbours)
-    return Rows(e.family, e.names, e.n_parameters, flat[:, :-1], flat[:, -1], e.labels, e.units)
+    return WhitenedRows(
+        e.family, e.names, e.n_parameters, flat[:, :-1], flat[:, -1], e.labels, e.units
+    )
 
 
 def _banded(both: Array, blocks: Array, neighbours: Array) -> Array:

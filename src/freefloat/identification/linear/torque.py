@@ -7,16 +7,16 @@ damping and friction of passive joints are linear here, too.
 from __future__ import annotations
 
 from freefloat.dynamics.tree import System
-from freefloat.identification.linear.columns import require_linear
 from freefloat.identification.linear.newton import (
     joint_rows,
     need_motion,
     newton_equations,
     standing,
 )
+from freefloat.identification.linear.parameter_columns import require_linear
 from freefloat.identification.linear.rows import Equations
-from freefloat.identification.samples import Samples
-from freefloat.identification.windows import windowed
+from freefloat.identification.linear.samples import Samples
+from freefloat.identification.linear.windows import windowed
 
 
 def torque_equations(

@@ -22,8 +22,6 @@ from freefloat.arrays import Array
 from freefloat.dynamics.conjugate import conjugate_momenta, conjugate_regressor
 from freefloat.dynamics.equations import force_regressor, inverse_dynamics, system_vector
 from freefloat.dynamics.tree import System
-from freefloat.identification.linear.bumps import HALF, REACH, Errors, Grid, bumps, grid_of
-from freefloat.identification.linear.columns import change_matrix, require_linear
 from freefloat.identification.linear.newton import (
     applied,
     joint_rows,
@@ -32,9 +30,11 @@ from freefloat.identification.linear.newton import (
     row_names,
     standing,
 )
+from freefloat.identification.linear.parameter_columns import change_matrix, require_linear
 from freefloat.identification.linear.rows import Equations
-from freefloat.identification.samples import Samples
-from freefloat.identification.windows import gravity, jumps
+from freefloat.identification.linear.samples import Samples
+from freefloat.identification.linear.test_functions import HALF, REACH, Errors, Grid, bumps, grid_of
+from freefloat.identification.linear.windows import gravity, jumps
 
 
 def weak_equations(

@@ -15,19 +15,19 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError
-from freefloat.identification.output_error.driving import driving_by_telemetry, smoothed
+from freefloat.identifiability.visibility import without
+from freefloat.identification.output_error.cost import OutputErrorProblem
 from freefloat.identification.output_error.noise import RowNoise, resized
-from freefloat.identification.output_error.problem import Problem
 from freefloat.identification.output_error.recording import Recording
-from freefloat.identification.reading import channel_names
-from freefloat.identification.visibility import without
-from freefloat.telemetry.channels import Telemetry
+from freefloat.prediction.inputs import driving_by_telemetry, smoothed
+from freefloat.telemetry.names import channel_names
+from freefloat.telemetry.telemetry import Telemetry
 
 DRAWS = 6  # of a whole flight each
 NoiseTable = tuple[tuple[tuple[RowNoise, ...], ...], ...]
 
 
-def with_input_noise(problem: Problem, theta: Array, *, seed: int) -> NoiseTable:
+def with_input_noise(problem: OutputErrorProblem, theta: Array, *, seed: int) -> NoiseTable:
     """The noise of every row with the share that comes from the recorded inputs."""
     table = []
     for r in range(len(problem.recordings)):
@@ -47,23 +47,29 @@ def with_input_noise(problem: Problem, theta: Array, *, seed: int) -> NoiseTable
     return tuple(table)
 
 
-def _differences(problem: Problem, r: int, theta: Array, seed: int) -> Sequence[Array] | None:
+def _differences(
+    problem: OutputErrorProblem, r: int, theta: Array, seed: int
+) -> Sequence[Array] | None:
     raw = _raw_differences(problem, r, theta, seed)
     return None if raw is None else _unexplained(problem, r, theta, raw)
 
 
-def _raw_differences(problem: Problem, r: int, theta: Array, seed: int) -> list[Array] | None:
+def _raw_differences(
+    problem: OutputErrorProblem, r: int, theta: Array, seed: int
+) -> list[Array] | None:
     """Readings of the recording minus those with fresh noise in what drives it."""
     twin = _twin(problem, r, seed)
     return None if twin is None else _between(problem, r, theta, twin)
 
 
-def _twin(problem: Problem, r: int, seed: int) -> Recording | None:
+def _twin(problem: OutputErrorProblem, r: int, seed: int) -> Recording | None:
     recording = problem.recordings[r]
     return None if recording.is_planned else _flown_again(recording, seed)
 
 
-def _between(problem: Problem, r: int, theta: Array, twin: Recording) -> list[Array] | None:
+def _between(
+    problem: OutputErrorProblem, r: int, theta: Array, twin: Recording
+) -> list[Array] | None:
     """Readings of the recording minus those of its twin."""
     alone = replace(problem, recordings=(problem.recordings[r],), noise=(problem.noise[r],))
     one, other = alone.errors(theta, r), replace(alone, recordings=(twin,)).errors(theta, r)
@@ -72,7 +78,7 @@ def _between(problem: Problem, r: int, theta: Array, twin: Recording) -> list[Ar
     return [a - b for a, b in zip(one, other, strict=True)]
 
 
-def input_shifts(problem: Problem, theta: Array, *, seed: int) -> Array:
+def input_shifts(problem: OutputErrorProblem, theta: Array, *, seed: int) -> Array:
     """How far noise in the inputs moves the estimates: (unknowns, draws), or no columns.
 
     It acts on all channels at once, which noise row by row does not tell; and it acts on the
@@ -88,7 +94,7 @@ def input_shifts(problem: Problem, theta: Array, *, seed: int) -> Array:
     return np.column_stack(shifts) if shifts else np.zeros((len(theta), 0))
 
 
-def _shift(problem: Problem, theta: Array, twins: Sequence[Recording | None]) -> Array:
+def _shift(problem: OutputErrorProblem, theta: Array, twins: Sequence[Recording | None]) -> Array:
     """The step to the minimum of the twins, had theta been that of the recordings."""
     n, rows, left = len(theta), [], []
     flown = tuple(t or own for t, own in zip(twins, problem.recordings, strict=True))
@@ -109,7 +115,9 @@ def _shift(problem: Problem, theta: Array, twins: Sequence[Recording | None]) ->
     return sizes * np.linalg.lstsq(np.vstack(rows) * sizes, np.concatenate(left), rcond=1e-10)[0]
 
 
-def _unexplained(problem: Problem, r: int, theta: Array, differences: list[Array]) -> list[Array]:
+def _unexplained(
+    problem: OutputErrorProblem, r: int, theta: Array, differences: list[Array]
+) -> list[Array]:
     """What is left of the differences once the unknowns have been fitted to them.
 
     Much of what a wrong joint rate at the start does, a wrong base rate undoes.

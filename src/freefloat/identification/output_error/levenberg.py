@@ -14,7 +14,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.errors import IdentificationError
-from freefloat.identification.output_error.problem import Evaluation, Problem
+from freefloat.identification.output_error.cost import Evaluation, OutputErrorProblem
 from freefloat.telemetry.channel import Mask
 
 Ending = Literal["converged", "stuck", "out of iterations"]
@@ -35,7 +35,7 @@ class Descent:
 
 
 def descend(
-    problem: Problem,
+    problem: OutputErrorProblem,
     theta: Array,
     *,
     most: int = 60,

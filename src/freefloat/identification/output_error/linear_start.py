@@ -13,20 +13,20 @@ from freefloat.arrays import Array
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import FreefloatError
 from freefloat.identification.fit import Fit
-from freefloat.identification.linear.columns import is_linear
 from freefloat.identification.linear.families import FAMILIES, choose
-from freefloat.identification.linear.flights import Equating, identified_by_equations
-from freefloat.identification.output_error.problem import Evaluation, Problem
+from freefloat.identification.linear.linear_fit import LinearOptions, identified_by_equations
+from freefloat.identification.linear.parameter_columns import is_linear
+from freefloat.identification.linear.sample_reader import samples_of
+from freefloat.identification.output_error.cost import Evaluation, OutputErrorProblem
 from freefloat.identification.output_error.residuals import is_of_sensor
-from freefloat.identification.parameters import Parameters
-from freefloat.identification.reading import samples_of
+from freefloat.parameters.parameters import Parameters
 
 FAR_OFF = 1000.0  # mean square residual over noise: nearer, the search needs no help
 DRAWN = 0.1  # of the way back to the model's own values
 NEARER = 0.1  # of the mean square must be left at most for the search to begin there
 
 
-def linear_starts(problem: Problem, parameters: Parameters, theta: Array) -> list[Array]:
+def linear_starts(problem: OutputErrorProblem, parameters: Parameters, theta: Array) -> list[Array]:
     """Where to begin, the most promising first: theta, and theta with bodies found linearly.
 
     Theta alone where the model explains the recordings nearly as it is, no linear family covers
@@ -55,7 +55,7 @@ def linear_starts(problem: Problem, parameters: Parameters, theta: Array) -> lis
     return [theta, new] if then < now else [theta]
 
 
-def linear_fit(parameters: Parameters, problem: Problem) -> Fit | None:
+def linear_fit(parameters: Parameters, problem: OutputErrorProblem) -> Fit | None:
     """What a linear family finds of the parameters that it covers, the others as in the model.
 
     None where the channels allow none, or one whose unknowns are products, and many: that is slow.
@@ -75,11 +75,11 @@ def linear_fit(parameters: Parameters, problem: Problem) -> Fit | None:
         return None
     return identified_by_equations(
         covered, flights, method, reason=reason, notes=(), provenance={},
-        how=Equating(robust=problem.robust),
+        how=LinearOptions(robust=problem.robust),
     ).fit  # fmt: skip
 
 
-def _sound(problem: Problem, theta: Array, new: Array) -> Array:
+def _sound(problem: OutputErrorProblem, theta: Array, new: Array) -> Array:
     """The new values within their bounds; bodies on the edge of what is real drawn off it."""
     unknowns = problem.unknowns
     new = np.clip(new, unknowns.lower, unknowns.upper)

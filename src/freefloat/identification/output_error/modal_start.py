@@ -12,17 +12,17 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.errors import FreefloatError
-from freefloat.identification.modal import ModalFit, identify_modes
-from freefloat.identification.modal_match import (
+from freefloat.identification.modes.modal import ModalFit, identify_modes
+from freefloat.identification.modes.modal_match import (
     disagreement,
     match_modes,
     matched,
     posture_of,
 )
-from freefloat.identification.output_error.problem import Problem, of_model
-from freefloat.identification.write_back import with_parameters
+from freefloat.identification.output_error.cost import OutputErrorProblem, of_model
 from freefloat.model.model import Model
-from freefloat.telemetry.channels import Telemetry
+from freefloat.parameters.write_back import with_parameters
+from freefloat.telemetry.telemetry import Telemetry
 
 SWUNG = ("stiffness", "damping")
 # Springs are tried up to so many octaves stiffer or softer, all together, half an octave apart.
@@ -32,7 +32,7 @@ SURE = 0.03  # relative deviation of a frequency
 FAR_OFF = 0.15  # of the logarithm of a stiffness: nearer, the search needs no help
 
 
-def modal_start(problem: Problem, theta: Array) -> Array | None:
+def modal_start(problem: OutputErrorProblem, theta: Array) -> Array | None:
     """Theta with the springs and dampers of the modes seen; None where there is nothing to gain.
 
     That is where no spring is unknown, no stretch of a recording shows a free swing, or the model

@@ -12,23 +12,23 @@ from dataclasses import replace
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.identification.outcome import SIGMAS
-from freefloat.identification.output_error.estimate import Found
+from freefloat.identification.fit_assembly import SIGMAS
+from freefloat.identification.output_error.cost import OutputErrorProblem
 from freefloat.identification.output_error.levenberg import descend
-from freefloat.identification.output_error.problem import Problem
+from freefloat.identification.output_error.search import SearchResult
 
 CLOSE = 0.02  # of 1.96
 MOST = 12  # fits an end
 FARTHEST = 1e3  # standard deviations, or natural sizes: beyond, there is no end
 
 
-def profile_interval(found: Found, k: int, std: float) -> tuple[float, float]:
+def profile_interval(found: SearchResult, k: int, std: float) -> tuple[float, float]:
     """The 95 % interval of unknown k; an end is infinite where nothing stops it."""
     low = _end(found, k, std, -1.0)
     return low, _end(found, k, std, 1.0)
 
 
-def _end(found: Found, k: int, std: float, sign: float) -> float:
+def _end(found: SearchResult, k: int, std: float, sign: float) -> float:
     problem, theta = found.problem, found.theta
     unknowns = problem.unknowns
     bound = float(unknowns.upper[k] if sign > 0.0 else unknowns.lower[k])
@@ -66,7 +66,7 @@ def _next(near: float, near_z: float, far: float, far_z: float) -> float:
 
 
 def _rise(
-    problem: Problem, lowest: float, theta: Array, k: int, value: float
+    problem: OutputErrorProblem, lowest: float, theta: Array, k: int, value: float
 ) -> tuple[float, Array]:
     """Square root of the growth of the sum of squares with unknown k held, and theta there."""
     lower, upper = problem.unknowns.lower.copy(), problem.unknowns.upper.copy()

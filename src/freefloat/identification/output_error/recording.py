@@ -15,14 +15,10 @@ from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError, IdentificationError
 from freefloat.excitation.plan import Plan
-from freefloat.identification.output_error.driving import (
-    Driving,
-    driving_by_plan,
-    driving_by_telemetry,
-)
-from freefloat.identification.output_error.streams import WITH_FORCES, Stream, streams_of
 from freefloat.model.model import Model
-from freefloat.telemetry.channels import Telemetry
+from freefloat.prediction.inputs import Driving, driving_by_plan, driving_by_telemetry
+from freefloat.prediction.measurements import WITH_FORCES, Stream, streams_of
+from freefloat.telemetry.telemetry import Telemetry
 
 SHORTEST = 1e-4  # [s]
 COARSEST = 2e-2  # [s] between records where samples fall between them

@@ -12,16 +12,16 @@ from freefloat.dynamics.equations import observe
 from freefloat.dynamics.sensitivity import Sensitivity, integrate_with_sensitivity
 from freefloat.dynamics.tree import System
 from freefloat.identification.output_error.recording import Recording
-from freefloat.identification.output_error.streams import Stream
-from freefloat.identification.parameters import SENSOR_WORDS
 from freefloat.model.rotations import (
     conjugate,
     quaternion_from_rotation_vector,
     quaternion_product,
     rotation_vector_from_quaternion,
 )
-from freefloat.telemetry.slopes import reading_slopes
-from freefloat.telemetry.truths import Instant, readings
+from freefloat.parameters.parameters import SENSOR_WORDS
+from freefloat.prediction.measurements import Stream
+from freefloat.prediction.sensor_jacobians import reading_slopes
+from freefloat.prediction.sensor_models import FlightSegment, readings
 
 START_PLACES = {"position": 0, "attitude": 3, "velocity": 7, "rate": 10}
 
@@ -77,7 +77,7 @@ def predicted_errors(
         return None
     inputs, times = recording.record_inputs, recording.times
     motion = observe(system, flown.states, inputs=inputs, times=times)
-    at = Instant(times, flown.states, motion, inputs)
+    at = FlightSegment(times, flown.states, motion, inputs)
     return [
         _errors(recording, k, system, at, flown, values, list(names))
         for k in range(len(recording.streams))
@@ -85,7 +85,7 @@ def predicted_errors(
 
 
 def _errors(
-    recording: Recording, k: int, system: System, at: Instant, flown: Sensitivity,
+    recording: Recording, k: int, system: System, at: FlightSegment, flown: Sensitivity,
     values: Mapping[str, float], names: list[str],
 ) -> Readings:  # fmt: skip
     stream = recording.streams[k]

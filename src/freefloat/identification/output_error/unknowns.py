@@ -15,13 +15,13 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.directions import parameter_names
 from freefloat.dynamics.tree import System, flatten
-from freefloat.identification.identifiability import START_AXES
-from freefloat.identification.natural_sizes import natural_sizes
-from freefloat.identification.output_error.coordinates import Group, groups_of
+from freefloat.identifiability.identifiability import START_AXES
+from freefloat.identification.output_error.manifold import Group, groups_of
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.output_error.residuals import is_of_sensor
-from freefloat.identification.parameters import Parameter, Parameters
-from freefloat.identification.write_back import upright_bodies
+from freefloat.parameters.natural_sizes import natural_sizes
+from freefloat.parameters.parameters import Parameter, Parameters
+from freefloat.parameters.write_back import upright_bodies
 
 STATE_SIZES = {
     "position": 0.1, "velocity": 0.01, "attitude": 0.1, "rate": 0.01,
@@ -49,7 +49,7 @@ class Unknown:
 
 
 @dataclass(frozen=True)
-class Unknowns:
+class SearchUnknowns:
     """The unknowns in the order of theta, their natural sizes and bounds, and which go together.
 
     room: by how much each may well be off; more than its size where the model's value is next to
@@ -115,7 +115,7 @@ class Unknowns:
 
 def unknowns_of(
     parameters: Parameters, recordings: Sequence[Recording], *, is_start_known: bool
-) -> Unknowns:
+) -> SearchUnknowns:
     """The free parameters, and unless it is known the initial state of every recording."""
     items: list[Unknown] = []
     for p in parameters.free_ones:
@@ -140,7 +140,9 @@ def unknowns_of(
     return _written(parameters, items, noise)
 
 
-def _written(parameters: Parameters, items: list[Unknown], noise: Mapping[str, float]) -> Unknowns:
+def _written(
+    parameters: Parameters, items: list[Unknown], noise: Mapping[str, float]
+) -> SearchUnknowns:
     names = [u.name for u in items]
     sizes = _sizes(parameters, names, noise)
     start = np.array([u.parameter.value for u in items])
@@ -165,7 +167,7 @@ def _written(parameters: Parameters, items: list[Unknown], noise: Mapping[str, f
         if p.status == "fixed" and (p.name.startswith("start.") or is_of_sensor(p.name))
     }
     room = np.maximum(sizes, [HINDRANCE * _spring_of(parameters, name) for name in names])
-    return Unknowns(tuple(items), sizes, room, tuple(groups), lower, upper, ties, fixed)
+    return SearchUnknowns(tuple(items), sizes, room, tuple(groups), lower, upper, ties, fixed)
 
 
 def _spring_of(parameters: Parameters, name: str) -> float:

@@ -15,8 +15,8 @@ from types import ModuleType
 
 from freefloat.errors import Fault, TelemetryError
 from freefloat.files import atomic_path
-from freefloat.telemetry.channels import Telemetry
 from freefloat.telemetry.readers.source import DEFAULT_MAX_BYTES, contents
+from freefloat.telemetry.telemetry import Telemetry
 
 # Each module has read(path, max_bytes=...) -> (telemetry, truth tag) and
 # write(telemetry, path, truth_tag=...). Imported when first used: pyarrow is slow to start.

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from freefloat.telemetry.channels import Telemetry
 from freefloat.telemetry.readers.columns import (
     FORMAT,
     Column,
@@ -24,6 +23,7 @@ from freefloat.telemetry.readers.columns import (
 from freefloat.telemetry.readers.csv_body import read_body
 from freefloat.telemetry.readers.csv_head import Head, read_head
 from freefloat.telemetry.readers.source import Faults, check_is_text, contents
+from freefloat.telemetry.telemetry import Telemetry
 
 
 def read(path: Path, *, max_bytes: int) -> tuple[Telemetry, str | None]:

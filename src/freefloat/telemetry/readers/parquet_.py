@@ -20,7 +20,6 @@ import numpy as np
 
 from freefloat.errors import Fault, FreefloatError, TelemetryError, shortened
 from freefloat.telemetry.channel import LATEST, TIME_EXPECTED
-from freefloat.telemetry.channels import Telemetry
 from freefloat.telemetry.names import metadata_fault
 from freefloat.telemetry.readers.columns import (
     FORMAT,
@@ -35,6 +34,7 @@ from freefloat.telemetry.readers.columns import (
     wide,
 )
 from freefloat.telemetry.readers.source import Faults, contents, too_large, unreadable
+from freefloat.telemetry.telemetry import Telemetry
 
 if TYPE_CHECKING:
     import pyarrow as pa

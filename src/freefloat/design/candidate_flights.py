@@ -1,0 +1,282 @@
+"""Flights of candidate motions: what the sensors would tell, and how near the limits they come.
+
+A candidate is flown on a grid as coarse as its motion allows; a sample of the grid stands for all
+the samples that the sensors take in that time. Input tables are linear in the unknowns: they are
+sums of tables made once. Slopes of readings are analytic; how they change with the motion comes
+from neighbouring flights, one an unknown of the design, on all cores.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Protocol
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.design.variables import Variables
+from freefloat.dynamics.directions import directions
+from freefloat.dynamics.equations import observe
+from freefloat.dynamics.integrate import integrate, require_stable_step
+from freefloat.dynamics.kernels.integrate import Inputs
+from freefloat.dynamics.modes import modes
+from freefloat.dynamics.sensitivity import Sensitivity, integrate_with_sensitivity
+from freefloat.dynamics.tree import System, with_friction
+from freefloat.errors import FreefloatError
+from freefloat.excitation.plan import Plan
+from freefloat.identifiability.information import QUIETEST, noise_of
+from freefloat.model.checks import sensor_targets
+from freefloat.model.parts import Sensor
+from freefloat.prediction.limit_monitors import Watch
+from freefloat.prediction.sensor_jacobians import reading_slopes
+from freefloat.prediction.sensor_models import FlightSegment, readings
+
+A_CYCLE = 16  # steps in a cycle of the fastest motion
+A_SWING = 5  # steps in a cycle of the fastest mode: RK4 stays stable down to 2.3
+SAMPLES = 8  # grid points in a cycle of the fastest motion
+LEAST = 100  # grid points in a flight, where there are as many steps: limits are looked at there
+FINER = 10  # steps of a replay in one of a search
+NEARBY = 1e-5  # of a unit: how far away a neighbouring motion is
+
+
+@dataclass(frozen=True)
+class CandidateFlight:
+    """One flight: J (rows, columns) in units of noise, shares of limits (N, watches), the truth."""
+
+    at: FlightSegment
+    rows: Array
+    shares: Array
+
+
+@dataclass(frozen=True)
+class DesignUnknowns:
+    """What readings are differentiated by: names, and how they make columns (names, columns)."""
+
+    names: tuple[str, ...]
+    mix: Array
+
+
+class Flier(Protocol):
+    """Whoever can fly candidates: `Flights`, or something that knows a shorter way."""
+
+    @property
+    def system(self) -> System:
+        """The mechanism that flies."""
+        ...
+
+    @property
+    def variables(self) -> Variables:
+        """The unknowns of the design."""
+        ...
+
+    @property
+    def watches(self) -> tuple[Watch, ...]:
+        """The limits that a flight shows."""
+        ...
+
+    def fly(self, x: Array) -> CandidateFlight:
+        """The flight of one candidate."""
+        ...
+
+    def neighbours(self, x: Array) -> list[CandidateFlight]:
+        """The flights of candidates that are NEARBY further along each unknown."""
+        ...
+
+    def replayed(self, plan: Plan) -> FlightSegment:
+        """The flight of a plan at a tenth of the step, every step looked at."""
+        ...
+
+
+class Flights:
+    """Flies candidates of one system."""
+
+    def __init__(
+        self,
+        system: System,
+        variables: Variables,
+        watches: Sequence[Watch],
+        *,
+        sensors: Sequence[Sensor] = (),
+        unknowns: DesignUnknowns = DesignUnknowns((), np.zeros((0, 0))),  # noqa: B008
+        n_threads: int | None = None,
+    ) -> None:
+        self.system, self.variables, self.watches = system, variables, tuple(watches)
+        self.unknowns = unknowns
+        self._is_mixed = not np.array_equal(unknowns.mix, np.eye(len(unknowns.names)))
+        if any(name.endswith(".friction") for name in unknowns.names):
+            self.system = with_friction(system)
+        self._directions = directions(self.system, unknowns.names)
+        self.n_threads = n_threads or os.cpu_count() or 1
+        self.step, self.every = _grid(system, variables)
+        self.n_steps = self.every * round(variables.duration / (self.step * self.every))
+        self.times = np.arange(self.n_steps // self.every + 1) * self.step * self.every
+        self._stages = (np.arange(self.n_steps)[:, None] + np.array([0.0, 0.5, 1.0])) * self.step
+        self._moves = self._columns(self._stages)
+        self._moves_seen = self._columns(np.repeat(self.times[:, None], 3, axis=1))
+        self._at_rest = self._tables(variables.plan(np.zeros(variables.n)))
+        self._read_at = _read_at(system, variables, self.times)
+        self._looks = self._weighed(sensors) if unknowns.names else []
+
+    def fly(self, x: Array) -> CandidateFlight:
+        """The flight of one candidate."""
+        return self._flown(*self._summed(x))
+
+    def fly_plan(self, plan: Plan) -> CandidateFlight:
+        """The flight of any plan of the same duration."""
+        return self._flown(*self._tables(plan))
+
+    def neighbours(self, x: Array) -> list[CandidateFlight]:
+        """The flights of candidates that are NEARBY further along each unknown."""
+        start, flown, seen = self._summed(x)
+
+        def fly(k: int) -> CandidateFlight:
+            if k >= len(self._moves):
+                near = x.copy()
+                near[k] += NEARBY
+                return self.fly(near)
+            return self._flown(start, self._moved(flown, k, 0), self._moved(seen, k, 1))
+
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            return list(pool.map(fly, range(self.variables.n)))
+
+    def replayed(self, plan: Plan) -> FlightSegment:
+        """The flight of a plan at a tenth of the step, every step looked at."""
+        step, tabulate = self.step / FINER, plan.inputs(self.system)
+        flown = integrate(
+            self.system, plan.start_state(self.system), tabulate,
+            duration=FINER * self.n_steps * step, step=step, breaks=plan.edges(),
+        )  # fmt: skip
+        seen = tabulate(np.repeat(flown.times[:, None], 3, axis=1))
+        motion = observe(self.system, flown.states, inputs=seen, times=flown.times)
+        return FlightSegment(flown.times, flown.states, motion, seen)
+
+    def _columns(self, times: Array) -> Array:
+        """What one unit of each motion's unknown adds to the input tables: (n, rows, 3, 3)."""
+        found = self.variables.columns(times.ravel())[:, :3]
+        return np.moveaxis(found.reshape(-1, 3, *times.shape), 1, -1)
+
+    def _moved(self, inputs: Inputs, k: int, which: int) -> Inputs:
+        given = inputs.given.copy()
+        move = (self._moves, self._moves_seen)[which][k]
+        given[:, :, self.variables.places[k]] += NEARBY * move
+        return inputs._replace(given=given)
+
+    def _tables(self, plan: Plan) -> tuple[Array, Inputs, Inputs]:
+        tabulate = plan.inputs(self.system)
+        seen = tabulate(np.repeat(self.times[:, None], 3, axis=1))
+        return plan.start_state(self.system), tabulate(self._stages), seen
+
+    def _summed(self, x: Array) -> tuple[Array, Inputs, Inputs]:
+        """The tables of a candidate: at rest, plus each unknown times what it adds."""
+        start, *tables = self._at_rest
+        if self.variables.pulsers:
+            start, *tables = self._tables(replace(self.variables.plan(x), motions={}))
+        for which, moves in enumerate((self._moves, self._moves_seen)):
+            given, first = tables[which].given.copy(), 0
+            for mover in self.variables.movers:
+                own = slice(first, first + mover.n)
+                given[:, :, mover.place] += np.tensordot(x[own], moves[own], axes=1)
+                first += mover.n
+            tables[which] = tables[which]._replace(given=given)
+        return start, tables[0], tables[1]
+
+    def _flown(self, start: Array, inputs: Inputs, seen: Inputs) -> CandidateFlight:
+        with np.errstate(over="ignore", invalid="ignore"):  # far too fast is no motion, that is all
+            return self._looked_at(*self._integrated(start, inputs, seen))
+
+    def _looked_at(self, at: FlightSegment, slopes: Sensitivity) -> CandidateFlight:
+        shares = [watch.shares(self.system, at) for watch in self.watches]
+        table = np.column_stack(shares) if shares else np.zeros((len(self.times), 0))
+        return CandidateFlight(at, self._rows(*self._thinned(at, slopes)), table)
+
+    def _rows(self, at: FlightSegment, slopes: Sensitivity) -> Array:
+        """Slopes of all readings by all columns, in units of their noise."""
+        if not self._looks:
+            return np.zeros((0, 0))
+        ends = np.ones((len(at.times), 1, 1))
+        ends[[0, -1]] = sqrt(0.5)  # as of a trapezoid
+        found = [
+            (weight * ends) * reading_slopes(self.system, sensor, target, at, slopes)
+            for sensor, target, weight in self._looks
+        ]
+        J = np.vstack([table.reshape(-1, table.shape[2]) for table in found])
+        return J @ self.unknowns.mix if self._is_mixed else J
+
+    def _thinned(self, at: FlightSegment, slopes: Sensitivity) -> tuple[FlightSegment, Sensitivity]:
+        """What is at those points of the grid where readings are looked at."""
+        if self._read_at == 1:
+            return at, slopes
+        some = slice(None, None, self._read_at)
+        motion = type(at.motion)(*(part[some] for part in vars(at.motion).values()))
+        inputs = at.inputs._replace(given=at.inputs.given[some])
+        thin = FlightSegment(at.times[some], at.states[some], motion, inputs)
+        tables = (slopes.states[some], slopes.tangents[some], slopes.efforts[some])
+        return thin, Sensitivity(slopes.names, *tables, slopes.free)
+
+    def _integrated(
+        self, start: Array, inputs: Inputs, seen: Inputs
+    ) -> tuple[FlightSegment, Sensitivity]:
+        slopes = integrate_with_sensitivity(
+            self.system, start, self.unknowns.names, inputs=inputs, step=self.step,
+            n_steps=self.n_steps, every=self.every, known=self._directions,
+        )  # fmt: skip
+        motion = observe(self.system, slopes.states, inputs=seen, times=self.times)
+        return FlightSegment(self.times, slopes.states, motion, seen), slopes
+
+    def _weighed(self, sensors: Sequence[Sensor]) -> list[tuple[Sensor, str, float]]:
+        """Sensors that tell something of the unknowns, with the weight of a grid point."""
+        rng = np.random.default_rng(0)
+        n = self.variables.n
+        x = rng.uniform(0.1, 0.5, n) if n > self.variables.n_motion else rng.normal(size=n)
+        at, slopes = self._integrated(*self._tables(self.variables.plan(x)))
+        spacing = self.step * self.every * self._read_at
+        found = []
+        for sensor in sensors:
+            if sensor.kind == "thruster":
+                continue  # what is commanded is known anyway
+            truths = readings(self.system, sensor, at)
+            targets = sensor_targets(self.system.model, sensor)
+            for values, target in zip(truths.values(), targets, strict=True):
+                if not np.any(reading_slopes(self.system, sensor, target, at, slopes)):
+                    continue
+                quiet = max(QUIETEST * float(np.sqrt(np.mean(values**2))), 1e-12)
+                noise = noise_of(sensor) or quiet
+                each = sqrt((1.0 - sensor.dropout) * sensor.rate * spacing)
+                found.append((sensor, target, each / noise))
+        return found
+
+
+def _grid(system: System, variables: Variables) -> tuple[float, int]:
+    """Step [s] and steps between grid points that suit motion, pulses and modes."""
+    swings = [mode.frequency for mode in modes(system.model)] if _bends(system) else []
+    shortest = min((p.length / 8.0 for p in variables.pulsers), default=np.inf)
+    step = min(1.0 / (A_CYCLE * variables.fastest), shortest, variables.duration / 40.0)
+    step = min([step, *(1.0 / (A_SWING * swing) for swing in swings)])
+    start = variables.plan(np.zeros(variables.n)).start_state(system)
+    for _ in range(10):
+        try:
+            require_stable_step(system, start, step)
+            break
+        except FreefloatError:
+            step /= 2.0
+    every = max(1, round(1.0 / (SAMPLES * variables.fastest) / step))
+    every = max(1, min(every, int(variables.duration / step / LEAST)))
+    n = max(1, round(variables.duration / (step * every)))
+    return variables.duration / (n * every), every
+
+
+def _read_at(system: System, variables: Variables, times: Array) -> int:
+    """Every how many grid points readings are looked at: where nothing swings, SAMPLES a cycle."""
+    if _bends(system) or variables.pulsers:
+        return 1
+    n = len(times) - 1
+    most = max(1, int(n / (SAMPLES * variables.fastest * variables.duration)))
+    return max(k for k in range(1, most + 1) if n % k == 0)
+
+
+def _bends(system: System) -> bool:
+    return bool(np.any(system.tree.free >= 6)) and len(system.model.assembly.springs) > 0

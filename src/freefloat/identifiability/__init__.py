@@ -1,0 +1,1 @@
+"""What sensors and motion can show, before data are taken: ranks, combinations, bounds."""

@@ -1,0 +1,180 @@
+"""Clocks that disagree: how late some channels are, found together with the parameters.
+
+A channel stamped late by d shows at t what was true at t - d. To first order its samples should be
+moved by d times their slopes, which is one more column of any family's equations, multiplied by
+the parameters; so it is made with the parameters of the last pass, the recording is moved by what
+was found, and this is repeated until nothing moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.tree import System
+from freefloat.errors import IdentificationError
+from freefloat.identification.linear.least_squares import Maker
+from freefloat.identification.linear.rows import Equations
+from freefloat.identification.linear.samples import Samples
+from freefloat.identification.solution import Solved
+from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
+from freefloat.telemetry.smoothing import smooth
+from freefloat.telemetry.telemetry import Telemetry
+
+Clock = Literal["base", "joints", "torques"]
+
+# What hangs on each clock: kinds of channels, and fields whose slopes move them.
+KINDS = {
+    "base": ("rate", "velocity", "attitude", "angle"),
+    "joints": ("position", "velocity", "speed", "motor_position", "motor_velocity"),
+    "torques": ("torque",),
+}
+METHODS = ("momentum", "weak", "angular", "energy")  # the others take accelerations from windows
+FIELDS = {"base": ("rate", "velocity"), "joints": ("dq",), "torques": ("torque",)}
+NUISANCE = "delay"
+PROBE = 1e-6  # [s] of the difference that makes the column; the slopes are exact to first order
+MOST_TURNS = 8
+SETTLED = 0.1  # standard deviations of the delay
+
+
+def channels_of(clock: str, telemetry: Telemetry) -> tuple[str, ...]:
+    """The channels that hang on a clock; raises IdentificationError when there are none.
+
+    >>> flight = Telemetry.from_arrays([0.0, 1.0], {"base.angle": [0, 0], "j1.position": [0, 1]})
+    >>> channels_of("base", flight)
+    ('base.angle',)
+    """
+    is_base = clock == "base"
+    found = tuple(
+        name
+        for name in telemetry.names
+        if name.startswith("base.") == is_base
+        and (name.split(".")[1] if is_base else name.rpartition(".")[2]) in KINDS[clock]
+    )
+    if not found:
+        raise IdentificationError(f"the recording has no channel of the {clock} whose clock to set")
+    return found
+
+
+def require_clock(clock: str | None, method: str) -> None:
+    """Raise IdentificationError for a clock there is not, or that a method cannot set."""
+    if clock is None:
+        return
+    if clock not in KINDS:
+        raise IdentificationError(
+            f"there is no clock called {clock!r}; choose one of {', '.join(KINDS)}"
+        )
+    if method not in METHODS:
+        raise IdentificationError(
+            f"the {method} method cannot set clocks; {', '.join(METHODS)} can"
+        )
+
+
+def with_slopes(samples: Samples, clock: str | None) -> Samples:
+    """The samples with the slopes of what hangs on the clock, for `with_delay` to move it."""
+    if clock is None:
+        return samples
+    parts = []
+    for field in FIELDS[clock]:
+        values = getattr(samples, field)
+        if values is None:
+            continue
+        parts.append(_slopes(samples, field, values))
+    return replace(samples, slopes=np.hstack(parts))
+
+
+def _slopes(samples: Samples, field: str, values: Array) -> Array:
+    """Slopes of smooth curves through the columns that move at all."""
+    sizes = {part[1]: part[2] for s in samples.sources for part in s.parts if part[0] == field}
+    out = np.zeros_like(values)
+    for k in np.flatnonzero(np.ptp(values, axis=0) > 0.0):
+        curve = smooth(samples.time, values[:, k], noise=sizes.get(int(k)))
+        out[:, k] = np.ravel(curve.rate(samples.time))
+    return out
+
+
+def with_delay(make: Maker, clock: str | None) -> Maker:
+    """Equations with one more unknown: how late [s] the channels of a clock are."""
+    if clock is None:
+        return make
+
+    def made(
+        system: System, samples: Samples, values: dict[str, float], noise: bool = True
+    ) -> Equations:
+        e = make(system, samples, values, noise=noise)
+        up = make(system, _moved(samples, clock, PROBE), values, noise=False)
+        down = make(system, _moved(samples, clock, -PROBE), values, noise=False)
+        theta = np.array(list(values.values()))
+        n = e.n_parameters
+        gap = (up.Y[:, :, :n] - down.Y[:, :, :n]) @ theta - (up.y - down.y)
+        column = gap[:, :, None] / (2.0 * PROBE)
+        return replace(e, Y=np.concatenate([e.Y, column], axis=2), names=(*e.names, NUISANCE))
+
+    return made
+
+
+def _moved(samples: Samples, clock: str, seconds: float) -> Samples:
+    """What the channels of a clock would show so much later."""
+    assert samples.slopes is not None
+    changed: dict[str, Any] = {}
+    at = 0
+    for field in FIELDS[clock]:
+        values = getattr(samples, field)
+        if values is None:
+            continue
+        width = values.shape[1]
+        changed[field] = values + seconds * samples.slopes[:, at : at + width]
+        at += width
+    if clock == "joints":
+        changed["q"] = samples.q + seconds * samples.dq
+    if clock == "base" and samples.attitude is not None and samples.rate is not None:
+        turn = quaternion_from_rotation_vector(seconds * samples.rate)
+        changed["attitude"] = quaternion_product(samples.attitude, turn)
+    return replace(samples, **changed)
+
+
+def settled(
+    find: Callable[[Sequence[Telemetry]], Solved], recorded: Sequence[Telemetry], clock: str
+) -> tuple[Solved, tuple[str, ...]]:
+    """The finding once the clock of every recording is set, and what to tell of it."""
+    late = np.zeros(len(recorded))
+    names = [channels_of(clock, flight) for flight in recorded]
+    for _ in range(MOST_TURNS):
+        moved = [
+            flight.shift(which, -float(d))
+            for flight, which, d in zip(recorded, names, late, strict=True)
+        ]
+        finding = find(moved)
+        step, std = delays_of(finding)
+        if not np.all(np.isfinite(step)):
+            raise IdentificationError(f"the recording does not show how late the {clock} are")
+        late = late + step
+        if np.all(np.abs(step) <= SETTLED * std + PROBE):
+            break
+    else:
+        told = ", ".join(f"{1e3 * d:.3g}" for d in late)
+        raise IdentificationError(
+            f"the clock of the {clock} does not settle (last {told} ms late); line the channels up"
+            " first (freefloat.telemetry.resample.estimate_offset)"
+        )
+    told = tuple(
+        f"{'recording ' + str(k) + ': ' if len(late) > 1 else ''}the {clock}"
+        f" {'is' if clock == 'base' else 'are'} {_in_words(d)} the rest, ± {1e3 * s:.2g} ms"
+        for k, (d, s) in enumerate(zip(late, std * finding.widening, strict=True), start=1)
+    )
+    return finding, told
+
+
+def _in_words(seconds: float) -> str:
+    return f"{1e3 * abs(seconds):.4g} ms {'later' if seconds >= 0.0 else 'earlier'} than"
+
+
+def delays_of(finding: Solved) -> tuple[Array, Array]:
+    """The delay of every recording and its standard deviation [s]."""
+    found = finding.estimate
+    which = [k for k, name in enumerate(found.names) if name.partition("#")[0] == NUISANCE]
+    return found.values[which], found.solution.std[which]

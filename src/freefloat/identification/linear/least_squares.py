@@ -1,0 +1,239 @@
+"""From a family's equations to estimates: several recordings, priors, outliers, honest noise.
+
+Unknowns are changes from the model's values, so that what the data do not see stays there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.tree import System
+from freefloat.identification.linear.rows import Equations, WhitenedRows, whitened
+from freefloat.identification.linear.samples import Samples
+from freefloat.identification.solve import (
+    Bias,
+    Solution,
+    instrumental,
+    least_squares,
+    robust_weights,
+)
+from freefloat.parameters.parameters import Parameter
+
+Solver = Literal["corrected", "ls", "iv"]
+Loss = Literal["huber", "tukey"]
+Maker = Callable[..., Equations]  # (system, samples, values, noise=True)
+
+# Weights depend on the parameters, so rows are made anew until these move no more than weights can
+# feel. Pairs of fresh noise find what noise in the columns does: few on the way, more at the end.
+PASSES, MOST_PASSES = 4, 12  # in general, and while residuals that are not noise yet get smaller
+FEW_PAIRS, PAIRS = 2, 6
+FELT = 0.05  # of a parameter's value
+IMPROVED = 0.8  # mean square residual over the last one: worth another pass while it is not noise
+NOISY = 1.3  # chi-square per row from which the residuals no longer match the stated noise
+IV_LAG = 3  # instants between a row and its instruments: beyond the reach of a sample's noise
+
+
+@dataclass(frozen=True)
+class LinearEstimate:
+    """What the rows say of the unknowns: parameters first, then every recording's nuisance."""
+
+    names: tuple[str, ...]
+    n_parameters: int
+    start: Array  # the values the unknowns started from
+    solution: Solution
+    residuals: dict[str, Array]  # by kind of row, in standard deviations
+    units: dict[str, str]
+    n_outliers: int
+    robust_scale: float | None = None  # of the residuals, when outliers were weighed down
+
+    @property
+    def misfit(self) -> float:
+        """Mean square residual in units of the noise, of the worst kind of row."""
+        return max(float(np.mean(left**2)) for left in self.residuals.values())
+
+    @property
+    def values(self) -> Array:
+        """The unknowns themselves."""
+        return self.start + self.solution.values
+
+
+def estimate(
+    make: Maker,
+    system: System,
+    recordings: Sequence[Samples],
+    unknowns: Sequence[Parameter],
+    *,
+    renew: Callable[[Array], System] | None = None,
+    solver: Solver = "corrected",
+    robust: Loss | None = None,
+    seed: int = 0,
+) -> LinearEstimate:
+    """Estimate the free ones of `unknowns` from all recordings together.
+
+    Recordings must be prepared for the family. `renew` gives the system for new values of the
+    unknowns, free ones first, so that the weights are made for them.
+    """
+    free = [p for p in unknowns if p.status == "free"]
+    tied = [p for p in unknowns if p.status == "tied"]
+    names, spread = [p.name for p in (*free, *tied)], _ties(free, tied)
+    before = np.array([p.value for p in (*free, *tied)])
+    theta, now = before, system
+    solve = partial(_solved, free=free, solver=solver, robust=robust)
+    rng = np.random.default_rng(seed)
+    misfit = np.inf
+    for turn in range(1, MOST_PASSES + 1):
+        make_now = partial(make, now, values=dict(zip(names, theta, strict=True)))
+        stack = _Stack([make_now(samples) for samples in recordings], spread, before)
+        few = FEW_PAIRS * (solver == "corrected")
+        noisy = _noisy_tables(stack, make_now, recordings, few, rng)
+        found = solve(stack, noisy)
+        last, theta = theta, before + spread @ found.solution.values[: len(free)]
+        std = np.nan_to_num(spread @ np.nan_to_num(found.solution.std[: len(free)]))
+        is_still = np.all(np.abs(theta - last) < FELT * np.abs(last) + 2.0 * std)
+        is_seen = found.solution.rank == len(found.names)  # else residuals need not become noise
+        is_noise = found.misfit < NOISY or found.misfit > IMPROVED * misfit or not is_seen
+        if renew is None or (is_noise and (is_still or turn >= PASSES)):
+            break
+        misfit = found.misfit
+        now = renew(theta)
+    more = (PAIRS - FEW_PAIRS) * (solver == "corrected")
+    return solve(stack, [*noisy, *_noisy_tables(stack, make_now, recordings, more, rng)])
+
+
+def _ties(free: Sequence[Parameter], tied: Sequence[Parameter]) -> Array:
+    """(free + tied, free): how all of them follow the free ones."""
+    place = {p.name: k for k, p in enumerate(free)}
+    spread = np.zeros((len(free) + len(tied), len(free)))
+    spread[: len(free)] = np.eye(len(free))
+    for row, p in enumerate(tied, start=len(free)):
+        assert p.tied_to is not None
+        leader, factor = p.tied_to
+        if leader in place:
+            spread[row, place[leader]] = factor
+    return spread
+
+
+class _Stack:
+    """The equations of several recordings as one table of changes from the start values."""
+
+    def __init__(self, made: Sequence[Equations], spread: Array, start: Array) -> None:
+        self.made, self.spread, self.start = made, spread, start
+        first = made[0]
+        self.n_free = spread.shape[1]
+        own = [e.names[e.n_parameters :] for e in made]
+        tag = (lambda i, name: f"{name}#{i + 1}") if len(made) > 1 else (lambda i, name: name)
+        self.nuisance = tuple(tag(i, name) for i, names in enumerate(own) for name in names)
+        self.names = (*first.names[: self.n_free], *self.nuisance)
+        self.ends = np.cumsum([0, *(len(names) for names in own)])
+
+    def table(self, others: Sequence[Equations] | None = None) -> Array:
+        """Whitened rows [Y | y] of these equations, or of others with the noise of these."""
+        parts = []
+        for i, model in enumerate(self.made):
+            rows = whitened(model if others is None else others[i], like=model)
+            parts.append(self._placed(rows, i))
+        return np.vstack(parts)
+
+    def _placed(self, rows: WhitenedRows, i: int) -> Array:
+        n = rows.n_parameters
+        out = np.zeros((len(rows.y), len(self.names) + 1))
+        out[:, : self.n_free] = rows.Y[:, :n] @ self.spread
+        first = self.n_free + self.ends[i]
+        out[:, first : first + rows.Y.shape[1] - n] = rows.Y[:, n:]
+        out[:, -1] = rows.y - rows.Y[:, :n] @ self.start
+        return out
+
+    def residuals(self, left: Array) -> dict[str, Array]:
+        """Whitened residuals by kind of row, all recordings together."""
+        found: dict[str, list[Array]] = {}
+        at = 0
+        for e in self.made:
+            part = left[at : at + e.y.size].reshape(e.y.shape)
+            at += e.y.size
+            for k, label in enumerate(e.labels):
+                found.setdefault(label, []).append(part[:, k])
+        return {label: np.concatenate(parts) for label, parts in found.items()}
+
+
+def _solved(
+    stack: _Stack,
+    noisy: Sequence[Array],
+    free: Sequence[Parameter],
+    *,
+    solver: Solver,
+    robust: Loss | None,
+) -> LinearEstimate:
+    table = stack.table()
+    prior = _prior_rows(free, len(stack.names))
+    weights, scale = np.ones(len(table)), None
+    for _ in range(1 if robust is None else 10):
+        root = np.sqrt(weights)[:, None]
+        if solver == "iv":
+            found = _with_instruments(stack, table * root, prior)
+        else:
+            bias = _bias(table * root, [part * root for part in noisy]) if noisy else None
+            both = np.vstack([table * root, prior])
+            found = least_squares(both[:, :-1], both[:, -1], bias=bias)
+        left = table[:, -1] - table[:, :-1] @ found.values
+        if robust is not None:
+            scale = max(1.4826 * float(np.median(np.abs(left))), 1.0)
+            weights = robust_weights(left / scale, robust)
+    n_nuisance = len(stack.names) - stack.n_free
+    start = np.concatenate([stack.start[: stack.n_free], np.zeros(n_nuisance)])
+    units = dict(zip(stack.made[0].labels, stack.made[0].units, strict=True))
+    return LinearEstimate(
+        stack.names, stack.n_free, start, found, stack.residuals(left), units,
+        int(np.sum(weights < 0.5)), scale,
+    )  # fmt: skip
+
+
+def _noisy_tables(
+    stack: _Stack,
+    make: Maker,
+    recordings: Sequence[Samples],
+    n_pairs: int,
+    rng: np.random.Generator,
+) -> list[Array]:
+    """Tables of the same recordings with fresh noise, in pairs of opposite noise."""
+    tables = []
+    for _ in range(n_pairs):
+        pairs = [samples.jittered(rng) for samples in recordings]
+        for side in (0, 1):
+            tables.append(stack.table([make(pair[side], noise=False) for pair in pairs]))
+    return tables
+
+
+def _bias(table: Array, noisy: Sequence[Array]) -> Bias:
+    """The mean growth of [Y | y]^T [Y | y] under fresh noise."""
+    own = table.T @ table
+    grown = sum((part.T @ part - own for part in noisy), np.zeros_like(own)) / len(noisy)
+    return Bias(grown[:-1, :-1], grown[:-1, -1])
+
+
+def _prior_rows(free: Sequence[Parameter], n_unknowns: int) -> Array:
+    """A row for every parameter with a prior: its change in units of the prior's deviation."""
+    rows = []
+    for k, p in enumerate(free):
+        if p.prior is not None:
+            row = np.zeros(n_unknowns + 1)
+            row[k], row[-1] = 1.0 / p.prior[1], (p.prior[0] - p.value) / p.prior[1]
+            rows.append(row)
+    return np.reshape(rows, (-1, n_unknowns + 1))
+
+
+def _with_instruments(stack: _Stack, table: Array, prior: Array) -> Solution:
+    """Instruments: the columns a few instants later, which share the motion but no noise."""
+    Z = np.empty_like(table)
+    at = 0
+    for e in stack.made:
+        n, k = e.y.size, len(e.labels)
+        Z[at : at + n] = np.roll(table[at : at + n], -IV_LAG * k, axis=0)
+        at += n
+    both, instruments = np.vstack([table, prior]), np.vstack([Z, prior])
+    return instrumental(instruments[:, :-1], both[:, :-1], both[:, -1])

@@ -1,0 +1,98 @@
+"""Which columns of a regressor a named parameter stands for, and what the rest contributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.directions import directions
+from freefloat.dynamics.equations import system_vector
+from freefloat.dynamics.tree import ParameterArrays as Numbers
+from freefloat.dynamics.tree import System
+from freefloat.errors import IdentificationError
+from freefloat.identification.linear.samples import Samples
+
+SPRINGS = ("stiffness", "damping", "friction")
+
+
+def require_linear(system: System, names: Sequence[str], *, springs: bool = False) -> None:
+    """Raise IdentificationError for parameters that do not enter the equations linearly."""
+    bad = [name for name in names if not is_linear(system, name, springs=springs)]
+    if bad:
+        what = "masses, first moments, inertias and spin inertias"
+        what += ", stiffness, damping and friction" if springs else ""
+        raise IdentificationError(
+            f"{', '.join(bad[:4])}: not linear in these equations, which find {what}"
+        )
+
+
+def is_linear(system: System, name: str, *, springs: bool = False) -> bool:
+    """Whether a parameter enters the equations linearly; `springs`: whether they count as such."""
+    owner, _, field = name.rpartition(".")
+    is_pendulum = any(tank.name == owner for tank in system.model.tanks)
+    if field in SPRINGS:
+        return springs
+    return not name.startswith("start.") and field not in ("rest", "length") and not is_pendulum
+
+
+def change_matrix(system: System, names: Sequence[str]) -> Array:
+    """d system_vector / d named parameters (10 links + rotors, names); zero for springs."""
+    inertial = [name for name in names if name.rpartition(".")[2] not in SPRINGS]
+    places = [list(names).index(name) for name in inertial]
+    entries, _ = directions(system, inertial)
+    change = np.zeros((10 * system.n_links + len(system.tree.rotor_link), len(names)))
+    for (p, link), row in zip(entries.body, entries.body_change, strict=True):
+        change[10 * link : 10 * link + 10, places[p]] += row
+    for (p, rotor), size in zip(entries.rotor, entries.rotor_change, strict=True):
+        change[10 * system.n_links + rotor, places[p]] += size
+    return change
+
+
+def parameter_columns(
+    system: System, names: Sequence[str], regressor: Array, values: Array
+) -> tuple[Array, Array]:
+    """Columns of the named parameters (..., names), and what everything else contributes (...).
+
+    regressor @ system_vector = columns @ values + rest, at the model's values.
+    """
+    change = change_matrix(system, names)
+    rest = system_vector(system) - change @ values
+    return regressor @ change, regressor @ rest
+
+
+def spring_columns(system: System, names: Sequence[str], samples: Samples) -> tuple[Array, Array]:
+    """Efforts of springs (N, c, names) per unit parameter, and of all springs at model values.
+
+    As they stand on the left side of the equations: + k (q - rest) + d dq + f tanh(dq / v).
+    """
+    assembly = system.model.assembly
+    N, c = samples.q.shape
+    columns, whole = np.zeros((N, c, len(names))), np.zeros((N, c))
+    for spring, (a, b) in zip(assembly.springs, system.tree.spring_ends, strict=True):
+        x = samples.q[:, a] - (samples.q[:, b] if b >= 0 else 0.0) - spring.rest
+        u = samples.dq[:, a] - (samples.dq[:, b] if b >= 0 else 0.0)
+        unit = dict(zip(SPRINGS, (x, u, np.tanh(u / spring.friction_speed)), strict=True))
+        for field, column in unit.items():
+            effort = getattr(spring, field) * column
+            whole[:, a] += effort
+            if b >= 0:
+                whole[:, b] -= effort
+            if (name := f"{spring.owner}.{field}") in names:
+                p = list(names).index(name)
+                columns[:, a, p] += column
+                if b >= 0:
+                    columns[:, b, p] -= column
+    return columns, whole
+
+
+def updated(system: System, names: Sequence[str], before: Array, after: Array) -> System:
+    """The system with inertial parameters changed from `before` to `after`; springs are left."""
+    vector = system_vector(system) + change_matrix(system, names) @ (after - before)
+    n = 10 * system.n_links
+    numbers = Numbers(
+        vector[:n].reshape(-1, 10).copy(), vector[n:].copy(), system.parameters.spring
+    )
+    return replace(system, parameters=numbers)

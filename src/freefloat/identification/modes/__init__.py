@@ -1,0 +1,1 @@
+"""Natural frequencies and damping from recordings, and their match with the model."""

@@ -1,0 +1,185 @@
+"""The stretch of a flight on which nobody pushes: what swings there swings by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from freefloat.arrays import Array, frozen
+from freefloat.errors import IdentificationError
+from freefloat.identification.modes.spectra import even, level_of
+from freefloat.model.model import Model
+from freefloat.telemetry.channel import Channel
+from freefloat.telemetry.channel_noise import rounding_of
+from freefloat.telemetry.lookup import matching
+from freefloat.telemetry.names import channel_names
+from freefloat.telemetry.telemetry import Telemetry
+
+LOOK = 0.5  # [s] over which a joint's rate is judged
+CREEP = 1e-4  # [rad/s] slower than this is standing still
+SHORTEST = 3.0  # [s] of rest worth looking at
+# Quantities that answer to a swing; encoders of driven joints and commands do not.
+ANSWERS = (".rate", ".torque", ".acceleration", ".position", ".velocity", ".angle", ".attitude")
+
+
+@dataclass(frozen=True)
+class FreeResponse:
+    """Evenly sampled channels in units of their noise, over a stretch without commands.
+
+    time (N,) [s] from the start of the stretch; values (N, channels) [1]; scale: the noise of a
+    value in the unit of each channel; bandwidth [Hz] that the sampling leaves.
+    """
+
+    start: float
+    time: Array
+    values: Array
+    scale: Array
+    channels: tuple[str, ...]
+
+    @property
+    def duration(self) -> float:
+        """How long it lasts [s]."""
+        return float(self.time[-1] - self.time[0])
+
+    @property
+    def bandwidth(self) -> float:
+        """The highest frequency [Hz] that can be told from its mirror image."""
+        return 0.5 / float(self.time[1] - self.time[0])
+
+
+def free_response(
+    telemetry: Telemetry,
+    model: Model | None = None,
+    *,
+    channels: str | Sequence[str] | None = None,
+    between: tuple[float, float] | None = None,
+    bandwidth: float = np.inf,
+) -> FreeResponse:
+    """What sensors saw while driven joints stood still: the longest such stretch unless given.
+
+    `channels` (names or globs): gyro, torques, accelerometer and the like unless given. Samples
+    are averaged over as many as `bandwidth` [Hz] allows: an average changes how large a decaying
+    swing is but neither its frequency nor its decay.
+    """
+    start, end = quiet_stretch(telemetry, model) if between is None else between
+    cut = telemetry.between(start, end)
+    names = answering(cut, model) if channels is None else matching(channels, cut.names)
+    wanted = [cut[name] for name in names if len(cut[name].usable()[0]) > 8]
+    if not wanted:
+        raise IdentificationError(
+            f"no channel between {start:g} and {end:g} s shows a free swing; gyro, accelerometer or"
+            " joint torques would, or name channels"
+        )
+    rates = [1.0 / float(np.median(np.diff(c.usable()[0]))) for c in wanted]
+    fold = max(1, int(min(rates) / (4.0 * bandwidth)))
+    step = fold / min(rates)
+    first = max(float(c.usable()[0][0]) for c in wanted)
+    last = min(float(c.usable()[0][-1]) for c in wanted)
+    n = int((last - first) / step * (1.0 + 1e-12))
+    if n < 16:
+        raise IdentificationError(
+            f"{last - first:.3g} s of free swing are {n} samples; give a longer stretch"
+        )
+    edges = first + step * np.arange(n + 1)
+    columns, scale = zip(*(_folded(c, edges) for c in wanted), strict=True)
+    keep = np.array(scale) > 0.0
+    time = step * np.arange(n)
+    values = np.column_stack(columns)[:, keep] / np.array(scale)[keep]
+    used = tuple(c.name for c, k in zip(wanted, keep, strict=True) if k)
+    return FreeResponse(first, frozen(time), frozen(values), frozen(np.array(scale)[keep]), used)
+
+
+def _folded(channel: Channel, edges: Array) -> tuple[Array, float]:
+    """Averages of a channel between edges, and the noise of one."""
+    time, values = even(channel)
+    step = float(time[1] - time[0])
+    area = np.concatenate([[0.0], np.cumsum(values) * step])
+    # Every sample stands for the step after it: an average over whole samples stays one.
+    at = np.concatenate([time, [time[-1] + step]])
+    means = np.diff(np.interp(edges, at, area)) / np.diff(edges)
+    # Below a 1e-5th of the swing lies what a linear swing does not explain, noise or no noise.
+    sigma = max(level_of(channel), rounding_of(channel), 1e-5 * float(np.ptp(values)))
+    sigma = sigma if np.ptp(values) > 0.0 else 0.0
+    return means, sigma * float(np.sqrt(step / (edges[1] - edges[0])))
+
+
+def quiet_stretch(telemetry: Telemetry, model: Model | None = None) -> tuple[float, float]:
+    """Start and end [s] of the longest time in which driven joints and thrusters rested."""
+    grid = np.arange(telemetry.start, telemetry.end, LOOK / 5.0)
+    busy = np.zeros(len(grid), dtype=bool)
+    for name in _driven(telemetry, model):
+        channel = telemetry[name]
+        time, values = channel.usable()
+        sigma = max(level_of(channel), rounding_of(channel))
+        n = max(1.0, LOOK / 2.0 / float(np.median(np.diff(time))))
+        before, after = (np.interp(grid + shift, time, _smooth(values, int(n)))
+                         for shift in (-LOOK / 2.0, LOOK / 2.0))  # fmt: skip
+        limit = CREEP + 8.0 * sigma * np.sqrt(2.0 / n) / LOOK
+        busy |= np.abs(after - before) / LOOK > limit
+    for name in telemetry.names:
+        if name.endswith(".force") or name.startswith(("base.force.", "base.torque.")):
+            time, values = telemetry[name].usable()
+            busy |= np.abs(np.interp(grid, time, values)) > 1e-9
+    return _longest(grid, busy, telemetry)
+
+
+def _smooth(values: Array, n: int) -> Array:
+    """A running mean over n samples, as long as the values."""
+    if n < 2:
+        return values
+    padded = np.pad(values, (n // 2, n - 1 - n // 2), mode="edge")
+    return np.convolve(padded, np.full(n, 1.0 / n), mode="valid")
+
+
+def _longest(grid: Array, busy: Array, telemetry: Telemetry) -> tuple[float, float]:
+    edges = np.flatnonzero(np.diff(np.concatenate([[True], busy, [True]]).astype(int)))
+    runs = edges.reshape(-1, 2)
+    start = end = telemetry.start
+    if len(runs):
+        first, last = runs[np.argmax(runs[:, 1] - runs[:, 0])]
+        # A look reaches half its length to either side.
+        start = telemetry.start if first == 0 else float(grid[first]) + LOOK / 2.0
+        end = telemetry.end if last == len(grid) else float(grid[last - 1]) - LOOK / 2.0
+    if end - start < SHORTEST:
+        raise IdentificationError(
+            f"driven joints and thrusters never rest for {SHORTEST:g} s; give the stretch to look"
+            " at (between=), or fly a plan that ends with some tens of seconds at rest"
+        )
+    return start, end
+
+
+def _driven(telemetry: Telemetry, model: Model | None) -> list[str]:
+    """The encoders of what somebody drives; without a model every encoder is taken for one."""
+    if model is None:
+        return [
+            name for name in telemetry.names
+            if name.endswith((".position", ".motor_position")) and len(telemetry[name].usable()[0])
+        ]  # fmt: skip
+    names = [
+        channel_names(c)[0]
+        for c in model.assembly.coordinates
+        if c.role in ("motion", "torque") and c.type != "rotor"
+    ]
+    return [n for n in names if n in telemetry and len(telemetry[n].usable()[0]) > 8]
+
+
+def answering(telemetry: Telemetry, model: Model | None) -> list[str]:
+    """The channels that show a swing nobody drives."""
+    driven = {name.rpartition(".")[0] for name in _driven(telemetry, model)}
+    has_rate = any(name.startswith("base.rate") for name in telemetry.names)
+    found = []
+    for name in telemetry.names:
+        owner = name.split(".")[0]
+        stem = name[:-2] if name[-2:] in (".x", ".y", ".z", ".w") else name
+        if not stem.endswith(ANSWERS) or name.startswith(("base.torque.", "base.force.")):
+            continue
+        is_command = owner in driven and stem.endswith(
+            (".position", ".velocity", ".motor_position", ".motor_velocity")
+        )
+        is_repeated = has_rate and stem.endswith((".attitude", ".angle"))
+        if is_command or is_repeated or name.endswith(".attitude.w"):
+            continue
+        found.append(name)
+    return found

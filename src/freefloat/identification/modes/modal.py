@@ -1,0 +1,211 @@
+"""Modes seen in a recording: frequency, damping and shape, with their deviations.
+
+Not every oscillation is a mode. A wing that swings far is not a linear spring any more: it also
+shows at twice its frequency, at sums and differences, and its own frequency moves as the swing
+dies. Such companions are flagged and never called modes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations_with_replacement
+from typing import Literal
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.identification.modes.free_response import FreeResponse, free_response
+from freefloat.identification.modes.oscillations import Complex, Oscillations, fitted, oscillations
+from freefloat.identification.modes.spectra import Spectrum, spectrum
+from freefloat.model.model import Model
+from freefloat.telemetry.telemetry import Telemetry
+
+Kind = Literal["mode", "harmonic", "drift", "faint"]
+BANDWIDTH = 2.0  # [Hz] looked at unless said: what arms can excite
+FAINT = 8.0  # an amplitude over its deviation below which an oscillation may be a chance one
+
+
+@dataclass(frozen=True)
+class SeenMode:
+    """An oscillation: frequency [Hz] and damping ratio [1] with deviations, and where it shows.
+
+    strength: the largest amplitude at the start of the stretch in units of that channel's noise;
+    shape: complex amplitude by channel in its own unit; kind: mode, harmonic (of stronger ones:
+    `of`), drift (slower than the stretch can tell) or faint.
+    """
+
+    frequency: float
+    frequency_std: float
+    damping: float
+    damping_std: float
+    strength: float
+    shape: dict[str, complex]
+    kind: Kind = "mode"
+    of: str = ""
+
+    def __str__(self) -> str:
+        """One line: frequency, damping, strength and what it is."""
+        what = f"{self.kind}{' ' + self.of if self.of else ''}"
+        return (
+            f"{self.frequency:.4f} ± {self.frequency_std:.4f} Hz, zeta {self.damping:.4f} ±"
+            f" {self.damping_std:.4f}, {self.strength:.3g} x noise: {what}"
+        )
+
+
+@dataclass(frozen=True)
+class ModalFit:
+    """What swings in a recording: the modes first, then what only accompanies them.
+
+    start, end [s]: the stretch looked at; misfit: what is left over, in units of the noise (one is
+    perfect); spectrum of the stretch; noise: of an amplitude, by channel, in its unit.
+    """
+
+    start: float
+    end: float
+    modes: tuple[SeenMode, ...]
+    others: tuple[SeenMode, ...]
+    misfit: float
+    spectrum: Spectrum
+    noise: Mapping[str, float]
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """The modes and their companions, one a line."""
+        head = f"free swing from {self.start:.4g} to {self.end:.4g} s:"
+        return "\n".join([head, *map(str, (*self.modes, *self.others)), *self.notes])
+
+
+def identify_modes(
+    telemetry: Telemetry,
+    model: Model | None = None,
+    *,
+    channels: str | Sequence[str] | None = None,
+    between: tuple[float, float] | None = None,
+    bandwidth: float = BANDWIDTH,
+) -> ModalFit:
+    """The modes in the free swing of a recording, by maximum likelihood.
+
+    Looks at the longest stretch on which driven joints rest (`between` [s] replaces it), at all
+    channels that answer to a swing (`channels` replaces them) and up to `bandwidth` [Hz].
+
+    >>> import numpy as np
+    >>> t = np.arange(0.0, 40.0, 0.02)
+    >>> swing = np.exp(-0.02 * t) * np.sin(2 * np.pi * 0.23 * t)
+    >>> swing += 0.05 * np.random.default_rng(0).normal(size=t.size)
+    >>> found = identify_modes(Telemetry.from_arrays(t, {"base.rate.x": swing}))
+    >>> [round(mode.frequency, 2) for mode in found.modes]
+    [0.23]
+    """
+    response = free_response(
+        telemetry, model, channels=channels, between=between, bandwidth=bandwidth
+    )
+    found = oscillations(response.time, response.values)
+    merged = _merged(response, found)
+    notes = []
+    if len(merged.poles) < len(found.poles):
+        notes.append("frequency or damping changes as the swing dies down: means are given")
+    seen = _classified(response, merged)
+    end = response.start + response.duration
+    cut = telemetry.between(response.start, end)
+    return ModalFit(
+        response.start, end,
+        tuple(mode for mode in seen if mode.kind == "mode"),
+        tuple(mode for mode in seen if mode.kind != "mode"),
+        merged.misfit, spectrum(cut, response.channels, segment=0.95 * response.duration),
+        dict(zip(response.channels, response.scale.tolist(), strict=True)), tuple(notes),
+    )  # fmt: skip
+
+
+def _merged(response: FreeResponse, found: Oscillations) -> Oscillations:
+    """Poles closer than the stretch resolves, with one shape, made one: a swing that detunes.
+
+    What their frequencies and decays differ by is added to the deviations.
+    """
+    strength = np.max(np.abs(found.amplitudes), axis=1, initial=0.0)
+    twins: dict[int, list[int]] = {}
+    for k in map(int, np.argsort(-strength)):
+        near = [
+            j for j in twins
+            if abs(found.poles[k].imag - found.poles[j].imag) < 2.0 * np.pi / response.duration
+            and likeness(found.amplitudes[k], found.amplitudes[j]) > 0.9
+        ]  # fmt: skip
+        if near:
+            twins[near[0]].append(k)
+        else:
+            twins[k] = []
+    if len(twins) == len(found.poles):
+        return found
+    kept = sorted(twins)
+    one = fitted(response.time, response.values, found.poles[kept])
+    extra = np.zeros(2 * len(kept))
+    for place, k in enumerate(kept):
+        for j in twins[k]:
+            apart = found.poles[j] - found.poles[k]
+            share = strength[j] / (strength[j] + strength[k])
+            extra[place] += share * (1.0 - share) * apart.imag**2
+            extra[len(kept) + place] += share * (1.0 - share) * apart.real**2
+    return replace(one, covariance=one.covariance + np.diag(extra))
+
+
+def likeness(a: Complex, b: Complex) -> float:
+    """How alike two complex shapes are, from 0 to 1 (modal assurance criterion)."""
+    size = float(np.vdot(a, a).real * np.vdot(b, b).real)
+    return float(abs(np.vdot(a, b)) ** 2) / size if size > 0.0 else 0.0
+
+
+def _classified(response: FreeResponse, found: Oscillations) -> list[SeenMode]:
+    """All oscillations, slowest first, each with what it is."""
+    m = len(found.poles)
+    strength = np.max(np.abs(found.amplitudes), axis=1, initial=0.0)
+    std = np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
+    seen = []
+    for k in range(m):
+        s = found.poles[k]
+        w = float(abs(s))
+        kind, of = _kind(response, found, strength, k)
+        amplitudes = (found.amplitudes[k] * response.scale).tolist()
+        seen.append(
+            SeenMode(
+                w / (2.0 * np.pi), float(std[k]) / (2.0 * np.pi), float(-s.real) / w,
+                float(std[m + k]) / w, float(strength[k]),
+                dict(zip(response.channels, amplitudes, strict=True)), kind, of,
+            )
+        )  # fmt: skip
+    return seen
+
+
+def _kind(response: FreeResponse, found: Oscillations, strength: Array, k: int) -> tuple[Kind, str]:
+    """What oscillation k is, and of which stronger ones it is a companion."""
+    if found.poles[k].imag * response.duration < 1.5 * 2.0 * np.pi:
+        return "drift", ""
+    stronger = [j for j in range(len(strength)) if strength[j] > 3.0 * strength[k]]
+    for parents, words in _products(found, strength, stronger):
+        # A companion swings with the product of its parents and decays as all of them together.
+        together = np.sum([found.poles[j] if sign > 0 else np.conj(found.poles[j])
+                           for j, sign in parents])  # fmt: skip
+        is_near = abs(found.poles[k].imag - abs(together.imag)) < 0.5 * np.pi / response.duration
+        if is_near and 0.4 * together.real > found.poles[k].real > 1.6 * together.real:
+            return "harmonic", words
+    # What the fit leaves over counts as noise: amplitudes are known no better than that.
+    if strength[k] * np.sqrt(len(response.time) / 4.0) < FAINT * max(found.misfit, 1.0):
+        return "faint", ""
+    return "mode", ""
+
+
+Product = tuple[list[tuple[int, int]], str]
+
+
+def _products(found: Oscillations, strength: Array, among: list[int]) -> Iterator[Product]:
+    """Sums and differences of two, and three of a kind, each with its name."""
+    f = found.poles.imag / (2.0 * np.pi)
+    for i, j in combinations_with_replacement(among, 2):
+        low, high = sorted((i, j), key=lambda n: f[n])
+        words = f"2 x {f[i]:.3g} Hz" if i == j else f"{f[high]:.3g} + {f[low]:.3g} Hz"
+        yield [(i, 1), (j, 1)], words
+        if i != j:
+            yield [(high, 1), (low, -1)], f"{f[high]:.3g} - {f[low]:.3g} Hz"
+    for i in among:
+        # Three times comes after two times and is weaker; alone it would be a mode.
+        if any(abs(f[j] - 2.0 * f[i]) < 0.02 * f[i] for j in among):
+            yield [(i, 1)] * 3, f"3 x {f[i]:.3g} Hz"

@@ -1,0 +1,226 @@
+"""Seen modes beside the model's: which is which, and the stiffnesses that would make them agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.equations import no_inputs, observe
+from freefloat.dynamics.modes import Mode, modes
+from freefloat.dynamics.state import Start
+from freefloat.dynamics.tree import System, flatten
+from freefloat.identification.modes.modal import ModalFit, SeenMode, likeness
+from freefloat.identification.modes.oscillations import Complex
+from freefloat.model.model import Model
+from freefloat.model.rotations import quaternion_from_rotation_vector
+from freefloat.parameters.write_back import with_parameters
+from freefloat.prediction.sensor_errors import SUFFIXES
+from freefloat.prediction.sensor_models import FlightSegment, readings
+from freefloat.telemetry.names import channel_names
+from freefloat.telemetry.telemetry import Telemetry
+
+SMALL = 1e-6  # [rad] of deflection at which shapes are read off the model
+# A frequency is looked for within a factor of two, that is stiffness within a factor of four.
+FARTHEST = np.log(2.0)
+TOGETHER = 1.0  # how far log stiffness may be off as a whole ...
+APART = 0.1  # ... and every spring by itself: a model errs in common before it errs in parts
+
+
+@dataclass(frozen=True)
+class Match:
+    """A mode of the model, the seen one it was taken for (None: not seen), and their likeness."""
+
+    mode: Mode
+    seen: SeenMode | None
+    likeness: float
+
+    @property
+    def ratio(self) -> float | None:
+        """Seen frequency over the model's."""
+        return None if self.seen is None else self.seen.frequency / self.mode.frequency
+
+
+@dataclass(frozen=True)
+class ModalMatch:
+    """The model's modes at the posture of the flight, beside the seen ones.
+
+    model: the same with springs and dampers scaled so that its modes agree with the seen ones, a
+    start for identification; factors: by which each spring's stiffness was scaled; unmatched: seen
+    modes that no mode of the model explains.
+    """
+
+    matches: tuple[Match, ...]
+    unmatched: tuple[SeenMode, ...]
+    model: Model
+    factors: Mapping[str, float]
+
+
+def match_modes(model: Model, found: ModalFit, telemetry: Telemetry) -> ModalMatch:
+    """Seen modes assigned to the model's by frequency and by shape at the sensors.
+
+    >>> import freefloat as ff
+    >>> from freefloat.excitation import Moves
+    >>> from freefloat.identification.modes.modal import identify_modes
+    >>> wings = ff.load_model("servicer-wings")
+    >>> kick = Moves((0.0, 1.0, 2.0), (0.6, 0.7, 0.6))
+    >>> flight = ff.simulate(wings, ff.Plan(30.0, motions={"arm_2": kick}), seed=0)
+    >>> match = match_modes(wings, identify_modes(flight, wings), flight)
+    >>> [round(pair.ratio, 2) for pair in match.matches if pair.seen]
+    [1.0, 1.0]
+    """
+    posture = posture_of(model, telemetry.between(found.start, found.end))
+    matches = matched(model, posture, found)
+    taken = [match.seen for match in matches]
+    scaled, factors = _scaled(model, posture, matches)
+    unmatched = tuple(mode for mode in found.modes if mode not in taken)
+    return ModalMatch(matches, unmatched, scaled, factors)
+
+
+def matched(model: Model, posture: dict[str, float], found: ModalFit) -> tuple[Match, ...]:
+    """The model's modes, each with the seen one it is taken for."""
+    own = modes(model, posture=posture)
+    return tuple(Match(*pair) for pair in _assigned(model, posture, own, found))
+
+
+def disagreement(matches: Sequence[Match]) -> float:
+    """How poorly the model's modes are those seen: nought for perfectly, one for each not seen."""
+    return sum(1.0 if m.ratio is None else _apart(m.ratio) + 1.0 - m.likeness for m in matches)
+
+
+def _apart(ratio: float) -> float:
+    return abs(float(np.log(ratio))) / FARTHEST
+
+
+def posture_of(model: Model, telemetry: Telemetry) -> dict[str, float]:
+    """Where the measured coordinates were, by the median of their encoders."""
+    found = {}
+    for coordinate in model.assembly.coordinates:
+        name = channel_names(coordinate)[0]
+        if coordinate.role != "passive" and name in telemetry:
+            values = telemetry[name].usable()[1]
+            if len(values):
+                found[coordinate.name] = float(np.median(values))
+    return found
+
+
+def _assigned(
+    model: Model, posture: dict[str, float], own: list[Mode], found: ModalFit
+) -> list[tuple[Mode, SeenMode | None, float]]:
+    """Every mode of the model with the seen one that costs least, all together."""
+    from scipy.optimize import linear_sum_assignment
+
+    seen = found.modes
+    pairs: list[tuple[Mode, SeenMode | None, float]] = [(mode, None, 0.0) for mode in own]
+    if not own or not seen:
+        return pairs
+    scale = np.array(list(found.noise.values()))
+    shapes = channel_shapes(model, posture, own, list(found.noise))
+    alike = np.array([[_alike(shapes[i], s, scale) for s in seen] for i in range(len(own))])
+    apart = np.abs(np.log([[s.frequency / mode.frequency for s in seen] for mode in own]))
+    # A wholly different shape weighs as much as frequencies twice apart; not to match costs that.
+    cost = np.where(apart < FARTHEST, apart / FARTHEST + (1.0 - alike), 1e3)
+    whole = np.hstack([cost, np.ones((len(own), len(own)))])
+    rows, columns = linear_sum_assignment(whole)
+    for i, j in zip(rows, columns, strict=True):
+        if j < len(seen):
+            pairs[i] = (own[i], seen[j], float(alike[i, j]))
+    return pairs
+
+
+def _alike(shape: Complex, seen: SeenMode, scale: Array) -> float:
+    measured, use = np.array([*seen.shape.values()], dtype=complex), np.isfinite(shape)
+    if not use.any():
+        return 1.0  # the model has none of these sensors: frequency alone decides
+    return likeness(shape[use] / scale[use], np.asarray(measured[use] / scale[use], dtype=complex))
+
+
+def channel_shapes(
+    model: Model, posture: dict[str, float], own: list[Mode], channels: list[str]
+) -> Complex:
+    """Complex amplitudes (modes, channels) of the sensors per unit of each mode; NaN if unknown."""
+    system = flatten(model)
+    rest = Start(coordinates=posture).vector(system)
+    n, states = len(own), [rest]
+    for mode in own:
+        pole = 2.0 * np.pi * mode.frequency * complex(
+            -mode.damping, np.sqrt(max(1.0 - mode.damping**2, 0.0))
+        )  # fmt: skip
+        states += [_moved(system, rest, mode, SMALL, SMALL * pole.real),
+                   _moved(system, rest, mode, 0.0, SMALL * pole.imag)]  # fmt: skip
+    table = np.array(states)
+    tree = system.tree._replace(field=np.zeros_like(system.tree.field))
+    still = System(**{**vars(system), "tree": tree})  # gravity gradients are no part of a swing
+    motion = observe(still, table)
+    at = FlightSegment(np.zeros(len(table)), table, motion, no_inputs(still, n_rows=len(table)))
+    shapes = np.full((n, len(channels)), np.nan + 0j)
+    for sensor in model.sensors:
+        for stem, truth in readings(still, sensor, at).items():
+            columns = truth[:, None] if truth.ndim == 1 else truth
+            for k, suffix in enumerate(SUFFIXES[columns.shape[1]]):
+                if stem + suffix in channels:
+                    change = (columns[1:, k] - columns[0, k]) / SMALL
+                    shapes[:, channels.index(stem + suffix)] = change[::2] + 1j * change[1::2]
+    return shapes
+
+
+def _moved(system: System, rest: Array, mode: Mode, by: float, speed: float) -> Array:
+    """The state displaced by a share of a mode, and moving along it."""
+    x, c = rest.copy(), system.n_coordinates
+    x[3:7] = quaternion_from_rotation_vector(by * mode.root[:3])
+    x[:3] += by * mode.root[3:]
+    x[7:10], x[10:13] = speed * mode.root[3:], speed * mode.root[:3]
+    for name, share in mode.shape.items():
+        i = system.coordinates.index(name)
+        x[13 + i] += by * share
+        x[13 + c + i] += speed * share
+    return x
+
+
+def _scaled(
+    model: Model, posture: dict[str, float], matches: tuple[Match, ...]
+) -> tuple[Model, dict[str, float]]:
+    """Stiffness and damping that agree with the seen modes, as close to the model's as they can.
+
+    Gauss-Newton on logarithms, with a prior that lets all springs change together more easily than
+    one against another. Sensitivities are differences of the eigenvalues.
+    """
+    springs = [s for s in model.assembly.springs if s.stiffness > 0.0]
+    owners = list(dict.fromkeys(s.owner for s in springs))
+    used = [(i, m.seen) for i, m in enumerate(matches) if m.seen is not None]
+    if not used or not owners:
+        return model, {}
+    stiffness = {s.owner: s.stiffness for s in springs}
+    damping = {s.owner: s.damping for s in springs if s.damping > 0.0}
+    prior = np.linalg.inv(APART**2 * np.eye(len(owners)) + TOGETHER**2)
+    x = np.zeros(len(owners))
+    target = np.log([seen.frequency for _, seen in used])
+    sigma = np.array([max(seen.frequency_std / seen.frequency, 1e-3) for _, seen in used])
+    rows = [i for i, _ in used]
+
+    def changed(log_factors: Array) -> Model:
+        factors = np.exp(log_factors)
+        values = {f"{o}.stiffness": stiffness[o] * f for o, f in zip(owners, factors, strict=True)}
+        return with_parameters(model, values)
+
+    def frequencies(log_factors: Array) -> Array:
+        return np.log([mode.frequency for mode in modes(changed(log_factors), posture=posture)])
+
+    for _ in range(6):
+        base = frequencies(x)
+        J = np.column_stack([(frequencies(x + 1e-4 * e) - base) / 1e-4 for e in np.eye(len(x))])
+        J, missing = J[rows] / sigma[:, None], (target - base[rows]) / sigma
+        step = np.linalg.solve(J.T @ J + prior, J.T @ missing - prior @ x)
+        x = x + np.clip(step, -0.7, 0.7)
+        if np.max(np.abs(step)) < 1e-6:
+            break
+    new = changed(x)
+    own = modes(new, posture=posture)
+    ratios = [seen.damping / own[i].damping for i, seen in used
+              if own[i].damping > 0.0 and seen.damping > 3.0 * seen.damping_std]  # fmt: skip
+    if ratios and damping:
+        by = float(np.exp(np.mean(np.log(ratios))))
+        new = with_parameters(new, {f"{o}.damping": d * by for o, d in damping.items()})
+    return new, dict(zip(owners, np.exp(x).tolist(), strict=True))

@@ -1,1 +1,0 @@
-"""Compiled parts of live identification."""

@@ -1,0 +1,211 @@
+"""The least-squares problem: whitened residuals of all recordings and priors, with their slopes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.renumber import renumbered
+from freefloat.dynamics.tree import System
+from freefloat.identification.output_error.noise import RowNoise
+from freefloat.identification.output_error.recording import Recording
+from freefloat.identification.output_error.residuals import (
+    Readings,
+    is_of_sensor,
+    predicted_errors,
+    right_jacobian,
+)
+from freefloat.identification.output_error.unknowns import SearchUnknowns
+
+Loss = Literal["huber", "tukey"]
+FAR = 10.0  # natural sizes that a parameter may go from where it started
+NEAR = 0.5  # the same while only the first seconds are looked at, which tell little
+HUBER, TUKEY = 1.345, 4.685  # standard deviations: 95 % as good as least squares on clean data
+
+
+@dataclass(frozen=True)
+class Block:
+    """What one recording says: the triangle of [own, shared, residual]."""
+
+    own: list[int]
+    shared: list[int]
+    triangle: Array
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The problem at one point: half the sum of squares, and the slopes in compact form.
+
+    prior_rows (rows, unknowns) and prior_left (rows,): what priors add; errors: of every recording,
+    stream by stream, in units of the sensors; n_outliers: rows of less than half their weight.
+    """
+
+    theta: Array
+    cost: float
+    blocks: tuple[Block, ...]
+    prior_rows: Array
+    prior_left: Array
+    errors: tuple[tuple[Array, ...], ...]
+    n_rows: int
+    n_outliers: int
+
+
+@dataclass(frozen=True)
+class OutputErrorProblem:
+    """Recordings to be explained by unknowns, given the noise of every row of every stream."""
+
+    recordings: tuple[Recording, ...]
+    unknowns: SearchUnknowns
+    noise: tuple[tuple[tuple[RowNoise, ...], ...], ...]
+    robust: Loss | None = None
+    origin: Array | None = None  # of the ridge that keeps unseen directions from running away
+    reach: float = FAR  # its width, in what each unknown may well be off
+
+    def evaluate(self, theta: Array) -> Evaluation | None:
+        """The problem at theta; None where the flight is not finite."""
+        if not np.all(np.isfinite(theta)):
+            return None
+        systems: dict[tuple[object, ...], System] = {}
+        blocks, errors, cost, n_rows, n_outliers = [], [], 0.0, 0, 0
+        for r in range(len(self.recordings)):
+            found = self._readings(r, theta, systems)
+            if found is None:
+                return None
+            readings, places, mix = found
+            rows, left = self._whitened(r, readings)
+            left, weights, loss = _weighed(left, self.robust)
+            table = np.column_stack([rows @ mix, left])
+            if self.robust is not None:
+                table *= weights[:, None]
+                n_outliers += int(np.sum(weights**2 < 0.5))
+            triangle = np.linalg.qr(table, mode="r")
+            n_own = len(self.unknowns.own(r))
+            blocks.append(Block(places[:n_own], places[n_own:], np.asarray(triangle)))
+            errors.append(tuple(reading.errors for reading in readings))
+            cost += loss
+            n_rows += len(left)
+        if not np.isfinite(cost):
+            return None
+        prior_rows, prior_left = self._priors(theta)
+        cost += 0.5 * float(prior_left @ prior_left)
+        return Evaluation(
+            theta, cost, tuple(blocks), prior_rows, prior_left, tuple(errors), n_rows, n_outliers
+        )
+
+    def errors(self, theta: Array, r: int) -> list[Array] | None:
+        """Predicted minus measured of the only recording, with the values of recording r."""
+        values = self.unknowns.values(theta, r)
+        recording = self.recordings[0]
+        system = renumbered(recording.system, of_model(values))
+        readings = predicted_errors(recording, system, values, [])
+        return None if readings is None else [reading.errors for reading in readings]
+
+    def physical_rows(self, r: int, theta: Array) -> tuple[Array, list[int]]:
+        """Whitened slopes of recording r by its unknowns in their units, and their places."""
+        found = self._readings(r, theta, {})
+        assert found is not None
+        readings, places, mix = found
+        return self._whitened(r, readings)[0] @ mix, places
+
+    def whitened(self, r: int, errors: Sequence[Array]) -> Array:
+        """Errors of recording r, stream by stream (N, rows), in units of their noise."""
+        return np.concatenate(
+            [
+                noise.whitened(part[:, c])
+                for part, rows in zip(errors, self.noise[r], strict=True)
+                for c, noise in enumerate(rows)
+            ]
+        )
+
+    def _readings(
+        self, r: int, theta: Array, systems: dict[tuple[object, ...], System]
+    ) -> tuple[list[Readings], list[int], Array] | None:
+        recording = self.recordings[r]
+        places, names, mix = self.unknowns.columns(r)
+        values = self.unknowns.values(theta, r)
+        own = of_model(values)
+        key = (id(recording), *own.values())
+        if key not in systems:
+            systems[key] = renumbered(recording.system, own)
+        readings = predicted_errors(recording, systems[key], values, names)
+        if readings is None:
+            return None
+        turn = np.array([values.get(f"start.attitude.{axis}", 0.0) for axis in "xyz"])
+        if turn.any():
+            J = right_jacobian(turn)
+            at = [(k, names.index(f"start.attitude.{a}")) for k, a in enumerate("xyz")
+                  if f"start.attitude.{a}" in names]  # fmt: skip
+            here = [row for _, row in at]
+            mix = mix.copy()
+            mix[here] = J[np.ix_([k for k, _ in at], [k for k, _ in at])] @ mix[here]
+        return readings, places, mix
+
+    def _whitened(self, r: int, readings: Sequence[Readings]) -> tuple[Array, Array]:
+        rows, left = [], []
+        for k, reading in enumerate(readings):
+            for c, noise in enumerate(self.noise[r][k]):
+                rows.append(noise.whitened(reading.slopes[:, c]))
+                left.append(noise.whitened(reading.errors[:, c]))
+        return np.vstack(rows), np.concatenate(left)
+
+    def _priors(self, theta: Array) -> tuple[Array, Array]:
+        rows, left = [], []
+        for k, unknown in enumerate(self.unknowns.items):
+            if unknown.parameter.prior is not None:
+                mean, std = unknown.parameter.prior
+                rows.append(np.eye(len(theta))[k] / std)
+                left.append((theta[k] - mean) / std)
+        if self.origin is not None:
+            far = self.reach * self.unknowns.room
+            rows += list(np.diag(1.0 / far))
+            left += list((theta - self.origin) / far)
+        return np.reshape(rows, (-1, len(theta))), np.array(left)
+
+    def until(self, seconds: float) -> OutputErrorProblem:
+        """The problem of the first seconds of every recording."""
+        short = tuple(recording.until(seconds) for recording in self.recordings)
+        noise = tuple(
+            tuple(self.noise[r][self.recordings[r].streams.index(s)] for s in part.streams)
+            if part is self.recordings[r]
+            else tuple(_noise_of(self, r, s.channels) for s in part.streams)
+            for r, part in enumerate(short)
+        )
+        return replace(self, recordings=short, noise=noise, reach=NEAR)
+
+
+def of_model(values: Mapping[str, float]) -> dict[str, float]:
+    """The values that belong to the dynamics rather than to starts and sensors."""
+    return {n: v for n, v in values.items() if not (n.startswith("start.") or is_of_sensor(n))}
+
+
+def _noise_of(
+    problem: OutputErrorProblem, r: int, channels: tuple[str, ...]
+) -> tuple[RowNoise, ...]:
+    names = [stream.channels for stream in problem.recordings[r].streams]
+    return problem.noise[r][names.index(channels)]
+
+
+def stated_noise(recordings: Sequence[Recording]) -> tuple[tuple[tuple[RowNoise, ...], ...], ...]:
+    """White noise of the size that comes with the channels, or was guessed from them."""
+    return tuple(
+        tuple(tuple(RowNoise(float(size)) for size in s.noise) for s in recording.streams)
+        for recording in recordings
+    )
+
+
+def _weighed(left: Array, robust: Loss | None) -> tuple[Array, Array, float]:
+    """Residuals, square roots of their weights, and the loss."""
+    if robust is None:
+        return left, np.ones(0), 0.5 * float(left @ left)
+    size = np.abs(left)
+    if robust == "huber":
+        weights = np.sqrt(np.minimum(1.0, HUBER / np.maximum(size, 1e-12)))
+        inside = size <= HUBER
+        loss = np.where(inside, 0.5 * left**2, HUBER * (size - 0.5 * HUBER))
+        return left, weights, float(np.sum(loss))
+    u = np.minimum(size / TUKEY, 1.0)
+    return left, 1.0 - u**2, float(np.sum(TUKEY**2 / 6.0 * (1.0 - (1.0 - u**2) ** 3)))

@@ -1,0 +1,1 @@
+"""Estimates that bodies can really have: the nearest physically consistent ones."""

@@ -1,0 +1,28 @@
+"""Tall tables of rows, made small by QR."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from freefloat.arrays import Array
+
+
+def triangle_of(rows: Array, *, at_once: int = 1300) -> Array:
+    """The triangle of a QR, block by block, so that each fits the processor's cache.
+
+    It says all the rows say, in the smallest form.
+    """
+    triangle = rows[:0]
+    for first in range(0, len(rows), at_once):
+        block = np.vstack([triangle, rows[first : first + at_once]])
+        triangle = np.asarray(np.linalg.qr(block, mode="r"))
+    return triangle
+
+
+def eliminated(Y: Array, n_parameters: int) -> Array:
+    """Rows for the first n_parameters unknowns with the others (nuisance) projected out."""
+    nuisance, kept = Y[:, n_parameters:], Y[:, :n_parameters]
+    if not nuisance.shape[1]:
+        return kept
+    R = triangle_of(np.column_stack([nuisance, kept]))
+    return R[nuisance.shape[1] :, nuisance.shape[1] :]

@@ -1,0 +1,1 @@
+"""All that touches Numba or LLVM: compiling, arguments bound by address, vector lanes."""

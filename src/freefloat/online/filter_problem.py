@@ -1,0 +1,179 @@
+"""The compiled filter's problem for a model: which unknowns, how they act, how they are scaled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.tree import System, flatten
+from freefloat.errors import IdentificationError
+from freefloat.identification.linear.momentum import NUISANCE
+from freefloat.identification.linear.parameter_columns import change_matrix, require_linear
+from freefloat.model.model import Model
+from freefloat.online.kernels.memory import LEVEL, SETTLED, FilterMemory, FilterProblem
+from freefloat.online.kernels.square_root_information import MOST
+from freefloat.online.live_channels import Channels
+from freefloat.parameters.natural_sizes import natural_sizes
+from freefloat.parameters.parameters import Parameter, Parameters, parameter_values
+
+DIFFUSE = 1e6  # natural sizes: the deviation of what nobody knows anything about
+GAP = 6.5  # usual steps between samples from which on the way of the root is not known
+
+
+@dataclass(frozen=True)
+class FilterUnknowns:
+    """The free parameters, with the nuisance before them; sizes are their units inside the filter.
+
+    prior (N, 2): mean, as a change from the model in sizes, and deviation in sizes.
+    """
+
+    free: tuple[Parameter, ...]
+    nuisance: tuple[str, ...]
+    sizes: Array  # (N,)
+    prior: Array
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Nuisance first, then parameters."""
+        return (*self.nuisance, *(p.name for p in self.free))
+
+
+def unknowns_of(system: System, parameters: Parameters) -> FilterUnknowns:
+    """The unknowns of a model; IdentificationError for what momentum cannot find."""
+    free = parameters.free_ones
+    if not free:
+        raise IdentificationError("nothing is free; say what to look for with Parameters.free(...)")
+    if len(free) + len(NUISANCE) > MOST:
+        raise IdentificationError(f"{len(free)} parameters are free; live, {MOST} are the most")
+    root = system.model.root.type
+    if root == "fixed":
+        raise IdentificationError("a fixed root keeps no momentum; use identify with torques")
+    if np.any(system.tree.field[:3]) or np.any(system.tree.field[12:14]):
+        raise IdentificationError("live momentum leaves gravity and drag out; use identify (weak)")
+    tied = [p for p in parameters if p.status == "tied"]
+    require_linear(system, [p.name for p in (*free, *tied)])
+    nuisance = NUISANCE[:2] if root == "planar" else NUISANCE
+    sizes = natural_sizes(system, [p.name for p in free])
+    whole = float(np.sum(system.parameters.phi[:, 0]))
+    everything = np.concatenate([np.full(len(nuisance), whole), sizes])
+    prior = np.column_stack([np.zeros(len(everything)), np.full(len(everything), DIFFUSE)])
+    for k, p in enumerate(free, start=len(nuisance)):
+        if p.prior is not None:
+            prior[k] = np.array([p.prior[0] - p.value, p.prior[1]]) / everything[k]
+    return FilterUnknowns(free, nuisance, everything, prior)
+
+
+def problem_of(
+    system: System,
+    parameters: Parameters,
+    unknowns: FilterUnknowns,
+    channels: Channels,
+    *,
+    walk: Mapping[str, float],
+    forgetting: float,
+    gates: tuple[float, float],
+    every: tuple[int, int],
+    correct: bool,
+) -> FilterProblem:
+    """The problem as arrays."""
+    change = change_of(system, parameters) * unknowns.sizes[len(unknowns.nuisance) :]
+    n_links = system.n_links
+    unknown, place = np.nonzero(change[: 10 * n_links].T)
+    return FilterProblem(
+        system.tree, system.parameters, np.unique(place // 10).astype(np.int64),
+        np.column_stack([place, unknown]).astype(np.int64), change[place, unknown],
+        np.ascontiguousarray(change[10 * n_links :]),
+        channels.sigma.copy(),
+        np.array([0, 1, 5] if channels.is_planar else range(6), dtype=np.int64),
+        len(unknowns.nuisance), len(unknowns.free), float(unknowns.sizes[0]),
+        walk_rates(unknowns, walk),
+        np.array(gates), GAP, np.array(every, dtype=np.int64), 1.0 if correct else 0.0,
+        float(forgetting),
+    )  # fmt: skip
+
+
+def change_of(system: System, parameters: Parameters) -> Array:
+    """d system vector / d free parameters, ties followed."""
+    free = [p.name for p in parameters.free_ones]
+    change = change_matrix(system, free)
+    tied = [p for p in parameters if p.status == "tied" and p.tied_to and p.tied_to[0] in free]
+    if tied:
+        following = change_matrix(system, [p.name for p in tied])
+        for column, p in zip(following.T, tied, strict=True):
+            assert p.tied_to is not None
+            change[:, free.index(p.tied_to[0])] += p.tied_to[1] * column
+    return change
+
+
+def walk_rates(unknowns: FilterUnknowns, walk: Mapping[str, float]) -> Array:
+    """Variance per second of every unknown's walk, in sizes; walk: glob -> per root second."""
+    rates = np.zeros(len(unknowns.names))
+    for glob, rate in walk.items():
+        hits = [k for k, name in enumerate(unknowns.names) if fnmatchcase(name, glob)]
+        if not hits or not 0.0 <= rate < np.inf:
+            raise IdentificationError(
+                f"random_walk {glob!r}: {rate!r}: expected a free parameter (or a glob) and a"
+                " deviation per square root of a second, in its unit"
+            )
+        rates[hits] = rate
+    return (rates / unknowns.sizes) ** 2
+
+
+def start(
+    memory: FilterMemory, unknowns: FilterUnknowns, which: Sequence[int] | None = None
+) -> None:
+    """Put the priors of the unknowns (all, or which) into the triangle."""
+    for k in range(len(unknowns.sizes)) if which is None else which:
+        mean, deviation = unknowns.prior[k]
+        memory.triangle[k, k] = 1.0 / deviation
+        memory.triangle[k, -1] = mean / deviation
+
+
+def renew_model_weights(problem: FilterProblem, memory: FilterMemory) -> None:
+    """Weights are made of the model's parameters again."""
+    memory.wx[:] = 0.0
+    memory.phi[:], memory.rotor[:] = problem.par.phi, problem.par.rotor
+    memory.numbers[LEVEL], memory.numbers[SETTLED] = 1.0, 0.0
+
+
+def with_fixed_values(model: Model, parameters: Parameters) -> Model:
+    """The model with the values asked for: fixed or started from elsewhere."""
+    from freefloat.parameters.write_back import with_parameters
+
+    known = parameter_values(flatten(model))
+    moved = {p.name: p.value for p in parameters if known.get(p.name, p.value) != p.value}
+    return with_parameters(model, moved) if moved else model
+
+
+def checked_forgetting(forgetting: float) -> float:
+    """The factor, if it is one; IdentificationError otherwise."""
+    if not 0.0 < forgetting <= 1.0:
+        raise IdentificationError(
+            f"forgetting={forgetting!r}: expected more than 0, at most 1 (nothing is forgotten)"
+        )
+    return forgetting
+
+
+def gates_of(gate: float, channels: Channels) -> tuple[float, float]:
+    """The largest NIS for all rows and for the linear ones."""
+    if not 0.0 <= gate < 0.5:
+        raise IdentificationError(f"gate={gate!r}: expected a chance from 0 (no gate) to 0.5")
+    if gate == 0.0:
+        return 0.0, 0.0
+    from scipy.stats import chi2
+
+    rows = (3, 2) if channels.is_planar else (6, 3)
+    return float(chi2.isf(gate, rows[0])), float(chi2.isf(gate, rows[1]))
+
+
+def reset_places(
+    model: Model, unknowns: FilterUnknowns, reset: tuple[str, ...] | None
+) -> list[int]:
+    """Which unknowns a change makes unknown again: those of the targets, unless told."""
+    globs = tuple(f"{t.name}.*" for t in model.targets) if reset is None else reset
+    names, n = unknowns.names, len(unknowns.nuisance)
+    return [k for k in range(n, len(names)) if any(fnmatchcase(names[k], glob) for glob in globs)]

@@ -1,0 +1,86 @@
+"""What the live Kalman filter looks for, what it was asked, and what it remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freefloat.arrays import Array
+from freefloat.dynamics.directions import parameter_names
+from freefloat.dynamics.tree import System
+from freefloat.errors import IdentificationError
+from freefloat.online.filter_problem import FilterUnknowns
+from freefloat.parameters.natural_sizes import natural_sizes
+from freefloat.parameters.parameters import Parameters
+from freefloat.prediction.measurements import Stream
+
+SPREAD = 0.5  # natural sizes: how well a parameter without a prior is known
+BIAS_SPREAD = 100.0  # of a sample's noise
+TIME, CHI2, NIS = range(3)
+IS_BEGUN, N_ROWS, DOF, N_BAD = range(4)
+
+
+class KalmanMemory(NamedTuple):
+    """Everything that changes from sample to sample."""
+
+    x: Array  # the state
+    joints: Array  # (4, joints) position, rate, acceleration, jerk
+    root: Array  # S of the error state's covariance S S^T
+    values: Array  # of the parameters
+    push: Array  # thrusters, then torque and force
+    numbers: Array
+    counts: NDArray[np.int64]
+    outliers: NDArray[np.int64]  # by stream: readings that were too surprising
+
+
+def copied(memory: KalmanMemory) -> KalmanMemory:
+    """The memory as it is now."""
+    return KalmanMemory._make(array.copy() for array in memory)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What was asked of the filter.
+
+    sigma: deviations of all rows; walk: variance per second of parameters, in natural sizes; gates:
+    the largest NIS by number of rows, none when empty; jerk: random walk of the joints' jerk;
+    thrust: deviations of the thrusters' levels [N], fresh with every sample.
+    """
+
+    sigma: Array
+    walk: Array
+    forgetting: float
+    gates: Array
+    jerk: float
+    thrust: Array
+    probing: float = 0.0
+
+
+def unknowns_of(
+    system: System, parameters: Parameters, streams: Sequence[Stream]
+) -> FilterUnknowns:
+    """The free parameters with sizes and priors."""
+    free = parameters.free_ones
+    if not free:
+        raise IdentificationError("nothing is free; say what to look for with Parameters.free(...)")
+    noise = {f"bias.{c}": n for s in streams for c, n in zip(s.rows, s.noise, strict=True)}
+    known = {*parameter_names(system), *noise}
+    odd = [p.name for p in free if p.name not in known or p.name.startswith("start.")]
+    if odd:
+        raise IdentificationError(
+            f"live identification does not look for {', '.join(odd[:4])}: states are found anyway,"
+            " gains and delays by `identify` from a recording"
+        )
+    sizes = natural_sizes(system, [p.name for p in free])
+    prior = np.zeros((len(free), 2))
+    for k, p in enumerate(free):
+        is_bias = p.name in noise
+        sizes[k] = noise[p.name] if is_bias else sizes[k]
+        prior[k, 1] = BIAS_SPREAD if is_bias else SPREAD
+        if p.prior is not None:
+            prior[k] = np.array([p.prior[0] - p.value, p.prior[1]]) / sizes[k]
+    return FilterUnknowns(free, (), sizes, prior)

@@ -1,0 +1,295 @@
+"""From one sample to the next: the six momentum equations, their noise, and their whitening.
+
+    P(t) x - P0 = J(t)                      linear momentum
+    dL x + dr x P0 = T - dr x J(t)          change of angular momentum about the sensor point
+
+with J the impulse so far, T the angular impulse of the interval about where the root was at its
+start, dr how far the root went (all in the frame that moves with the segment's first velocity).
+A sample's error enters the rows of the interval it ends and those of the one it starts, so
+neighbouring rows are correlated; the whitening takes that out exactly, as it goes.
+"""
+
+from __future__ import annotations
+
+from freefloat.dynamics.kernels.spatial import C, cross
+from freefloat.numba_.compilation import inlined
+from freefloat.online.kernels.force_moments import lagrange
+from freefloat.online.kernels.impulses import (
+    add_command,
+    add_lever,
+    add_push,
+    add_turn,
+    extrapolate,
+)
+from freefloat.online.kernels.memory import SETTLED
+from freefloat.online.kernels.square_root_information import cholesky
+
+FLOOR = 1e-8  # of the largest variance of its kind: nothing has infinite weight
+FAR_OFF = 1.0  # how wrong the way may be by the parameters of a model that may be far off
+LOST = 1e12  # variance, times its own, of an angular row over a gap
+
+
+@inlined
+def integrate_interval(problem, m, k, t, s):
+    """dr (3), impulse (3) and angular impulse (3) of the interval that ends now, into k.gain (9).
+
+    The newest sample is put last in copies of the histories (k.times ...), with k.first the first
+    usable row.
+    """
+    tree = problem.tree
+    for j in range(3):
+        k.times[j] = m.times[j + 1]
+        for axis in range(3):
+            k.velocities[j, axis] = m.velocities[j + 1, axis]
+            k.positions[j, axis] = m.positions[j + 1, axis] - m.positions[3, axis] + m.detour[axis]
+        for axis in range(9):
+            k.axes[j, axis] = m.axes[j + 1, axis]
+    k.times[3] = t
+    for axis in range(3):
+        k.velocities[3, axis] = s[7 + axis]
+    n_known = min(m.counts[0], 3)
+    first = 3 - n_known
+    origin = m.times[3]
+    lagrange(k.times, first, origin, k.coefficients)
+    h = t - origin
+    for axis in range(9):
+        k.gain[axis] = 0.0
+    for axis in range(3):
+        k.lag[axis] = 0.0
+    for j in range(first, 4):
+        c = k.coefficients[j]
+        part = h * (c[0] + h * (c[1] / 2.0 + h * (c[2] / 3.0 + h * c[3] / 4.0)))
+        for axis in range(3):
+            k.gain[axis] += part * k.velocities[j, axis]
+    for axis in range(3):
+        k.gain[axis] += m.detour[axis]
+    for axis in range(6):
+        k.other[axis], slip = 0.0, m.slip[(axis + 3) % 6]
+        k.unsure[axis] = m.unsure[axis] + slip * slip
+    for n in range(tree.thruster_link.shape[0]):
+        if m.level_moments[n, 0] != 0.0:
+            add_push(tree.thrusters[n], m.level_moments[n], m, k, first, h)
+    for axis in range(3):
+        extrapolate(k, axis)
+    add_command(m.wrench_moments, k)
+    refine_way(problem, m, k, 0.5 * h)
+    for axis in range(3):
+        k.positions[3, axis] = k.gain[axis]
+    for n in range(tree.thruster_link.shape[0]):
+        if m.level_moments[n, 0] != 0.0:
+            add_turn(tree.thrusters[n], m.level_moments[n], m, k, first, h)
+    for axis in range(3, 6):
+        extrapolate(k, axis)
+    for axis in range(3):
+        k.gain[6 + axis] += m.wrench_moments[axis, 0]
+    add_lever(m.wrench_moments, k, h)
+    return first
+
+
+@inlined
+def refine_way(problem, m, k, half):
+    """dr by the trapezoidal rule, plus what that lacks, from readings with less noise.
+
+    A velocity's error in dr then is that of the trapezoidal rule, which the linear rows of the same
+    two samples explain. What the rule lacks follows from where the centre of mass is: with S the
+    first moment about the root and M the mass, M dr = int(P) dt - [S(t) - S(t')], whatever happens
+    in between, long gaps included. It has the small noise of attitude and encoders, but depends on
+    the parameters. So it is linear about those of the weights (k.ways, see `let_way_depend`), and
+    as long as those are not an estimate mixed with what the polynomial through the last velocities
+    says, as if it were FAR_OFF wrong.
+    """
+    n = m.wx.shape[0]
+    M = k.w.L[0, C]
+    S, S0, R, R0 = k.w.L[0], m.inertia, k.axes[3], m.axes[3]
+    off = 0.0 if m.numbers[SETTLED] == 1.0 else FAR_OFF
+    for axis in range(3):
+        a = 3 * axis
+        moment = R[a] * S[C + 1] + R[a + 1] * S[C + 2] + R[a + 2] * S[C + 3]
+        moment -= R0[a] * S0[1] + R0[a + 1] * S0[2] + R0[a + 2] * S0[3]
+        drift = k.columns[axis, n] + m.columns[axis, n]  # of S, by the rates of both ends
+        for p in range(n):
+            drift += (k.columns[axis, p] + m.columns[axis, p]) * m.wx[p]
+        ends = m.velocity[axis] + k.velocities[3, axis]
+        drift -= M * ends
+        pushed = half * k.gain[3 + axis] - k.lag[axis]
+        lacking = (pushed - moment + half * drift) / M
+        noise, error = half * problem.sigma[6 + axis], off * lacking
+        share = error * error / (error * error + noise * noise + 1e-300)
+        k.gain[axis] = share * k.gain[axis] + (1.0 - share) * (half * ends + lacking)
+        for p in range(n):
+            mass = k.firsts[3, p]
+            more = half * (k.columns[axis, p] + m.columns[axis, p] - mass * ends)
+            more -= k.firsts[axis, p] - m.firsts[axis, p] + mass * lacking
+            k.ways[axis, p] = (1.0 - share) * more / M
+
+
+@inlined
+def let_way_depend(problem, m, k):
+    """dr depends on the unknowns: what that makes of dr x P, about the weights' parameters."""
+    nn, n = problem.n_nuisance, problem.n_unknowns
+    px, py, pz = k.gain[9], k.gain[10], k.gain[11]
+    for p in range(n):
+        x, y, z = cross(k.ways[0, p], k.ways[1, p], k.ways[2, p], px, py, pz)
+        for r in range(problem.rows.shape[0]):
+            row = problem.rows[r]
+            if row >= 3:
+                part = x if row == 3 else (y if row == 4 else z)
+                k.rows[r, nn + p] += part
+                k.rows[r, nn + n] += part * m.wx[p]
+
+
+@inlined
+def set_rows(problem, now, before, dx, dy, dz, J, gain, is_probe, out):
+    """out (rows, N + 1): nuisance, unknowns, right side; from columns now and before.
+
+    is_probe: the change of the rows with a change of the columns and of dr, instead of the rows.
+    """
+    nn, n = problem.n_nuisance, problem.n_unknowns
+    size = problem.momentum_size
+    ax, ay, az = cross(dx, dy, dz, J[0], J[1], J[2])
+    for r in range(problem.rows.shape[0]):
+        row = problem.rows[r]
+        for b in range(nn):
+            if row < 3:
+                out[r, b] = -size if row == b and not is_probe else 0.0
+            elif b == row - 3:
+                out[r, b] = 0.0
+            elif (b - (row - 3)) % 3 == 1:  # the entry after the diagonal of [d]x is -d_third
+                out[r, b] = -size * (dz if row == 3 else (dx if row == 4 else dy))
+            else:
+                out[r, b] = size * (dy if row == 3 else (dz if row == 4 else dx))
+        if row < 3:
+            for p in range(n):
+                out[r, nn + p] = now[row, p]
+            out[r, nn + n] = -now[row, n] + (0.0 if is_probe else J[row])
+        else:
+            for p in range(n):
+                out[r, nn + p] = now[row, p] - before[row, p]
+            swept = ax if row == 3 else (ay if row == 4 else az)
+            right = before[row, n] - now[row, n] - swept
+            out[r, nn + n] = right + (0.0 if is_probe else gain[3 + row])
+
+
+@inlined
+def set_moments(sigma, slopes, out):
+    """out (sources, 3): the change of the first moment by one deviation of every position.
+
+    The first moment moves with a position as the linear momentum does with its rate.
+    """
+    n = (slopes.shape[0] - 9) // 2
+    for k in range(3 + n):
+        place, rate = (3 + k, k) if k < 3 else (6 + k, 6 + n + k)
+        size = sigma[place] / sigma[rate] if sigma[rate] > 0.0 else 0.0
+        for axis in range(3):
+            out[place, axis] = size * slopes[rate, axis]
+
+
+@inlined
+def set_ends(k, sigma, half, side, px, py, pz, slopes, moments, ends):
+    """ends (sources, 6): a sample's errors as they enter the interval it ends (side 1).
+
+    Errors also make dr wrong, and with it dr x P: velocities by the trapezoidal rule, positions
+    and rates by what the rule lacks (`refine_way`); side -1: the interval it starts.
+    """
+    inverse = 1.0 / k.w.L[0, C]
+    for n in range(slopes.shape[0]):
+        for r in range(6):
+            ends[n, r] = slopes[n, r]
+        if 6 <= n < 9:
+            x, y, z = (
+                half * sigma[n] * (n == 6),
+                half * sigma[n] * (n == 7),
+                half * sigma[n] * (n == 8),
+            )
+        else:
+            x = inverse * (half * slopes[n, 0] - side * moments[n, 0])
+            y = inverse * (half * slopes[n, 1] - side * moments[n, 1])
+            z = inverse * (half * slopes[n, 2] - side * moments[n, 2])
+        ax, ay, az = cross(x, y, z, px, py, pz)
+        ends[n, 3] += ax
+        ends[n, 4] += ay
+        ends[n, 5] += az
+
+
+@inlined
+def covariances(problem, m, k, half, is_lost):
+    """k.C: covariance of the rows, and k.X: of the previous rows (first index) with them."""
+    n_rows = problem.rows.shape[0]
+    px, py, pz = m.momentum[0], m.momentum[1], m.momentum[2]
+    set_ends(k, problem.sigma, half, -1.0, px, py, pz, m.slopes, m.moments, k.starts)
+    own, shared = k.own, k.shared
+    for i in range(6):
+        for j in range(6):
+            own[i, j] = shared[i, j] = 0.0
+    for n in range(k.ends.shape[0]):
+        end, before, start = k.ends[n], m.ends[n], k.starts[n]
+        for j in range(3, 6):  # linear rows know nothing of where the interval starts
+            # twice the slope is taken off: the start counts -slope, dr x P on both sides +
+            start[j] -= 2.0 * m.slopes[n, j]
+        for i in range(6):
+            for j in range(i + 1):
+                own[i, j] += end[i] * end[j]
+            for j in range(3, 6):
+                shared[i, j] += before[i] * start[j]
+        for i in range(3, 6):
+            for j in range(3, i + 1):
+                own[i, j] += start[i] * start[j]
+    for a in range(n_rows):
+        for b in range(n_rows):
+            i, j = problem.rows[a], problem.rows[b]
+            k.C[a, b], k.X[a, b] = own[max(i, j), min(i, j)], shared[i, j]
+    for a in range(n_rows):  # linear ones too, for this sample alone: so the gate knows of it
+        k.C[a, a] += k.unsure[problem.rows[a]]
+    for kind in range(2):
+        most = 1e-300
+        for a in range(n_rows):
+            if (problem.rows[a] >= 3) == (kind == 1):
+                most = max(most, k.C[a, a])
+        for a in range(n_rows):
+            if (problem.rows[a] >= 3) == (kind == 1):
+                k.C[a, a] += FLOOR * most
+                if kind == 1 and is_lost:
+                    k.C[a, a] += LOST * most
+
+
+@inlined
+def set_factors(m, k):
+    """k.G = factor^-T X and k.D, the upper factor of C - G^T G; whether there is one."""
+    n = k.C.shape[0]
+    for a in range(n):
+        for b in range(n):
+            k.G[a, b] = k.X[a, b] if m.counts[1] > 0 else 0.0
+    if m.counts[1] > 0:
+        for a in range(n):
+            for b in range(n):
+                total = k.G[a, b]
+                for j in range(a):
+                    total -= m.factor[j, a] * k.G[j, b]
+                k.G[a, b] = total / m.factor[a, a]
+    for a in range(n):
+        for b in range(n):
+            total = k.C[a, b]
+            for j in range(n):
+                total -= k.G[j, a] * k.G[j, b]
+            k.D[a, b] = total
+    return cholesky(k.D) > 0.0
+
+
+@inlined
+def whiten(k, before, rows):
+    """rows (m, N + 1) = D^-T (rows - G^T before), in place."""
+    n, width = rows.shape
+    for a in range(n):
+        for j in range(n):
+            g = k.G[j, a]
+            if g != 0.0:
+                for c in range(width):
+                    rows[a, c] -= g * before[j, c]
+    for a in range(n):
+        for j in range(a):
+            d = k.D[j, a]
+            for c in range(width):
+                rows[a, c] -= d * rows[j, c]
+        d = 1.0 / k.D[a, a]
+        for c in range(width):
+            rows[a, c] *= d

@@ -1,0 +1,1 @@
+"""Recursions of the literature behind the same interface, to compare with."""

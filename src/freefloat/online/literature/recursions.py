@@ -1,0 +1,167 @@
+"""Recursive least squares fed with momentum or force rows, for the methods that have names."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.tree import System
+from freefloat.errors import IdentificationError
+from freefloat.online.filter_problem import change_of
+from freefloat.online.literature.one_step_rows import (
+    JointForm,
+    PaperForm,
+    PaperMotion,
+    force_columns,
+    momentum_columns,
+)
+from freefloat.online.literature.rls import ModifiedRls, PlainRls, TwoStepRls
+from freefloat.parameters.parameters import Parameters
+
+RecursiveMethod = Literal["rls", "two-step", "modified-rls", "modified-rls-force"]
+RECURSIVE: tuple[RecursiveMethod, ...] = get_args(RecursiveMethod)
+
+
+class Recursion:
+    """Samples in, values of the parameters out; rows are changes since the first sample.
+
+    Force rows belong to the sample before: its accelerations are differences of its neighbours.
+    """
+
+    def __init__(
+        self,
+        form: JointForm | PaperForm,
+        rls: PlainRls | ModifiedRls | TwoStepRls,
+        *,
+        is_force: bool,
+    ) -> None:
+        self.form, self.rls, self.is_force = form, rls, is_force
+        self.restart()
+
+    @property
+    def values(self) -> Array:
+        """The parameters, in their order and units."""
+        return self.form.values(self.rls.x)
+
+    def restart(self) -> None:
+        """Momentum counts from the next sample on."""
+        self.last: list[tuple[float, PaperMotion]] = []
+        self.first = np.zeros(0)
+        self.gained = np.zeros(6)
+
+    def take(self, time: float, motion: PaperMotion) -> bool:
+        """One sample; whether it gave rows."""
+        return (
+            self._take_forces(time, motion) if self.is_force else self._take_momenta(time, motion)
+        )
+
+    def warm_up(self, motion: PaperMotion) -> None:
+        """Compile what rows are made of."""
+        if self.is_force:
+            nothing = np.zeros((1, 6)), np.zeros((1, len(motion.state[13:]) // 2))
+            force_columns(self.form, motion.state[None], *nothing)
+        momentum_columns(self.form, motion.state[None])
+
+    def _take_momenta(self, time: float, motion: PaperMotion) -> bool:
+        if not self.last:
+            columns, _ = momentum_columns(self.form, motion.state[None])
+            self.first, self.last = columns[0], [(time, motion)]
+            return False
+        then, before = self.last[-1]
+        h = time - then
+        motion.state[:3] = before.state[:3] + 0.5 * h * (before.state[7:10] + motion.state[7:10])
+        columns, _ = momentum_columns(self.form, motion.state[None])
+        thrusters = self.form.system.tree.thrusters
+        # the same thrust, seen from both ends; a commanded wrench runs straight between them
+        for end in (before, motion):
+            self.gained += 0.5 * h * end.pushed_by(thrusters, before.levels, end.wrench)
+        self.last = [(time, motion)]
+        moved = columns[0] - self.first
+        self._rows(moved[:, :-1], self.gained - moved[:, -1])
+        return True
+
+    def _take_forces(self, time: float, motion: PaperMotion) -> bool:
+        self.last.append((time, motion))
+        if len(self.last) < 3:
+            return False
+        (t0, old), (t1, mid), (t2, new) = self.last
+        del self.last[0]
+        # the slope of the parabola through three samples, at the middle one
+        a, c = (t1 - t2) / ((t0 - t1) * (t0 - t2)), (t1 - t0) / ((t2 - t1) * (t2 - t0))
+        slope = a * (old.state - mid.state) + c * (new.state - mid.state)
+        n = (len(slope) - 13) // 2
+        accelerations = np.concatenate([slope[10:13], slope[7:10]])[None]
+        columns = force_columns(self.form, mid.state[None], accelerations, slope[None, 13 + n :])[0]
+        # what the slope means: thrust held from t0 to t1 and from t1 to t2
+        early, late = -a * (t1 - t0), c * (t2 - t1)
+        levels = early * old.levels + late * mid.levels
+        push = mid.pushed_by(self.form.system.tree.thrusters, levels, mid.wrench, about_sensor=True)
+        self._rows(columns[:, :-1], push - columns[:, -1])
+        return True
+
+    def _rows(self, Y: Array, y: Array) -> None:
+        form = self.form
+        linear, angular = ([0, 1], [5]) if form.is_planar else ([0, 1, 2], [3, 4, 5])
+        if isinstance(self.rls, PlainRls):
+            kept = [*linear, *angular]
+            self.rls.update(Y[kept], y[kept])
+            return
+        assert isinstance(form, PaperForm)
+        phi, psi = form.split(Y[angular])
+        self.rls.update(Y[linear][:, form.mu_places], y[linear], phi, y[angular], -psi)
+
+    # -- as arrays, for the state file -------------------------------------------------------------
+
+    def arrays(self) -> dict[str, Array]:
+        """Everything, by name."""
+        found = {f"rls.{name}": array for name, array in self.rls.arrays().items()}
+        found |= {"rls.first": self.first, "rls.gained": self.gained}
+        found["rls.times"] = np.array([time for time, _ in self.last])
+        for k, (_, motion) in enumerate(self.last):
+            found |= {f"rls.last.{k}.{n}": a for n, a in motion._asdict().items()}
+        return found
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        """Go on from `arrays`."""
+        own = {n.removeprefix("rls."): a for n, a in arrays.items() if n.startswith("rls.")}
+        self.rls.restore(own)
+        self.first, self.gained = own["first"], own["gained"]
+        self.last = [
+            (float(time), PaperMotion(*(own[f"last.{k}.{n}"] for n in PaperMotion._fields)))
+            for k, time in enumerate(own["times"])
+        ]
+
+
+def recursion_of(method: str, system: System, parameters: Parameters, *, prior: float) -> Recursion:
+    """The recursion called `method`; IdentificationError for parameters it cannot find."""
+    if method not in RECURSIVE:
+        raise IdentificationError(f"method={method!r}: expected one of {', '.join(RECURSIVE)}")
+    free = [p.name for p in parameters.free_ones]
+    values = np.array([p.value for p in parameters.free_ones])
+    if method == "rls":
+        joint = JointForm(system, change_of(system, parameters), values)
+        plain = PlainRls(np.zeros(len(free)), np.full(len(free), prior), symmetric=True)
+        return Recursion(joint, plain, is_force=False)
+    form = _paper_form(method, system, free)
+    phi = np.concatenate([system.model.body(name).phi for name in form.bodies])
+    mu, theta = phi[form.mu_places], form.theta(phi)
+    kind = TwoStepRls if method == "two-step" else ModifiedRls
+    rls = kind(mu, theta, prior, form.quadratic)
+    return Recursion(form, rls, is_force=method == "modified-rls-force")
+
+
+def _paper_form(method: str, system: System, free: list[str]) -> PaperForm:
+    """The two bodies whose parameters are free: all of them, as mu and theta need it."""
+    bodies = tuple(dict.fromkeys(name.rpartition(".")[0] for name in free))
+    model = system.model
+    known = {body.name for body in (*model.bodies, *model.targets)}
+    form = PaperForm(system, bodies, tuple(free)) if len(bodies) == 2 else None  # type: ignore[arg-type]
+    if form is None or not set(bodies) <= known or set(free) != set(form.wanted):
+        what = "mass, mx, my, izz" if system.model.root.type == "planar" else "all ten parameters"
+        raise IdentificationError(
+            f"method={method!r} finds {what} of two bodies, no more and no less; free those of"
+            " base and target, or use another method"
+        )
+    return form

@@ -1,0 +1,224 @@
+"""What every sensor should read now, and how that changes with states, parameters and joints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freefloat.arrays import Array
+from freefloat.dynamics.equations import SystemMotion, observe
+from freefloat.dynamics.kernels.integrate import Inputs
+from freefloat.dynamics.kernels.tangent import Directions
+from freefloat.dynamics.sensitivity import integrate_with_sensitivity
+from freefloat.dynamics.tree import System
+from freefloat.errors import IdentificationError
+from freefloat.model.checks import sensor_targets
+from freefloat.model.parts import Sensor, SensorKind
+from freefloat.model.rotations import conjugate, quaternion_product, rotation_vector_from_quaternion
+from freefloat.prediction.measurements import Stream, stream_names, streams_of
+from freefloat.prediction.sensor_jacobians import reading_slopes
+from freefloat.prediction.sensor_models import FlightSegment, reading
+from freefloat.telemetry.channel import Channel
+from freefloat.telemetry.names import channel_names
+from freefloat.telemetry.telemetry import Telemetry
+
+# Joints are moved by this much [rad or m, rad/s, rad/s^2] to see what their error does: readings
+# are linear in the acceleration, quadratic in the rate, and smooth in the position.
+NUDGES = (1e-6, 1e-4, 1.0)
+
+
+@dataclass(frozen=True)
+class KalmanSensing:
+    """Readings of every stream with slopes by states and parameters, and by q, dq, ddq of joints.
+
+    values: per stream (k,); by_names (r, names); by_joints (r, 3, joints).
+    """
+
+    values: list[Array]
+    by_names: list[Array]
+    by_joints: list[Array]
+
+
+def live_streams(
+    system: System, flight: Telemetry | None, noise: Mapping[str, float]
+) -> tuple[Stream, ...]:
+    """The sensors that a stream of samples may hold, those of the driven joints included."""
+    known = _suite(system) if flight is None else flight
+    renamed = [
+        Channel(c.name, c.unit, c.time, c.values, c.valid, noise.get(_whole(c.name, noise)))
+        for c in known.channels.values()
+        if _whole(c.name, noise) in noise
+    ]
+    known = known.with_channels(*renamed) if renamed else known
+    found = [*streams_of(system, known), *_drives(system, known)]
+    if not found:
+        raise IdentificationError(
+            f"nothing that {system.model.name!r} could predict is among the channels"
+        )
+    empty = np.zeros(0)
+    return tuple(replace(s, times=empty, values=np.zeros((0, s.values.shape[1]))) for s in found)
+
+
+def _whole(name: str, noise: Mapping[str, float]) -> str:
+    """An attitude's deviation may be given once for its four numbers."""
+    return "base.attitude" if name.startswith("base.attitude.") and name not in noise else name
+
+
+def _suite(system: System) -> Telemetry:
+    """A recording with nothing in it of what the model's sensors report."""
+    channels = {}
+    for sensor in system.model.sensors:
+        coloured = sensor.coloured.sigma if sensor.coloured is not None else 0.0
+        size = float(np.sqrt(sensor.noise**2 + coloured**2 + sensor.quantisation**2 / 12.0))
+        if sensor.kind != "thruster":
+            for target in sensor_targets(system.model, sensor):
+                for name in stream_names(system, sensor, target):
+                    channels[name] = Channel(name, "rad", [0.0, 1.0], [0.0, 0.0], noise=size)
+    return Telemetry.of(channels.values())
+
+
+def _drives(system: System, flight: Telemetry) -> list[Stream]:
+    """Encoders and rates of the coordinates whose motion is taken from them."""
+    found = []
+    for k in system.tree.given:
+        coordinate = system.model.assembly.coordinates[k]
+        name = coordinate.name
+        kinds: tuple[SensorKind | None, SensorKind]
+        if name.endswith(".motor"):
+            name = name.removesuffix(".motor")
+            kinds = ("motor_encoder", "motor_rate")
+        elif coordinate.type == "rotor":
+            kinds = (None, "wheel_speed")
+        else:
+            kinds = ("encoder", "joint_rate")
+        for channel, kind in zip(channel_names(coordinate), kinds, strict=True):
+            if channel in flight and kind is not None:
+                size = flight[channel].noise
+                if size is None:
+                    raise IdentificationError(
+                        f"the noise of {channel} is not known; give noise={{channel: deviation}}"
+                    )
+                found.append(
+                    Stream(Sensor(kind, name, 1.0), name, channel, (channel,), (0,), np.zeros(0),
+                           np.zeros((0, 1)), np.array([max(size, 1e-9)]), True, np.zeros(1))
+                )  # fmt: skip
+        told = [s for s in found if s.channels[0] in channel_names(coordinate)]
+        if not told and coordinate.role == "motion" and coordinate.type != "rotor":
+            raise IdentificationError(
+                f"live identification needs the channel {channel_names(coordinate)[0]}"
+            )
+    return found
+
+
+def sight(
+    system: System, streams: Sequence[Stream], time: float, x: Array, *, inputs: Inputs,
+    names: Sequence[str], driven: Sequence[tuple[int, int] | None],
+    known: tuple[Directions, Array] | None,
+) -> KalmanSensing:  # fmt: skip
+    """What the streams should read at state x; inputs: one row, whose end is now.
+
+    driven: of every stream that tells the motion of a driven joint its number and order, which is
+    all there is to know of it; else None. known: `directions` of the names.
+    """
+    g = inputs.given.shape[2]
+    at = _nudged(system, time, x, inputs)
+    motion, rows, times, states = at.motion, at.inputs, at.times, at.states
+    first = SystemMotion(motion.accelerations[:1], motion.forces[:1], motion.links[:1])
+    now = FlightSegment(times[:1], states[:1], first, rows)
+    slopes = integrate_with_sensitivity(system, x, names, inputs=inputs, step=1.0, n_steps=0,
+                                        time=time, known=known)  # fmt: skip
+    seen = KalmanSensing([], [], [])
+    for stream, own_joint in zip(streams, driven, strict=True):
+        if own_joint is not None:
+            joint, order = own_joint
+            seen.values.append(inputs.given[0, 2, joint, order : order + 1])
+            seen.by_names.append(np.zeros((1, len(names))))
+            seen.by_joints.append(np.zeros((1, 3, g)))
+            seen.by_joints[-1][0, order, joint] = 1.0
+            continue
+        truth = reading(system, stream.sensor, stream.target, at)
+        truth = truth[:, None] if truth.ndim == 1 else truth
+        own = reading_slopes(system, stream.sensor, stream.target, now, slopes)[0]
+        if stream.is_attitude:
+            change = rotation_vector_from_quaternion(
+                quaternion_product(conjugate(truth[:1]), truth[1:])
+            )
+        else:
+            truth, own = truth[:, stream.columns], own[list(stream.columns)]
+            change = truth[1:] - truth[0]
+        seen.values.append(truth[0])
+        seen.by_names.append(own)
+        seen.by_joints.append(_by_joint(change, g))
+    return seen
+
+
+def pull_of(system: System, time: float, x: Array, *, inputs: Inputs) -> Array:
+    """Accelerations per position, rate and acceleration of the joints: (6 + c, 3, joints)."""
+    accelerations = _nudged(system, time, x, inputs).motion.accelerations
+    return _by_joint(accelerations[1:] - accelerations[0], inputs.given.shape[2])
+
+
+def thrust_of(
+    system: System, time: float, x: Array, *, inputs: Inputs, which: NDArray[np.intp]
+) -> Array:
+    """Accelerations per newton of some thrusters: (6 + c, 1, thrusters)."""
+    n = 1 + len(which)
+    push = np.repeat(inputs.push[:1], n, axis=0)
+    push[np.arange(1, n), :, which] += 1.0
+    given = np.repeat(inputs.given[:1], n, axis=0)
+    states, times = np.repeat(x[None], n, axis=0), np.full(n, time)
+    rows = Inputs(given, inputs.effort[:1], push, inputs.gains)
+    accelerations = observe(system, states, inputs=rows, times=times).accelerations
+    return (accelerations[1:] - accelerations[0]).T[:, None]
+
+
+def _nudged(system: System, time: float, x: Array, inputs: Inputs) -> FlightSegment:
+    """The instant as it is, then with position, rate and acceleration of each joint nudged."""
+    g, given = inputs.given.shape[2], system.tree.given
+    n, c = 1 + 3 * g, system.n_coordinates
+    states = np.repeat(x[None], n, axis=0)
+    table = np.repeat(inputs.given[:1, 2:3], n, axis=0)
+    for order in range(3):
+        for m in range(g):
+            row = 1 + order * g + m
+            table[row, 0, m, order] += NUDGES[order]
+            if order < 2:
+                states[row, 13 + order * c + given[m]] += NUDGES[order]
+    table = np.repeat(table, 3, axis=1)
+    rows = Inputs(table, inputs.effort[:1], inputs.push[:1], inputs.gains)
+    times = np.full(n, time)
+    return FlightSegment(times, states, observe(system, states, inputs=rows, times=times), rows)
+
+
+def predicted(
+    system: System, streams: Sequence[Stream], time: float, x: Array, *, inputs: Inputs
+) -> list[Array]:
+    """What the streams should read at state x, and no more."""
+    times, states = np.array([time]), x[None]
+    motion = observe(system, states, inputs=inputs, times=times)
+    at = FlightSegment(times, states, motion, inputs)
+    found = []
+    for stream in streams:
+        truth = reading(system, stream.sensor, stream.target, at)
+        found.append(truth if truth.ndim == 1 else truth[0, list(stream.columns)])
+    return found
+
+
+def _by_joint(change: Array, g: int) -> Array:
+    """(3 g, r) changes by nudges as slopes (r, 3, g)."""
+    slopes = change.reshape(3, g, -1) / np.array(NUDGES)[:, None, None]
+    return np.ascontiguousarray(slopes.transpose(2, 0, 1))
+
+
+def innovation(stream: Stream, measured: Array, predicted: Array, bias: Array) -> Array:
+    """Measured minus predicted, in the stream's unit; an attitude's as a rotation vector."""
+    if stream.is_attitude:
+        turn = quaternion_product(conjugate(predicted), measured / np.linalg.norm(measured))
+        return rotation_vector_from_quaternion(turn) - bias
+    error = measured - predicted - bias
+    if stream.sensor.kind == "attitude":  # a planar angle: the nearest turn
+        error = (error + np.pi) % (2.0 * np.pi) - np.pi
+    return error

@@ -1,0 +1,69 @@
+"""The tables of published papers, rebuilt from the library's own code, beside the printed numbers.
+
+>>> from freefloat.papers import PAPERS
+>>> PAPERS["003"]
+'Cepheus, the planar air-bearing emulator: parameters from angular momentum'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+
+from freefloat.errors import FreefloatError
+from freefloat.papers.paper_rows import Row
+from freefloat.papers.studies import carry_out_all, studies_of
+from freefloat.report.paper_pages import PaperFigure
+
+PAPERS = {
+    "000": "a servicer with flexible wings and sloshing fuel: identified with its arm alone",
+    "001": "base and target after a capture: inertial parameters found live",
+    "002": "ETS-VII: base and load identified in orbit from accelerometer and gyro",
+    "003": "Cepheus, the planar air-bearing emulator: parameters from angular momentum",
+    "004": "the CBK arm on air bearings: stiffness and damping of a flexible joint",
+}
+
+
+def reproduce(
+    paper: str,
+    *,
+    quick: bool = False,
+    workers: int | None = 1,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[Row, ...]:
+    """Every number of a paper beside ours, computed now from the model files.
+
+    paper: one of PAPERS; quick: fewer repetitions and shorter flights, for a first look; workers:
+    processes to share the studies among, None for one a core, with the same rows; progress is told
+    the fraction done.
+    """
+    require_known([paper])
+    studies, outcomes = studies_of([paper]), []
+    for outcome in carry_out_all(studies, quick=quick, workers=workers):
+        outcomes.append(outcome)
+        if progress is not None:
+            progress(len(outcomes) / len(studies))
+    outcomes.sort(key=lambda one: one.study.place)
+    return tuple(row for outcome in outcomes for row in outcome.rows)
+
+
+def require_known(papers: Sequence[str]) -> None:
+    """Raise FreefloatError where one of these is not among PAPERS."""
+    for paper in papers:
+        if paper not in PAPERS:
+            known = ", ".join(PAPERS)
+            raise FreefloatError(f"there is no paper {paper!r} to reproduce; there is: {known}")
+
+
+def findings(paper: str) -> tuple[str, ...]:
+    """What rebuilding a paper has shown, in sentences; its module has them as FINDINGS."""
+    return tuple(getattr(import_module(f"freefloat.papers.paper_{paper}"), "FINDINGS", ()))
+
+
+def figures(paper: str) -> tuple[PaperFigure, ...]:
+    """Figures of a paper, computed now; its module has functions for them as FIGURES."""
+    made = getattr(import_module(f"freefloat.papers.paper_{paper}"), "FIGURES", ())
+    return tuple(figure() for figure in made)
+
+
+__all__ = ["PAPERS", "Row", "figures", "findings", "reproduce", "require_known"]

@@ -1,0 +1,216 @@
+"""Better motions for paper 003's bench: designed for small errors instead of a small condition.
+
+The paper minimises the condition number of its regressor (section 4). Inside the envelope of its
+own motion there are motions with less than half of that, and others with less than half the error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.design.candidate_flights import NEARBY, CandidateFlight
+from freefloat.design.criteria import Information, Optimality
+from freefloat.design.excitation import Effort, finished, searching
+from freefloat.design.result import Design
+from freefloat.design.variables import Variables, variables_of
+from freefloat.dynamics.tree import System
+from freefloat.excitation.basis import Basis
+from freefloat.excitation.limits import limits_of
+from freefloat.excitation.plan import Plan
+from freefloat.model.model import Model
+from freefloat.papers.paper_003.bench import JOINTS, Bench, instants, motions
+from freefloat.papers.paper_003.noise import NOISE, Noise
+from freefloat.papers.paper_003.published import PUBLISHED
+from freefloat.papers.paper_rows import Row, within
+from freefloat.prediction.limit_monitors import Watch
+from freefloat.prediction.sensor_models import FlightSegment
+
+TABLE = "Better motions"
+LONG = {"duration": 10.0, "harmonics": 5, "reach": 90.0, "rate": 60.0}  # [s], [deg], [deg/s]
+# What an independent prototype found, and what ours are held to: its condition number, and errors a
+# little above those we find ourselves, which are a little above its own.
+PROTOTYPE = {"error": 1.5, "cond": 61.5, "long": 0.55}
+HELD_TO = {"error": 1.6, "cond": 61.5, "long": 0.6}
+
+
+@dataclass(frozen=True)
+class BenchFlights:
+    """Flights on the bench, where the base rate follows from the angular momentum alone.
+
+    is_raw: rows as the paper has them; otherwise in units of their noise, per 1 of every pi.
+    """
+
+    bench: Bench
+    variables: Variables
+    times: Array
+    is_raw: bool
+    watches: tuple[Watch, ...] = ()
+
+    @property
+    def system(self) -> System:
+        """The bench's mechanism."""
+        return self.bench.system
+
+    def fly(self, x: Array) -> CandidateFlight:
+        """The rows of one motion."""
+        return self._flown([x])[0]
+
+    def neighbours(self, x: Array) -> list[CandidateFlight]:
+        """The rows of motions close by."""
+        return self._flown([x + NEARBY * unit for unit in np.eye(len(x))])
+
+    def replayed(self, plan: Plan) -> FlightSegment:
+        """Nothing is watched that the motion does not show."""
+        return _nothing(self.times)
+
+    def _flown(self, motions: Sequence[Array]) -> list[CandidateFlight]:
+        """Many motions at once: their samples one after the other."""
+        parts = [moved(self.variables.plan(x), self.times) for x in motions]
+        q, dq = (np.concatenate([part[k] for part in parts]) for k in range(2))
+        rows = bench_rows(self.bench, q, dq, None if self.is_raw else NOISE)
+        at, none = _nothing(self.times), np.zeros((1, 0))
+        return [CandidateFlight(at, own, none) for own in np.split(rows, len(motions))]
+
+
+def _nothing(times: Array) -> FlightSegment:
+    return FlightSegment(times, None, None, None)  # type: ignore[arg-type]
+
+
+def moved(plan: Plan, times: Array) -> tuple[Array, Array]:
+    """Angles and rates (N, 2) of a plan's joints."""
+    parts = [plan.motions[name].at(times) for name in JOINTS]
+    return np.column_stack([p[0] for p in parts]), np.column_stack([p[1] for p in parts])
+
+
+def bench_rows(bench: Bench, q: Array, dq: Array, noise: Noise | None) -> Array:
+    """Y (N, 8); with noise, in units of each row's and per 1 of every pi."""
+    rate = bench.base_rate(q, dq, -bench.wheel_inertia * bench.wheel_speed)
+    Y = bench.rows(rate, q, dq)
+    if noise is None:
+        return Y
+    variance = np.zeros(len(rate))
+    tiny = 1e-6
+    changes = [(rate + tiny, q, dq, noise.omega)]
+    for k in range(2):
+        push = tiny * np.eye(2)[k]
+        changes += [(rate, q + push, dq, noise.q), (rate, q, dq + push, noise.dq)]
+    for a, b, c, level in changes:
+        variance += ((bench.rows(a, b, c) - Y) @ bench.pi / tiny * level) ** 2
+    return Y * bench.pi / np.sqrt(variance)[:, None]
+
+
+def designed(
+    bench: Bench,
+    kind: Optimality,
+    *,
+    limits: dict[str, float],
+    duration: float,
+    harmonics: int,
+    n_samples: int,
+    effort: Effort,
+    seed: int = 0,
+) -> Design:
+    """The best motion of the bench within limits, for its eight parameters."""
+    allowed = limits_of(bench.model, limits)
+    basis = Basis("fourier", duration, harmonics)
+    variables = variables_of(bench.system, allowed, basis=basis)
+    times = np.linspace(0.0, duration, n_samples)
+    flights = BenchFlights(bench, variables, times, kind == "cond")
+    criterion = Information(kind, 8, np.ones(8), np.zeros(8))
+    search = searching(
+        bench.model, variables, allowed, [flights], [criterion], seed=seed, effort=effort
+    )
+    return finished(search, variables, allowed, kind)
+
+
+def envelope() -> dict[str, float]:
+    """How far and fast Table 2's motion goes, as limits of the joints."""
+    fine = np.linspace(0.0, PUBLISHED["duration"], 20_001)
+    found = {}
+    for name, motion in motions().items():
+        q, dq, ddq = (float(np.max(np.abs(part))) for part in motion.at(fine))
+        found |= {f"{name}.lower": -q, f"{name}.upper": q}
+        found |= {f"{name}.velocity": dq, f"{name}.acceleration": ddq}
+    return found
+
+
+def least_squares_error(bench: Bench, plan: Plan, times: Array, *, n: int, seed: int) -> float:
+    """Root mean square error [%] of eq. 11 over the eight parameters and n noisy recordings."""
+    rng = np.random.default_rng(seed)
+    momentum = -bench.wheel_inertia * bench.wheel_speed
+    q, dq = moved(plan, times)
+    rate = bench.base_rate(q, dq, momentum)
+    shape = (n, len(times), 2)
+    qs = q + NOISE.q * rng.normal(size=shape)
+    dqs = dq + NOISE.dq * rng.normal(size=shape)
+    rates = rate + NOISE.omega * rng.normal(size=shape[:2])
+    Y = bench.rows(rates.ravel(), qs.reshape(-1, 2), dqs.reshape(-1, 2))
+    found = np.linalg.pinv(Y.reshape(n, len(times), 8)) @ np.full(len(times), momentum)
+    return float(np.sqrt(np.mean(bench.errors(found) ** 2)))
+
+
+def design_rows(*, quick: bool = False, model: Model | None = None, seed: int = 0) -> list[Row]:
+    """Errors and condition numbers of designed motions beside those of Table 2's."""
+    bench = Bench.of(model)
+    n = 1000 if quick else 4000
+    effort = Effort(random=20, starts=2 if quick else 6, rounds=15)
+    short = instants()
+    table_2 = Plan(PUBLISHED["duration"], motions=motions())
+    before = least_squares_error(bench, table_2, short, n=n, seed=seed)
+    rows = [
+        within(TABLE, "least squares error, Table 2's motion", "%", before, between=(4.0, 4.4),
+               note="noise q 1e-4, dq and omega 1e-3; elsewhere found as 4.2")
+    ]  # fmt: skip
+    found = {
+        kind: designed(
+            bench, kind, limits=envelope(), duration=PUBLISHED["duration"], harmonics=3,
+            n_samples=len(short), effort=effort, seed=seed,
+        )
+        for kind in ("a", "cond")
+    }  # fmt: skip
+    for kind, words in (("a", "A-optimal"), ("cond", "least condition")):
+        plan = found[kind].plan
+        error = least_squares_error(bench, plan, short, n=n, seed=seed)
+        condition = float(np.linalg.cond(bench_rows(bench, *moved(plan, short), None)))
+        quantity = f"least squares error, {words}, same envelope"
+        note = f"condition number {condition:.1f}"
+        if kind == "a":
+            rows.append(_guarded(quantity, error, "error", note))
+        else:
+            note = f"aim: less than with Table 2's motion; {note}"
+            rows.append(
+                within(TABLE, quantity, "%", error, between=(0.0, before), status="met", note=note)
+            )
+        if kind == "cond":
+            rows.append(
+                within(TABLE, "condition number, least", "-", condition,
+                       between=(0.0, HELD_TO["cond"]), status="met",
+                       note=f"aim {HELD_TO['cond']:g}; the paper's own criterion; Table 2's motion"
+                       " has 143.6")
+            )  # fmt: skip
+    return [*rows, _long_row(bench, effort, n=n, seed=seed)]
+
+
+def _long_row(bench: Bench, effort: Effort, *, n: int, seed: int) -> Row:
+    """Ten seconds and a quarter turn either way: what a little more room is worth."""
+    reach, rate = np.deg2rad(LONG["reach"]), np.deg2rad(LONG["rate"])
+    limits = {"arm_*.lower": -reach, "arm_*.upper": reach, "arm_*.velocity": rate}
+    times = np.linspace(0.0, LONG["duration"], PUBLISHED["n_samples"])
+    plan = designed(
+        bench, "a", limits=limits, duration=LONG["duration"], harmonics=int(LONG["harmonics"]),
+        n_samples=len(times), effort=effort, seed=seed,
+    ).plan  # fmt: skip
+    error = least_squares_error(bench, plan, times, n=n, seed=seed)
+    quantity = "least squares error, A-optimal, 10 s, 90 deg, 60 deg/s"
+    return _guarded(quantity, error, "long", "35 samples, five harmonics")
+
+
+def _guarded(quantity: str, error: float, which: str, note: str) -> Row:
+    """An error [%] held to a limit of our own."""
+    held = f"held to {HELD_TO[which]:g}; an independent prototype had {PROTOTYPE[which]:g}; {note}"
+    return within(TABLE, quantity, "%", error, between=(0.0, HELD_TO[which]), status="regression",
+                  note=held)  # fmt: skip

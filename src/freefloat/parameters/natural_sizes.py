@@ -1,0 +1,57 @@
+"""How large a parameter is by nature: what makes kilograms, kg m^2 and N m/rad comparable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.tree import System
+from freefloat.model import inertia as inertial
+from freefloat.model.mass_properties import MassProperties, mass_properties
+from freefloat.parameters.parameters import parameter_values
+
+SMALL_BODY = 0.01  # of the whole mass: what a body counts as that has none yet
+STILL = {"stiffness": 1.0, "damping": 1.0, "friction": 0.01, "rest": 0.1}
+
+
+def natural_sizes(system: System, names: Sequence[str]) -> Array:
+    """The natural size of every named parameter, in its unit; always positive.
+
+    A mass: the body's. A first moment: mass times radius of gyration. An inertia: a third of the
+    trace. Springs, rotors and pendulums: their own value, and where that is zero the one that goes
+    with the inertia of a small body at 1 rad/s. A rest angle: 0.1 rad. States and biases: one.
+
+    >>> from freefloat.dynamics import flatten
+    >>> from freefloat.model import load_model
+    >>> natural_sizes(flatten(load_model("ets7")), ["bus.mass"])
+    array([2645.9])
+    """
+    values = parameter_values(system)
+    whole = mass_properties(system.model)
+    bodies = {body.name: _body_sizes(whole, body.phi) for body in system.model.assembly.bodies}
+    small = _body_sizes(whole, np.zeros(10))
+    sizes = []
+    for name in names:
+        owner, _, field = name.rpartition(".")
+        if owner in bodies and field in inertial.NAMES:
+            sizes.append(bodies[owner][inertial.NAMES.index(field)])
+        elif name in values and abs(values[name]) > 0.0 and field != "rest":
+            sizes.append(abs(values[name]))
+        elif field in STILL:
+            sizes.append(STILL[field] * (1.0 if field == "rest" else small[4]))
+        else:
+            sizes.append(1.0)
+    return np.array(sizes)
+
+
+def _body_sizes(whole: MassProperties, phi: Array) -> Array:
+    """Natural sizes of the ten parameters of a body; of a small one if it has no mass."""
+    radius = float(np.sqrt(0.5 * np.trace(whole.inertia) / whole.mass)) or 1.0
+    mass, trace = float(phi[0]), float(phi[4] + phi[7] + phi[9])
+    if not mass > 0.0:
+        mass, trace = SMALL_BODY * whole.mass, 0.0
+    # a point mass at its own origin still turns with the body that carries it
+    trace = max(trace, 2.0 * mass * (SMALL_BODY * radius) ** 2)
+    return np.array([mass, *3 * [np.sqrt(0.5 * mass * trace)], *6 * [trace / 3.0]])

@@ -1,0 +1,264 @@
+"""Which parameters are looked for: free, fixed or tied, with bounds, priors and units.
+
+A Parameters object is frozen; every method gives a new one. Names take globs: `target.*`,
+`hinge_?1.stiffness`. What belongs to a sensor (`bias.base.rate.x`, `gain.<channel>`,
+`delay.base.rate`) is there once it is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from freefloat.dynamics.directions import parameter_names
+from freefloat.dynamics.tree import System, flatten
+from freefloat.errors import IdentificationError
+from freefloat.model import inertia as inertial
+from freefloat.model.model import Model
+
+Status = Literal["free", "fixed", "tied"]
+
+UNITS = {
+    "mass": "kg", "length": "m", "inertia": "kg m^2", "stiffness": "N m/rad",
+    "damping": "N m s/rad", "rest": "rad", "friction": "N m",
+    **dict.fromkeys(("mx", "my", "mz"), "kg m"),
+    **dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), "kg m^2"),
+}  # fmt: skip
+PRISMATIC_UNITS = {"stiffness": "N/m", "damping": "N s/m", "rest": "m", "friction": "N"}
+SENSOR_WORDS = ("bias.", "gain.", "delay.")
+START_UNITS = {"position": "m", "attitude": "rad", "velocity": "m/s", "rate": "rad/s"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: its value in the model, unit, status, bounds and prior.
+
+    prior: mean and standard deviation in the parameter's unit; tied_to: another parameter and the
+    factor by which it is followed; is_shared: one value for all recordings.
+    """
+
+    name: str
+    value: float
+    unit: str
+    status: Status = "fixed"
+    lower: float = -np.inf
+    upper: float = np.inf
+    prior: tuple[float, float] | None = None
+    tied_to: tuple[str, float] | None = None
+    is_shared: bool = True
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The parameters of a model and what is asked of them; everything starts fixed.
+
+    >>> from freefloat.model import load_model
+    >>> wanted = Parameters(load_model("servicer-wings")).free("bus.*").fix("bus.i?z")
+    >>> [p.name for p in wanted.free_ones][:2], len(wanted.free_ones)
+    (['bus.mass', 'bus.mx'], 7)
+    """
+
+    model: Model
+    entries: tuple[Parameter, ...] = ()  # none given: all of the model's, at its values
+
+    def __post_init__(self) -> None:
+        if not self.entries:
+            values = parameter_values(flatten(self.model))
+            entries = (Parameter(name, values[name], unit_of(name, self.model)) for name in values)
+            object.__setattr__(self, "entries", tuple(entries))
+
+    @classmethod
+    def of(cls, model: Model) -> Parameters:
+        """All parameters of a model, fixed at its values."""
+        return cls(model)
+
+    def free(self, *globs: str) -> Parameters:
+        """With the matching parameters to be found."""
+        return self._changed(globs, lambda p: replace(p, status="free", tied_to=None))
+
+    def fix(self, *globs: str, value: float | None = None) -> Parameters:
+        """With the matching parameters held at their model value, or at `value`."""
+        return self._changed(
+            globs,
+            lambda p: replace(
+                p, status="fixed", tied_to=None, value=p.value if value is None else value
+            ),
+        )
+
+    def tie(self, glob: str, *, to: str, factor: float = 1.0) -> Parameters:
+        """With the matching parameters following `factor` times the parameter `to`."""
+        self[to]
+        return self._changed(
+            (glob,),
+            lambda p: (
+                p
+                if p.name == to
+                else replace(p, status="tied", tied_to=(to, factor), value=factor * self[to].value)
+            ),
+        )
+
+    def bound(self, *globs: str, lower: float = -np.inf, upper: float = np.inf) -> Parameters:
+        """With bounds on the matching parameters, in their units."""
+        if lower > upper:
+            raise IdentificationError(f"the bounds {lower:g} .. {upper:g} are empty; swap them")
+        return self._changed(globs, lambda p: replace(p, lower=lower, upper=upper))
+
+    def prior(
+        self, *globs: str, std: float | None = None, relative: float | None = None
+    ) -> Parameters:
+        """With a Gaussian prior at the model value: `std` in the unit, or `relative` to it."""
+        if (std is None) == (relative is None):
+            raise IdentificationError("a prior needs either std= or relative=, and not both")
+
+        def weigh(p: Parameter) -> Parameter:
+            spread = std if std is not None else (relative or 0.0) * abs(p.value)
+            if not spread > 0.0:
+                raise IdentificationError(
+                    f"the prior of {p.name} has no spread (its value is {p.value:g}); give std="
+                )
+            return replace(p, prior=(p.value, spread))
+
+        return self._changed(globs, weigh)
+
+    def per_recording(self, *globs: str) -> Parameters:
+        """With the matching parameters found anew for every recording."""
+        return self._changed(globs, lambda p: replace(p, is_shared=False))
+
+    def conditioned_as(self, other: Parameters) -> Parameters:
+        """With the bounds, priors and ties of another model's parameters of the same names.
+
+        What was free stays free and fixed stays fixed, but for what is tied; a tie to what is not
+        here is dropped, and so are conditions on it.
+        """
+        known = {p.name: p for p in other}
+
+        def conditioned(p: Parameter) -> Parameter:
+            like = known.get(p.name)
+            if like is None:
+                return p
+            p = replace(p, lower=like.lower, upper=like.upper, is_shared=like.is_shared)
+            if p.status == "free":
+                return replace(p, prior=like.prior)
+            if like.tied_to is not None and like.tied_to[0] in self._index:
+                return replace(p, status="tied", tied_to=like.tied_to)
+            return p
+
+        return replace(self, entries=tuple(conditioned(p) for p in self))
+
+    def __getitem__(self, name: str) -> Parameter:
+        """The parameter of that name."""
+        if name not in self._index:
+            raise self._unknown(name)
+        return self.entries[self._index[name]]
+
+    def __iter__(self) -> Iterator[Parameter]:
+        """All parameters in model order."""
+        return iter(self.entries)
+
+    @property
+    def free_ones(self) -> tuple[Parameter, ...]:
+        """The parameters to be found."""
+        return tuple(p for p in self.entries if p.status == "free")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the parameters to be found."""
+        return tuple(p.name for p in self.free_ones)
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {p.name: i for i, p in enumerate(self.entries)}
+
+    def _changed(
+        self, globs: tuple[str, ...], change: Callable[[Parameter], Parameter]
+    ) -> Parameters:
+        wider = self._with_sensors(globs)
+        for glob in globs:
+            if not any(fnmatchcase(p.name, glob) for p in wider):
+                raise self._unknown(glob)
+        entries = tuple(
+            change(p) if any(fnmatchcase(p.name, glob) for glob in globs) else p for p in wider
+        )
+        return replace(self, entries=entries)
+
+    def matching(self, glob: str) -> list[Parameter]:
+        """The parameters that a name or glob means, those of sensors included if it says so.
+
+        >>> from freefloat.model import load_model
+        >>> [p.name for p in Parameters(load_model("planar-capture")).matching("bias.*.rate.z")]
+        ['bias.base.rate.z']
+        """
+        return [p for p in self._with_sensors((glob,)) if fnmatchcase(p.name, glob)]
+
+    def _with_sensors(self, globs: tuple[str, ...]) -> tuple[Parameter, ...]:
+        """The entries, and those of sensors that a glob names."""
+        asked = [glob for glob in globs if glob.startswith(SENSOR_WORDS)]
+        if not asked:
+            return self.entries
+        new = (
+            p
+            for p in sensor_parameters(self.model)
+            if p.name not in self._index and any(fnmatchcase(p.name, glob) for glob in asked)
+        )
+        return (*self.entries, *new)
+
+    def _unknown(self, name: str) -> IdentificationError:
+        close = get_close_matches(name, list(self._index), n=3, cutoff=0.5)
+        hint = f"did you mean {', '.join(close)}?" if close else "see Parameters(...).entries"
+        return IdentificationError(f"{self.model.name!r} has no parameter like {name!r}; {hint}")
+
+
+def sensor_parameters(model: Model) -> list[Parameter]:
+    """Bias, gain and delay of everything that can be measured, as the model file has them."""
+    from freefloat.prediction.measurements import sensor_channels
+    from freefloat.telemetry.names import unit_of as channel_unit
+
+    found: dict[str, Parameter] = {}
+    for channel, part in sensor_channels(model).items():
+        is_turn = part.sensor.kind == "attitude"
+        unit = "rad" if is_turn else channel_unit(channel)[0]
+        found[channel] = Parameter(f"bias.{channel}", part.bias, unit)
+        if not is_turn:
+            found[f"gain {channel}"] = Parameter(f"gain.{channel}", 1.0, "1")
+            found[part.group] = Parameter(f"delay.{part.group}", part.sensor.delay, "s")
+    return list({p.name: p for p in found.values()}.values())
+
+
+def unit_of(name: str, model: Model) -> str:
+    """The unit of a parameter, in words of SI."""
+    owner, _, field = name.rpartition(".")
+    if name.startswith("start."):
+        part = name.split(".")[1]
+        if part in START_UNITS:
+            return START_UNITS[part]
+        return "rad" if field == "position" else "rad/s"
+    is_prismatic = any(j.name == owner and j.type == "prismatic" for j in model.joints)
+    return PRISMATIC_UNITS.get(field, UNITS[field]) if is_prismatic else UNITS[field]
+
+
+def parameter_values(system: System) -> dict[str, float]:
+    """The model's value of every parameter; initial states are counted from the start, so zero."""
+    bodies = {body.name: body for body in system.model.assembly.bodies}
+    tanks = {tank.name: tank for tank in system.model.tanks}
+    springs = {spring.owner: spring for spring in system.model.assembly.springs}
+    rotors = {rotor.owner: rotor for rotor in system.model.assembly.rotors}
+    values: dict[str, float] = {}
+    for name in parameter_names(system):
+        owner, _, field = name.rpartition(".")
+        if name.startswith("start."):
+            values[name] = 0.0
+        elif owner in tanks and field in ("mass", "length"):
+            values[name] = float(getattr(tanks[owner], field))
+        elif owner in bodies and field in inertial.NAMES:
+            values[name] = float(bodies[owner].phi[inertial.NAMES.index(field)])
+        elif owner in springs and field in ("stiffness", "damping", "rest", "friction"):
+            values[name] = float(getattr(springs[owner], field))
+        else:
+            values[name] = float(rotors[owner.removesuffix(".drive")].inertia)
+    return values

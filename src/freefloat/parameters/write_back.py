@@ -1,0 +1,198 @@
+"""Named parameters written back into a Model, refused when no real robot could have them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.tree import flatten
+from freefloat.errors import Fault, IdentificationError
+from freefloat.model import inertia as inertial
+from freefloat.model.checks import structure_faults
+from freefloat.model.model import Model
+from freefloat.model.parts import Body, Joint, Tank
+from freefloat.parameters.parameters import Parameters, parameter_values
+
+PLANAR = (0, 1, 2, 9)  # mass, mx, my, izz: what motion in the plane sees of a body
+JOINT_FIELDS = ("stiffness", "damping", "rest", "friction")
+DRIVE_FIELDS = ("inertia", "stiffness", "damping", "friction")
+
+Fields = Mapping[str, float]
+
+
+def with_parameters(model: Model, values: Mapping[str, float]) -> Model:
+    """The model with named parameters changed: inertial ones, rotors, springs, dampers, tanks.
+
+    `start.*` is no part of a model and is passed over. A body that moves in a plane and of which
+    only mass, mx, my, izz are named keeps its shape, stretched to fit (see `stretched`). Raises
+    IdentificationError listing every name unknown and every value that cannot be.
+
+    >>> from freefloat.model import load_model
+    >>> with_parameters(load_model("ets7"), {"rw_x.inertia": 0.2, "bus.mass": 2600.0}).mass
+    2706.0
+    """
+    named: dict[str, dict[str, float]] = defaultdict(dict)
+    for name, value in values.items():
+        owner, _, field = name.rpartition(".")
+        named[owner][field] = float(value)
+    changed = _with_bodies(model, named)
+    changed = replace(
+        changed,
+        joints=tuple(_changed_joint(joint, named) for joint in model.joints),
+        tanks=tuple(_changed_tank(tank, named) for tank in model.tanks),
+        wheels=tuple(
+            replace(wheel, **_taken(named, wheel.name, ("inertia",))) for wheel in model.wheels
+        ),
+    )
+    faults = [*_unknown_faults(model, named), *structure_faults(changed)]
+    if faults:
+        raise IdentificationError(f"{model.name!r} cannot have these parameters", faults)
+    return changed
+
+
+def written(parameters: Parameters) -> Parameters:
+    """The parameters of a model that has their values: fixed, tied or changed ones written in."""
+    ties = {p.name: p.tied_to[0] for p in parameters if p.tied_to is not None}
+    chained = [name for name, leader in ties.items() if leader in ties]
+    if chained:
+        raise IdentificationError(f"{chained[0]} is tied to {ties[chained[0]]}, itself tied")
+    own = parameter_values(flatten(parameters.model))
+    wanted = {p.name: p.value for p in parameters if p.value != own.get(p.name, p.value)}
+    for name, leader in ties.items():
+        p = parameters[name]
+        assert p.tied_to is not None
+        wanted[name] = p.tied_to[1] * parameters[leader].value
+    started = {name for name in wanted if name.startswith("start.")}
+    if not wanted or started == set(wanted):
+        return parameters
+    kept = {name: value for name, value in wanted.items() if name not in started}
+    model = with_parameters(parameters.model, kept)
+    entries = [replace(p, value=wanted.get(p.name, p.value)) for p in parameters]
+    return replace(parameters, model=model, entries=tuple(entries))
+
+
+def upright_bodies(model: Model) -> frozenset[str]:
+    """The bodies whose z axis always stays square to the plane a planar root moves in."""
+    if model.root.type != "planar":
+        return frozenset()
+    upright = {model.root.body}
+    for joint in model.assembly.joints:
+        tilt = 1.0 - abs(float(joint.placement.rotation[2, 2]))
+        along = abs(joint.axis[2])
+        lean = {"revolute": 1.0 - along, "prismatic": along, "fixed": 0.0}[joint.type]
+        if joint.parent in upright and max(tilt, lean) < 1e-9:
+            upright.add(joint.child)
+    return frozenset(upright)
+
+
+def stretched(body: Body, four: Array) -> Body:
+    """The body with another mass, mx, my, izz, its mass spread like before but stretched.
+
+    In the plane the spread about the centre of mass is scaled to meet izz; across it every mass
+    element keeps its height. So a body that could be real stays one, however much the four change.
+    """
+    mass, mx, my, izz = map(float, four)
+    about_com = izz - (mx**2 + my**2) / mass if mass > 0.0 else -1.0
+    if not (about_com > 0.0 and body.mass > 0.0):  # cannot be real, and the checks will say why
+        phi = body.phi
+        phi[list(PLANAR)] = four
+        return _body_of(body, phi)
+    old = inertial.tensor(body.inertia)
+    spread = 0.5 * np.trace(old) * np.eye(3) - old
+    spread[2, 2] = max(spread[2, 2], 0.0)  # of a lamina: no rounding that a smaller one would feel
+    if old[2, 2] <= 0.0:  # a point has no shape to keep
+        spread[:2, :2] = np.eye(2)
+    wide, high = np.sqrt(about_com / np.trace(spread[:2, :2])), np.sqrt(mass / body.mass)
+    D = np.diag([wide, wide, high])
+    spread = D @ spread @ D
+    inertia = inertial.six(np.trace(spread) * np.eye(3) - spread)
+    return replace(
+        body, mass=mass, com=(mx / mass, my / mass, body.com[2]), inertia=tuple(inertia.tolist())
+    )
+
+
+def _body_of(body: Body, phi: Array) -> Body:
+    mass, com, inertia = inertial.com_from_phi(phi)
+    return replace(body, mass=mass, com=tuple(com.tolist()), inertia=tuple(inertia.tolist()))
+
+
+def _with_bodies(model: Model, named: Mapping[str, Fields]) -> Model:
+    upright = upright_bodies(model)
+    for body in (*model.bodies, *(target.body for target in model.targets)):
+        fields = {k: v for k, v in named.get(body.name, {}).items() if k in inertial.NAMES}
+        if not fields:
+            continue
+        phi = body.phi
+        for field, value in fields.items():
+            phi[inertial.NAMES.index(field)] = value
+        is_flat = body.name in upright and fields.keys() <= {inertial.NAMES[i] for i in PLANAR}
+        new = stretched(body, phi[list(PLANAR)]) if is_flat else _body_of(body, phi)
+        model = model.with_body(new)
+    return model
+
+
+def _taken(named: Mapping[str, Fields], owner: str, fields: tuple[str, ...]) -> dict[str, float]:
+    return {field: value for field, value in named.get(owner, {}).items() if field in fields}
+
+
+def _changed_joint(joint: Joint, named: Mapping[str, Fields]) -> Joint:
+    if joint.type != "fixed":
+        joint = replace(joint, **_taken(named, joint.name, JOINT_FIELDS))
+    if joint.drive is None:
+        return joint
+    changes = _taken(named, f"{joint.name}.drive", DRIVE_FIELDS)
+    return replace(joint, drive=replace(joint.drive, **changes))
+
+
+def _changed_tank(tank: Tank, named: Mapping[str, Fields]) -> Tank:
+    tank = replace(tank, **_taken(named, tank.name, ("mass", "length")))
+    for field in ("stiffness", "damping"):
+        old = getattr(tank, field)
+        pair = tuple(named.get(f"{tank.name}_{i}", {}).get(field, old[i - 1]) for i in (1, 2))
+        tank = replace(tank, **{field: pair})
+    return tank
+
+
+def unheld(model: Model, names: Iterable[str]) -> list[str]:
+    """Those of the names that no model file has a place for, such as the rest of a drive's spring.
+
+    >>> from freefloat.model import load_model
+    >>> unheld(load_model("cbk-arm"), ["bus.mass", "arm_1.drive.rest"])
+    ['arm_1.drive.rest']
+    """
+    known = _fields_held(model)
+    split = ((name, *name.rpartition(".")[::2]) for name in names)
+    return [name for name, owner, field in split if field not in known.get(owner, ())]
+
+
+def _fields_held(model: Model) -> dict[str, tuple[str, ...]]:
+    """The parameters that a model file can hold, by what they belong to."""
+    known: dict[str, tuple[str, ...]] = {}
+    for joint in model.joints:
+        known[joint.name] = JOINT_FIELDS if joint.type != "fixed" else ()
+        known[f"{joint.name}.drive"] = DRIVE_FIELDS if joint.drive else ()
+    for tank in model.tanks:
+        known[tank.name] = ("mass", "length")
+        known |= {f"{tank.name}_{i}": ("stiffness", "damping") for i in (1, 2)}
+    known |= {wheel.name: ("inertia",) for wheel in model.wheels}
+    for body in (*model.bodies, *(target.body for target in model.targets)):
+        # A joint may be called like a body, and then has fields under the same name.
+        known[body.name] = (*known.get(body.name, ()), *inertial.NAMES)
+    return known
+
+
+def _unknown_faults(model: Model, named: Mapping[str, Fields]) -> list[Fault]:
+    known = _fields_held(model)
+    return [
+        Fault(f"{owner}.{field}", f"{value:g}", "a parameter a model file can hold", "leave it out")
+        for owner, fields in named.items()
+        for field, value in fields.items()
+        if field not in known.get(owner, ())
+        and owner.split(".")[0] != "start"
+        # The springs of drives and tanks have a rest and a friction, but only zeros.
+        and not (owner in known and field in ("rest", "friction") and value == 0.0)
+    ]

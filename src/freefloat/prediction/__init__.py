@@ -1,0 +1,1 @@
+"""One way to fly a model and to read its sensors: for plans and recordings, with derivatives."""

@@ -1,0 +1,245 @@
+"""What drives the simulation of a recording: joints from their encoders, wheels, thrust, wrench.
+
+Torque-driven coordinates whose position is recorded are driven by that motion instead, which makes
+the prediction independent of friction and of the controller; their torque is then predicted. With
+a plan, everything comes from the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.kernels.integrate import Inputs
+from freefloat.dynamics.tree import System, flatten
+from freefloat.errors import IdentificationError
+from freefloat.excitation.commands import WRENCH
+from freefloat.excitation.plan import Plan
+from freefloat.model.assembly import Coordinate
+from freefloat.model.model import Model
+from freefloat.telemetry.channel import Channel
+from freefloat.telemetry.names import channel_names
+from freefloat.telemetry.smoothing import SmoothSignal, smooth
+from freefloat.telemetry.telemetry import Telemetry
+from freefloat.telemetry.thrust_levels import mean_levels, open_levels
+
+Motion = Callable[[Array], tuple[Array, Array, Array]]
+LEAST_SAMPLES = 4
+GENTLE = 0.8  # of the noise of a channel is smoothed away
+# Smoothed accelerations are 4 to 16 times worse where samples lie on one side only: within half a
+# period of what the smoothing lets pass. Never more of a recording than this, at each end.
+MOST_LEFT_OUT = 0.025
+
+
+@dataclass(frozen=True)
+class Driving:
+    """Input tables for any times; the model with the roles this takes; what was assumed.
+
+    tabulate(times (rows, 3)) gives the inputs; first and last [s]: where they are known; margins
+    [s]: at either end, where smoothed motion is worse than in between.
+    """
+
+    model: Model
+    tabulate: Callable[[Array], Inputs]
+    first: float
+    last: float
+    notes: tuple[str, ...] = ()
+    margins: tuple[float, float] = (0.0, 0.0)
+
+    @cached_property
+    def system(self) -> System:
+        """The model's arrays, at its own numbers."""
+        return flatten(self.model)
+
+
+def driving_by_plan(model: Model, plan: Plan) -> Driving:
+    """Everything as the plan says."""
+    if plan.control is not None:
+        raise IdentificationError(
+            "a closed-loop plan cannot be flown again open loop; leave plan= out, so that the"
+            " recorded joint motion drives the prediction"
+        )
+    plan.check(model)
+    return Driving(model, plan.inputs(flatten(model)), 0.0, plan.duration)
+
+
+def driven_by_motion(model: Model, names: Sequence[str]) -> Model:
+    """The model with the named coordinates prescribed."""
+    wanted = set(names)
+    joints = []
+    for joint in model.joints:
+        if joint.name in wanted:
+            joint = replace(joint, role="motion")
+        if joint.drive is not None and f"{joint.name}.motor" in wanted:
+            joint = replace(joint, drive=replace(joint.drive, role="motion"))
+        joints.append(joint)
+    wheels = (replace(w, role="motion") if w.name in wanted else w for w in model.wheels)
+    return replace(model, joints=tuple(joints), wheels=tuple(wheels))
+
+
+def driving_by_telemetry(model: Model, telemetry: Telemetry) -> Driving:
+    """Joints and wheels as recorded and smoothed, thrust and wrench as recorded."""
+    notes: list[str] = []
+    recorded = [
+        c.name
+        for c in model.assembly.coordinates
+        if c.role == "torque" and any(name in telemetry for name in channel_names(c))
+    ]
+    model = driven_by_motion(model, recorded)
+    system = flatten(model)
+    parts = [_motion(model.assembly.coordinates[i], telemetry, notes) for i in system.tree.given]
+    spans = [*(part.span for part in parts if part.span), (telemetry.start, telemetry.end)]
+    efforts = _efforts(system, telemetry, notes)
+    push = _push(model, telemetry)
+    gains = np.zeros((system.n_coordinates, 3))
+    gains[:, 2] = np.inf
+
+    def tabulate(times: Array) -> Inputs:
+        motion = np.empty((len(times), 3, len(parts), 3))
+        for k, part in enumerate(parts):
+            motion[:, :, k] = np.stack(part.at(times), axis=-1)
+        return Inputs(motion, efforts(times), push(times), gains)
+
+    first, last = max(a for a, _ in spans), min(b for _, b in spans)
+    if not last > first:
+        raise IdentificationError(
+            "the channels that drive the simulation have no time in common; look at the recording"
+            " with `freefloat telemetry`"
+        )
+    margins = _margins([part for part in parts if part.span], first, last)
+    return Driving(model, tabulate, first, last, tuple(dict.fromkeys(notes)), margins)
+
+
+@dataclass(frozen=True)
+class _Course:
+    """The motion of a coordinate, where it is known [s], and how long its ends are worse [s]."""
+
+    at: Motion
+    span: tuple[float, float] | None = None
+    margin: float = 0.0
+
+
+def _margins(courses: Sequence[_Course], first: float, last: float) -> tuple[float, float]:
+    """What to leave out at either end: as much as any motion asks for, but not too much."""
+    most = MOST_LEFT_OUT * (last - first)
+    before = [c.span[0] + min(c.margin, most) - first for c in courses if c.span]
+    after = [last - c.span[1] + min(c.margin, most) for c in courses if c.span]
+    return max([0.0, *before]), max([0.0, *after])
+
+
+def _motion(coordinate: Coordinate, telemetry: Telemetry, notes: list[str]) -> _Course:
+    position, velocity = channel_names(coordinate)
+    if coordinate.type == "rotor" and velocity in telemetry and position not in telemetry:
+        return _spun(telemetry[velocity])
+    if position in telemetry:
+        return _followed(telemetry[position])
+    if coordinate.role == "motion" and coordinate.type != "rotor":
+        raise IdentificationError(
+            f"the recording has no channel {position}; every driven joint needs one, or give plan="
+        )
+    if coordinate.speed:
+        notes.append(f"{velocity} is not recorded: taken as {coordinate.speed:g} rad/s")
+    home, speed = coordinate.home, coordinate.speed
+    return _Course(lambda t: (home + speed * t, np.full_like(t, speed), np.zeros_like(t)))
+
+
+def smoothed(channel: Channel) -> SmoothSignal:
+    """The motion behind the samples of an encoder or a wheel.
+
+    Smoothed less than would be closest: noise that is left can be measured and counted, corners
+    that are rounded off cannot.
+    """
+    noise = None if channel.noise is None else GENTLE * channel.noise
+    return smooth(*channel.usable(), noise=noise)
+
+
+def _smooth(channel: Channel) -> tuple[SmoothSignal, tuple[float, float]]:
+    time, _ = channel.usable()
+    if len(time) < LEAST_SAMPLES:
+        raise IdentificationError(
+            f"{channel.name} has {len(time)} usable samples; at least {LEAST_SAMPLES} are needed to"
+            " drive the simulation"
+        )
+    curve = smoothed(channel)
+    middle = curve.value(0.5 * (time[:-1] + time[1:]))
+    if not np.all(np.isfinite(middle)):
+        gap = time[np.argmin(np.isfinite(middle))]
+        raise IdentificationError(
+            f"{channel.name} has a gap after t = {gap:g} s too long to bridge; cut the recording"
+            " there, or give plan="
+        )
+    return curve, (float(time[0]), float(time[-1]))
+
+
+def _followed(channel: Channel) -> _Course:
+    curve, span = _smooth(channel)
+    return _Course(lambda t: curve.all(np.clip(t, *span)), span, 0.5 / float(curve.cutoff[0]))
+
+
+def _spun(channel: Channel) -> _Course:
+    """A wheel: only its speed counts, an axisymmetric rotor looks the same at any angle."""
+    curve, span = _smooth(channel)
+
+    def at(t: Array) -> tuple[Array, Array, Array]:
+        inside = np.clip(t, *span)
+        return np.zeros_like(t), curve.value(inside), curve.rate(inside)
+
+    return _Course(at, span, 0.5 / float(curve.cutoff[0]))
+
+
+def _efforts(system: System, telemetry: Telemetry, notes: list[str]) -> Callable[[Array], Array]:
+    """Recorded torques of the torque-driven coordinates whose motion is not recorded."""
+    found: dict[int, Channel] = {}
+    for c, coordinate in enumerate(system.model.assembly.coordinates):
+        if coordinate.role != "torque":
+            continue
+        name = coordinate.name
+        motor = f"{name.removesuffix('.motor')}.motor_torque"
+        channel = motor if name.endswith(".motor") else f"{name}.torque"
+        if channel not in telemetry:
+            raise IdentificationError(
+                f"neither the motion nor the torque of {name} is recorded ({channel}); give plan="
+            )
+        notes.append(f"{name} is driven by the recorded {channel}")
+        found[c] = telemetry[channel]
+
+    def tabulate(times: Array) -> Array:
+        table = np.zeros((len(times) if found else 1, 3, system.n_coordinates, 3))
+        for c, channel in found.items():
+            table[:, :, c, 0] = np.interp(times, *channel.usable())
+        return table
+
+    return tabulate
+
+
+def _push(model: Model, telemetry: Telemetry) -> Callable[[Array], Array]:
+    """Thrust and wrench averaged over every step, so that impulses are exact."""
+    n = len(model.thrusters)
+    levels: dict[int, tuple[Array, Array]] = {}
+    for k, thruster in enumerate(model.thrusters):
+        if f"{thruster.name}.force" in telemetry:
+            channel = telemetry[f"{thruster.name}.force"]
+            time, level = channel.usable()
+            level = open_levels(level, channel.noise or 0.0)
+            if level.any():
+                levels[k] = (time, level)
+    for k, name in enumerate(WRENCH):
+        if f"base.{name}" in telemetry and np.any(telemetry[f"base.{name}"].usable()[1]):
+            levels[n + k] = telemetry[f"base.{name}"].usable()
+
+    def tabulate(times: Array) -> Array:
+        table = np.zeros((len(times) if levels else 1, 3, n + 6))
+        for k, (time, level) in levels.items():
+            edges = np.append(times[:, 0], times[-1, 2])
+            if np.all(np.diff(edges) > 0.0):
+                table[:, :, k] = mean_levels(time, level, edges)[:-1, None]
+            else:  # instants rather than steps
+                after = np.clip(np.searchsorted(time, times[:, 0] + 1e-9) - 1, 0, None)
+                table[:, :, k] = level[after][:, None]
+        return table
+
+    return tabulate
