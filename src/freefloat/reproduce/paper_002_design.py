@@ -54,9 +54,7 @@ class Swings:
     n: int
     limits: dict[str, Limit]
 
-    def best(
-        self, cost: Criterion, start: Array, *, seed: int, effort: Effort = EFFORT
-    ) -> Array:
+    def best(self, cost: Criterion, start: Array, *, seed: int, effort: Effort = EFFORT) -> Array:
         """The motion that a cost finds best from a start, and from the best of some random ones."""
         search = searching(
             self.flights.system.model, self.variables, self.limits, [self.flights], [cost],
