@@ -45,7 +45,8 @@ def main(arguments: list[str] | None = None, rebuild: Rebuild | None = None) -> 
     failed = [paper for paper, code in codes.items() if code]
     parts = [f"{len(papers) - len(unfinished)} rebuilt"]
     parts += [f"not rebuilt for want of time: {', '.join(unfinished)}"] if unfinished else []
-    parts += [f"missed or failed: {', '.join(failed)}" if failed else "no row missed"]
+    if len(unfinished) < len(papers):
+        parts += [f"missed or failed: {', '.join(failed)}" if failed else "no row missed"]
     print(f"papers in full: {'; '.join(parts)}")
     return 1 if failed else 0
 

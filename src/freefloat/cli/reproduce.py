@@ -63,7 +63,6 @@ def reproduce(
         A folder for the papers' figures, redrawn (PNG). Needs freefloat[plot].
     """
     from freefloat.cli import screen
-    from freefloat.cli.reproduce_view import overview
     from freefloat.cli.waiting import tell_first_run
     from freefloat.papers import PAPERS, require_known
 
@@ -78,11 +77,18 @@ def reproduce(
     if shared.json:
         screen.print_json(_told(rebuilt, quick, n_missed, is_all=paper == "all"))
     else:
-        for one in rebuilt:
-            screen.show(*overview(one), "")
-        for name, path in written.items():
-            screen.show(f"{name}: {path}")
+        _show(rebuilt, written)
     return 1 if n_missed else 0
+
+
+def _show(rebuilt: list[RebuiltPaper], written: dict[str, Path]) -> None:
+    from freefloat.cli import screen
+    from freefloat.cli.reproduce_view import overview
+
+    for one in rebuilt:
+        screen.show(*overview(one), "")
+    for name, path in written.items():
+        screen.show(f"{name}: {path}")
 
 
 def _rebuild(

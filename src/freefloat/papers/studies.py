@@ -21,7 +21,10 @@ from freefloat.errors import FreefloatError
 from freefloat.papers.paper_rows import Row
 
 # Carried out first where there are several cores, so that none works alone at the end.
-LONGEST = ("design_rows", "wing_rows", "start_rows", "planar_rows", "noise_rows", "gradient_rows")
+LONGEST = (
+    "design_rows", "friction_rows", "better_rows", "wing_rows", "gradient_rows", "start_rows",
+    "noise_rows", "rate_rows", "planar_rows", "fuel_rows",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,9 @@ def _module(paper: str) -> ModuleType:
 def _ordered(studies: Sequence[Study]) -> list[Study]:
     """Paper by paper, so that each is complete early; the longest studies of each first."""
     papers = list(dict.fromkeys(study.paper for study in studies))
-    return sorted(studies, key=lambda s: (papers.index(s.paper), s.name not in LONGEST, s.place))
+    known = {name: place for place, name in enumerate(LONGEST)}
+    last = len(LONGEST)
+    return sorted(studies, key=lambda s: (papers.index(s.paper), known.get(s.name, last), s.place))
 
 
 @contextmanager
