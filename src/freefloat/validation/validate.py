@@ -116,7 +116,7 @@ class _Recorded:
         return self.verdict(
             is_positive=False, has_run=False, execution=f"The prediction failed: {why}",
             status="The model cannot predict this flight: its simulation does not run.",
-            acceptance=(failed, acceptance.physical(self.model)),
+            criteria=(failed, acceptance.physical(self.model)),
         )  # fmt: skip
 
     def judged(
@@ -141,7 +141,7 @@ class _Recorded:
         return self.verdict(
             is_positive=not any(criterion.is_met is False for criterion in judged),
             has_run=True, execution=_execution(predicted), status=_status(judged),
-            acceptance=judged, scores=scores, balances=found, end_effectors=tips,
+            criteria=judged, scores=scores, balances=found, end_effectors=tips,
             whiteness=memory, spectra=spectra, traces=traces_of(predicted, before, self.flight),
         )  # fmt: skip
 
