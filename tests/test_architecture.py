@@ -18,6 +18,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 TOP_LEVEL = ("errors", "notes", "text", "arrays", "linear_algebra", "provenance", "files")
 FOLDERS = (
     "numba_",
+    "records",
     "model",
     "dynamics",
     "excitation",

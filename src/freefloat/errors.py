@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-SHOWN_FAULTS = 20
-SHOWN_VALUE_LENGTH = 100
+SHOWN_FAULTS = 20  # format: more than a screen of faults is not read
+SHOWN_VALUE_LENGTH = 100  # format: a value and its expectation fit two lines of a terminal
 
 
 def shortened(value: str, length: int = SHOWN_VALUE_LENGTH) -> str:
@@ -21,12 +21,21 @@ def shortened(value: str, length: int = SHOWN_VALUE_LENGTH) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing wrong with an input: where it is, what was found, what was expected, the remedy."""
+    """One thing wrong with an input: where it is, what was found, what was expected, the remedy.
+
+    `code` is what programs and tests look at: it stays when the sentences change. In use are
+    `file.*` (missing, unreadable, unwritable, suffix, size, encoding, syntax, depth, format,
+    version), `key.*` (missing, unknown, duplicate), `value.*` (type, range, choice, count, order,
+    conflict), `name.*` (unknown, duplicate, form), `model.*`, `plan.*`, `urdf.*`, `option.*`.
+    `line` is the line of the input file, where that is known.
+    """
 
     place: str
     value: str
     expected: str
     remedy: str
+    code: str = "input.invalid"
+    line: int | None = None
 
     def __str__(self) -> str:
         place = shortened(self.place, 2 * SHOWN_VALUE_LENGTH)
@@ -41,6 +50,11 @@ class FreefloatError(Exception):
         super().__init__(message, tuple(faults))
         self.message = message
         self.faults: tuple[Fault, ...] = tuple(faults)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of the faults, in order."""
+        return tuple(fault.code for fault in self.faults)
 
     def __str__(self) -> str:
         lines = [self.message, *(f"  {fault}" for fault in self.faults[:SHOWN_FAULTS])]

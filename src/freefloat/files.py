@@ -70,7 +70,7 @@ def unwritable(path: Path, error: OSError) -> FreefloatError:
     """Return the FreefloatError that explains why `path` could not be written."""
     reason = error.strerror or str(error) or type(error).__name__
     remedy = _REMEDY_OF.get(error.errno or 0, "check the path and the disk, then try again")
-    fault = Fault(str(path), reason, "a place that can be written to", remedy)
+    fault = Fault(str(path), reason, "a place that can be written to", remedy, "file.unwritable")
     return FreefloatError(f"cannot write {path}: {reason}", [fault])
 
 

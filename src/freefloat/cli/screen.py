@@ -10,6 +10,7 @@ import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -144,10 +145,7 @@ def tell_error(error: FreefloatError, *, is_json: bool = False) -> None:
     if unshown > 0:
         _print_wrapped(f"... and {unshown} more", indent=2)
     if is_json:
-        faults = [
-            {"place": f.place, "value": f.value, "expected": f.expected, "remedy": f.remedy}
-            for f in error.faults
-        ]
+        faults = [asdict(fault) for fault in error.faults]
         _print_json_error(type(error).__name__, error.message, faults)
 
 
@@ -191,7 +189,7 @@ def _wrapped(text: str, *, indent: int, hanging: int) -> list[str]:
     )
 
 
-def _print_json_error(kind: str, message: str, faults: list[dict[str, str]]) -> None:
+def _print_json_error(kind: str, message: str, faults: list[dict[str, object]]) -> None:
     print_json({"ok": False, "error": {"kind": kind, "message": message, "faults": faults}})
 
 

@@ -1,0 +1,1 @@
+"""Nouns on disk: one schema from the dataclasses, read from and written to TOML and JSON."""
