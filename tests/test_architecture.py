@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "freefloat"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
-TOP_LEVEL = ("errors", "notes", "text", "arrays", "linear_algebra", "provenance", "files")
+TOP_LEVEL = ("errors", "notes", "text", "digits", "arrays", "linear_algebra", "provenance", "files")
 FOLDERS = (
     "numba_",
     "records",

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import freefloat as ff
+from freefloat.digits import with_uncertainty
 from freefloat.errors import FreefloatError, IdentificationError
 from freefloat.identification.fit import Estimate, Fit, FittedCombination, Residual
-from freefloat.identification.fit_digits import with_uncertainty
 from freefloat.identification.fit_files import load_fit
 from freefloat.identification.fit_reading import MAX_BYTES
 from freefloat.parameters.parameters import Parameters

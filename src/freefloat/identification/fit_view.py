@@ -11,9 +11,9 @@ from html import escape
 from math import isnan
 from textwrap import wrap
 
+from freefloat.digits import NONE, interval, rounded, with_uncertainty
 from freefloat.errors import shortened
 from freefloat.identification.fit import Estimate, Fit, FittedCombination
-from freefloat.identification.fit_digits import NONE, interval, rounded, with_uncertainty
 
 WIDTH = 80
 HEAD = ("parameter", "value", "± std", "unit", "was", "status")

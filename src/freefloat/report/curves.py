@@ -7,7 +7,7 @@ from base64 import b64encode
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.report.digits import in_print
+from freefloat.digits import printed_unit
 from freefloat.report.svg import memory_chart, spectrum_chart
 from freefloat.validation.verdict import Trace, Verdict
 
@@ -37,7 +37,7 @@ def _packed(place: str, trace: Trace) -> dict[str, object]:
     lines = {"measured": trace.measured, "predicted": trace.predicted, "before": trace.before}
     return {
         "id": place,
-        "label": f"[{in_print(trace.unit)}]",
+        "label": f"[{printed_unit(trace.unit)}]",
         "start": start,
         "time": _text_of(trace.time - start),
         "lines": {name: _text_of(values) for name, values in lines.items() if len(values)},
@@ -61,7 +61,7 @@ def _residuals(verdict: Verdict) -> list[dict[str, str]]:
             {
                 "channel": memory.channel,
                 "spectrum": spectrum_chart(
-                    spectrum.frequency, lines, spectrum.floor, in_print(spectrum.unit)
+                    spectrum.frequency, lines, spectrum.floor, printed_unit(spectrum.unit)
                 ),
                 "memory": memory_chart(memory.correlation, memory.band, memory.step),
                 "outside": f"{100.0 * memory.outside:.0f} %",

@@ -6,10 +6,15 @@ from collections import Counter
 
 import numpy as np
 
+from freefloat.digits import (
+    interval,
+    percent_change,
+    printed_unit,
+    rounded,
+    with_uncertainty,
+)
 from freefloat.identification.fit import Estimate, Fit
-from freefloat.identification.fit_digits import interval, rounded, with_uncertainty
 from freefloat.identification.fit_view import verdict as headline
-from freefloat.report.digits import in_print, percent
 from freefloat.report.svg import correlation, whisker
 
 MOST_CORRELATED = 40  # beyond, the cells are too small to be told apart
@@ -37,7 +42,7 @@ def fit_content(fit: Fit) -> dict[str, object]:
         "reason": fit.reason,
         "parameters": [_row(estimate) for estimate in sought],
         "held": [
-            (e.name, rounded(e.value), in_print(e.unit))
+            (e.name, rounded(e.value), printed_unit(e.unit))
             for e in fit.estimates
             if e.status == "fixed"
         ],
@@ -81,7 +86,7 @@ def _change(estimate: Estimate) -> str:
     """How far the estimate moved, relative to what it was."""
     if estimate.prior == 0.0 or not np.isfinite(estimate.value) or np.isnan(estimate.std):
         return "-"
-    return f"{percent(estimate.value / estimate.prior - 1.0)} %"
+    return f"{percent_change(estimate.value / estimate.prior - 1.0)} %"
 
 
 def _names(fit: Fit, status: str) -> str:

@@ -12,11 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from freefloat.digits import printed_unit
 from freefloat.errors import Fault, FreefloatError
 from freefloat.files import atomic_write
 from freefloat.identification.fit import Fit
 from freefloat.report.curves import curves_of
-from freefloat.report.digits import in_print
 from freefloat.report.fit_content import fit_content
 from freefloat.report.verdict_content import credibility, verdict_content
 from freefloat.telemetry.telemetry import Telemetry
@@ -125,7 +125,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["units"] = in_print
+    made.filters["units"] = printed_unit
     return made
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Protocol
 
 from freefloat.arrays import Array
+from freefloat.digits import printed_unit
 from freefloat.files import atomic_write
 from freefloat.provenance import provenance
-from freefloat.report.digits import in_print
 from freefloat.report.pages import render, require_html
 from freefloat.report.svg import line_chart, ratio_chart
 
@@ -150,7 +150,7 @@ def _table(name: str, rows: Sequence[PaperRow]) -> dict[str, object]:
         "rows": [
             {
                 "quantity": row.quantity,
-                "unit": in_print(row.unit),
+                "unit": printed_unit(row.unit),
                 "paper": figure(row.paper),
                 "ours": figure(row.ours),
                 "difference": _difference(row),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isnan
 
+from freefloat.digits import DASH, error_size, printed_unit, rounded
 from freefloat.identification.fit import Fit
-from freefloat.report.digits import error, in_print, short
 from freefloat.validation.verdict import Verdict
 from freefloat.validation.verdict_view import fit_words, headline, percent
 
@@ -29,20 +29,22 @@ def verdict_content(verdict: Verdict) -> dict[str, object]:
                 "words": MARKS[c.is_met][0],
                 "mark": MARKS[c.is_met][1],
                 "kind": MARKS[c.is_met][0].replace(" ", "-"),
-                "value": short(c.value),
-                "limit": short(c.limit),
+                "value": rounded(c.value, digits=3, none=DASH),
+                "limit": rounded(c.limit, digits=3, none=DASH),
                 "reason": c.reason,
             }
             for c in verdict.criteria
         ],
         "scores": [
-            (s.channel, in_print(s.unit), fit_words(s.fit), fit_words(s.fit_before),
-             error(s.rmse), f"{s.ratio:.2f}", error(s.largest), error(s.mean, beside=s.rmse),
-             error(s.noise) + ("" if s.is_noise_known else " (estimated)"))
+            (s.channel, printed_unit(s.unit), fit_words(s.fit), fit_words(s.fit_before),
+             error_size(s.rmse), f"{s.ratio:.2f}", error_size(s.largest),
+             error_size(s.mean, beside=s.rmse),
+             error_size(s.noise) + ("" if s.is_noise_known else " (estimated)"))
             for s in verdict.scores
         ],
         "balances": [
-            (b.component, in_print(b.unit), f"{b.rms:.2f}", f"{b.rms_raw:.2g}", percent(b.share))
+            (b.component, printed_unit(b.unit), f"{b.rms:.2f}", f"{b.rms_raw:.2g}",
+             percent(b.share))
             for b in verdict.balances
         ],
         "tips": [

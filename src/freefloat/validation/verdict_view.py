@@ -7,7 +7,7 @@ from math import isnan
 from textwrap import wrap
 
 from freefloat.errors import shortened
-from freefloat.telemetry.table import aligned
+from freefloat.text import table_lines
 from freefloat.validation.metrics import Score
 from freefloat.validation.verdict import Verdict
 
@@ -24,14 +24,14 @@ def as_text(verdict: Verdict) -> str:
         lines += _wrapped(shortened(criterion.reason, 300), lead, " " * len(lead))
     if verdict.scores:
         lines += ["", "Channels: prediction against measurement"]
-        lines += aligned(score_table(verdict.scores), n_left=1)
+        lines += table_lines(score_table(verdict.scores))
     if verdict.balances:
         head = ("momentum", "rms/noise", "rms", "unit", "of exchange")
         rows = [
             (b.component, f"{b.rms:.3g}", f"{b.rms_raw:.2g}", b.unit, percent(b.share))
             for b in verdict.balances
         ]
-        lines += ["", *aligned([head, *rows], n_left=1)]
+        lines += ["", *table_lines([head, *rows])]
     if verdict.end_effectors:
         head = ("end-effector", "mean [mm]", "largest [mm]", "noise [mm]", "against")
         rows = [
@@ -39,7 +39,7 @@ def as_text(verdict: Verdict) -> str:
              e.reference)
             for e in verdict.end_effectors
         ]  # fmt: skip
-        lines += ["", *aligned([head, *rows], n_left=1)]
+        lines += ["", *table_lines([head, *rows])]
     lines += _section("Recording", verdict.quality)
     lines += _section("Notes", verdict.notes)
     return "\n".join(line.rstrip() for line in lines)

@@ -1,4 +1,6 @@
-"""Numbers with as many digits as they deserve: two of the uncertainty, the value to the same place.
+"""Numbers and units as text, with as many digits as they deserve, for the terminal and for pages.
+
+A value is written to the place of the second digit of its standard deviation; more is noise.
 
 >>> with_uncertainty(1237.4321, 2.14)
 ('1237.4', '2.1')
@@ -9,9 +11,11 @@ from __future__ import annotations
 import math
 
 NONE = "-"
-SMALL, SMALL_STD, LARGE = 1e-4, 1e-5, 7  # beyond these a number is written with an exponent
-NOTHING = -400  # below the power of ten of any number
-MOST_DIGITS = 10  # nobody reads more, and a table has only so much room
+DASH = "–"  # on a page
+# format: beyond these a number is written with an exponent
+SMALL, SMALL_STD, LARGE = 1e-4, 1e-5, 7
+NOTHING = -400  # theory: below the power of ten of any float64
+MOST_DIGITS = 10  # format: nobody reads more, and a table has only so much room
 
 
 def with_uncertainty(value: float, std: float) -> tuple[str, str]:
@@ -44,9 +48,41 @@ def interval(bounds: tuple[float, float] | None, std: float) -> str:
     return " .. ".join(with_uncertainty(bound, std)[0] for bound in bounds)
 
 
-def rounded(value: float) -> str:
-    """A number of five digits; a dash for NaN."""
-    return NONE if math.isnan(value) else f"{value:.5g}"
+def rounded(value: float, *, digits: int = 5, none: str = NONE) -> str:
+    """A number of so many digits; `none` for NaN.
+
+    >>> rounded(2.0), rounded(0.123456, digits=3), rounded(float("nan"))
+    ('2', '0.123', '-')
+    """
+    return none if math.isnan(value) else f"{value:.{digits}g}"
+
+
+def error_size(value: float, *, beside: float = 0.0) -> str:
+    """An error: two digits and an exponent; 0 where it is nothing beside another error.
+
+    >>> error_size(1.234e-5), error_size(-1e-12, beside=1.0)
+    ('1.2e-05', '0')
+    """
+    return "0" if abs(value) <= 1e-3 * abs(beside) else f"{value:.1e}"
+
+
+def percent_change(share: float) -> str:
+    """A change [%] with its sign, two digits or whole per cents.
+
+    >>> percent_change(1.261), percent_change(-0.00223)
+    ('+126', '-0.22')
+    """
+    value = 100.0 * share
+    return f"{value:+.0f}" if 10.0 <= abs(value) < 1e5 else f"{value:+.2g}"
+
+
+def printed_unit(unit: str) -> str:
+    """A unit as it is printed.
+
+    >>> printed_unit("kg m^2"), printed_unit("-")
+    ('kg m²', '')
+    """
+    return "" if unit == "-" else unit.replace("^2", "²").replace("^3", "³")
 
 
 def _exponent(value: float) -> int:
