@@ -15,7 +15,7 @@ import numpy as np
 from common import Array
 
 from freefloat.dynamics import System, flatten, force_regressor
-from freefloat.identifiability.minimal_set import MinimalSet, minimal_set
+from freefloat.observability.minimal_set import MinimalSet, minimal_set
 
 N = 5000
 JOBS = [(name, rows) for rows in ("root", "all") for name in ("ours", "FIGAROH")]

@@ -25,7 +25,7 @@ FOLDERS = (
     "telemetry",
     "prediction",
     "parameters",
-    "identifiability",
+    "observability",
     "identification",
     "online",
     "design",
@@ -220,6 +220,11 @@ def test_there_is_no_lock_file_with_addresses():
 
 def test_public_names_are_few():
     assert len(dir(freefloat)) <= MOST_PUBLIC_NAMES
+
+
+def test_no_public_name_is_a_folder():
+    # Importing a folder would put the module in the place of the function.
+    assert not {name for name in freefloat._HOME_OF if (PACKAGE / name).is_dir()}
 
 
 def test_the_citation_gives_the_version():

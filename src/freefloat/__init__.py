@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from freefloat.excitation.default import default_plan as default_plan
     from freefloat.excitation.plan import Plan as Plan
     from freefloat.excitation.plan_files import load_plan as load_plan
-    from freefloat.identifiability.cramer_rao import cramer_rao as cramer_rao
-    from freefloat.identifiability.identifiability import identifiability as identifiability
     from freefloat.identification.fit import Fit as Fit
     from freefloat.identification.fit_files import load_fit as load_fit
     from freefloat.identification.identify import identify as identify
     from freefloat.model import Model as Model
     from freefloat.model import builtin_models as builtin_models
     from freefloat.model import load_model as load_model
+    from freefloat.observability.cramer_rao import cramer_rao as cramer_rao
+    from freefloat.observability.identifiability import identifiability as identifiability
     from freefloat.online.estimator import OnlineEstimator as OnlineEstimator
     from freefloat.parameters.parameters import Parameters as Parameters
     from freefloat.prediction.simulate import simulate as simulate
@@ -50,10 +50,10 @@ _HOME_OF = {
     "Telemetry": "freefloat.telemetry",
     "Verdict": "freefloat.validation.verdict",
     "builtin_models": "freefloat.model",
-    "cramer_rao": "freefloat.identifiability.cramer_rao",
+    "cramer_rao": "freefloat.observability.cramer_rao",
     "default_plan": "freefloat.excitation.default",
     "design_excitation": "freefloat.design.excitation",
-    "identifiability": "freefloat.identifiability.identifiability",
+    "identifiability": "freefloat.observability.identifiability",
     "identify": "freefloat.identification.identify",
     "load_fit": "freefloat.identification.fit_files",
     "load_model": "freefloat.model",

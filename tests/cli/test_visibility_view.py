@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import freefloat as ff
-from freefloat.identifiability.identifiability import identifiability
+from freefloat.observability.identifiability import identifiability
 from freefloat.parameters.parameters import Parameters
 
 

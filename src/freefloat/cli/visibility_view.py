@@ -15,8 +15,8 @@ from freefloat.cli.screen import counted, facts, heading, number, table
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from freefloat.identifiability.visibility import Visibility
     from freefloat.model import Model
+    from freefloat.observability.visibility import Visibility
 
 KERNELS = ("observe.observe", "tangent.rk4_tangent")
 STYLES = {"seen": "green", "weak": "yellow", "only in combination": "red", "invisible": "red"}
@@ -32,7 +32,7 @@ def looked_at(
     """
     from freefloat.cli.waiting import tell_first_run
     from freefloat.excitation.plan_files import load_plan
-    from freefloat.identifiability.identifiability import identifiability
+    from freefloat.observability.identifiability import identifiability
     from freefloat.parameters.parameters import Parameters
 
     globs = free or [f"{name}.*" for name in (model.root.body, *(t.name for t in model.targets))]

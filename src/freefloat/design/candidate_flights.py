@@ -28,9 +28,9 @@ from freefloat.dynamics.sensitivity import Sensitivity, integrate_with_sensitivi
 from freefloat.dynamics.tree import System, with_friction
 from freefloat.errors import FreefloatError
 from freefloat.excitation.plan import Plan
-from freefloat.identifiability.information import QUIETEST, noise_of
 from freefloat.model.checks import sensor_targets
 from freefloat.model.parts import Sensor
+from freefloat.observability.information import QUIETEST, noise_of
 from freefloat.prediction.limit_monitors import Watch
 from freefloat.prediction.sensor_jacobians import reading_slopes
 from freefloat.prediction.sensor_models import FlightSegment, readings

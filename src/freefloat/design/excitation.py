@@ -23,11 +23,11 @@ from freefloat.excitation.basis import Basis, Shape
 from freefloat.excitation.default import default_plan
 from freefloat.excitation.limits import Limit, limits_of
 from freefloat.excitation.plan import Plan
-from freefloat.identifiability.identifiability import identifiability
-from freefloat.identifiability.sensor_choice import chosen_sensors
 from freefloat.model.loading import load_model
 from freefloat.model.model import Model
 from freefloat.model.parts import Sensor
+from freefloat.observability.identifiability import identifiability
+from freefloat.observability.sensor_choice import chosen_sensors
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.limit_monitors import watches_of
 

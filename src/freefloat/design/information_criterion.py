@@ -16,13 +16,13 @@ from freefloat.design.modal_energy import modal_energy
 from freefloat.design.variables import Variables
 from freefloat.dynamics.tree import System
 from freefloat.errors import ExcitationError, Fault
-from freefloat.identifiability.identifiability import (
+from freefloat.model.parts import Sensor
+from freefloat.observability.identifiability import (
     at_model_values,
     mixed,
     unknown_states,
     wanted_ones,
 )
-from freefloat.model.parts import Sensor
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.limit_monitors import Watch

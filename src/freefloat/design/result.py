@@ -8,7 +8,7 @@ import numpy as np
 
 from freefloat.excitation.limits import Limit
 from freefloat.excitation.plan import Plan
-from freefloat.identifiability.visibility import Visibility
+from freefloat.observability.visibility import Visibility
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.errors import FreefloatError
-from freefloat.identifiability.visibility import Visibility
 from freefloat.identification.fit import Estimate, Fit, FittedCombination, Residual
 from freefloat.identification.fit_text import remarks, status_of
 from freefloat.identification.linear.parameter_columns import SPRINGS
 from freefloat.identification.solution import Solved
 from freefloat.identification.solution_report import KNOWN, Answer, answer_of, seen_of
 from freefloat.model.model import Model
+from freefloat.observability.visibility import Visibility
 from freefloat.parameters.parameters import Parameter, Parameters
 from freefloat.parameters.write_back import with_parameters
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from freefloat.identifiability.scale import REMEDY
-from freefloat.identifiability.visibility import Visibility
 from freefloat.identification.fit import Estimate
 from freefloat.identification.solution import NOISY, Solved
+from freefloat.observability.scale import REMEDY
+from freefloat.observability.visibility import Visibility
 
 COARSE = 0.01  # of the impulse of thrust
 USELESS = 9.0  # chi-square per row from which an answer is not to be trusted

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.identifiability.scale import REMEDY, Scale, is_scaled, scale_of
-from freefloat.identifiability.visibility import ParameterVisibility, Visibility, visibility
 from freefloat.identification.linear.parameter_columns import SPRINGS, updated
 from freefloat.identification.physical.consistent_fit import Physical, closest_physical, realise
 from freefloat.identification.solution import Solved
 from freefloat.linear_algebra import eliminated
+from freefloat.observability.scale import REMEDY, Scale, is_scaled, scale_of
+from freefloat.observability.visibility import ParameterVisibility, Visibility, visibility
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameters
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freefloat.identifiability.scale import is_scaled
+from freefloat.observability.scale import is_scaled
 
 if TYPE_CHECKING:
     from freefloat.arrays import Array

@@ -10,12 +10,12 @@ from freefloat.dynamics import flatten, observe
 from freefloat.dynamics.equations import balance, no_inputs
 from freefloat.dynamics.frames import rotations
 from freefloat.dynamics.tree import System
-from freefloat.identifiability.random_states import generic_states
 from freefloat.identification.linear.angular import AngularForm
 from freefloat.identification.linear.body_pairs import pair_parameters
 from freefloat.identification.linear.pair_torques import pair_motion
 from freefloat.identification.solve import Bias, least_squares
 from freefloat.model import load_model
+from freefloat.observability.random_states import generic_states
 
 
 def robot(name: str | int) -> System:

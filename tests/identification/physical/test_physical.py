@@ -9,8 +9,6 @@ import pytest
 from freefloat.dynamics import flatten
 from freefloat.dynamics.directions import directions
 from freefloat.errors import IdentificationError
-from freefloat.identifiability.minimal_set import minimal_set
-from freefloat.identifiability.random_states import generic_states
 from freefloat.identification.linear.body_pairs import angular_rows, pair_form, pair_parameters
 from freefloat.identification.physical.consistent_fit import closest_physical, realise
 from freefloat.identification.physical.convex_solver import (
@@ -24,6 +22,8 @@ from freefloat.identification.physical.sdp_ import minimise_with_clarabel
 from freefloat.model import Body, Model, load_model
 from freefloat.model import inertia as inertial
 from freefloat.model.checks import structure_faults
+from freefloat.observability.minimal_set import minimal_set
+from freefloat.observability.random_states import generic_states
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import upright_bodies, with_parameters
 

@@ -15,8 +15,6 @@ from freefloat.dynamics.equations import balance
 from freefloat.dynamics.frames import rotations
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
-from freefloat.identifiability.minimal_set import MinimalSet, minimal_set
-from freefloat.identifiability.random_states import generic_states
 from freefloat.identification.linear.body_pairs import (
     AXES,
     angular_rows,
@@ -27,6 +25,8 @@ from freefloat.identification.linear.body_pairs import (
 from freefloat.identification.linear.rows import Equations, covariance
 from freefloat.identification.linear.samples import Samples
 from freefloat.identification.linear.windows import windowed
+from freefloat.observability.minimal_set import MinimalSet, minimal_set
+from freefloat.observability.random_states import generic_states
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,6 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.errors import IdentificationError
-from freefloat.identifiability.scale import REMEDY, Scale, is_scaled, scale_of
-from freefloat.identifiability.visibility import Visibility, visibility, without
 from freefloat.identification.fit import Estimate, Fit, Residual
 from freefloat.identification.fit_assembly import SIGMAS, combinations_of
 from freefloat.identification.fit_text import USELESS, tally
@@ -25,6 +23,8 @@ from freefloat.identification.output_error.unknowns import Unknown
 from freefloat.identification.solution import NOISY
 from freefloat.identification.solution_report import KNOWN
 from freefloat.model.model import Model
+from freefloat.observability.scale import REMEDY, Scale, is_scaled, scale_of
+from freefloat.observability.visibility import Visibility, visibility, without
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.measurements import Stream
 from freefloat.telemetry.names import unit_of

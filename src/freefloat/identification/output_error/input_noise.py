@@ -15,10 +15,10 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError
-from freefloat.identifiability.visibility import without
 from freefloat.identification.output_error.cost import OutputErrorProblem
 from freefloat.identification.output_error.noise import RowNoise, resized
 from freefloat.identification.output_error.recording import Recording
+from freefloat.observability.visibility import without
 from freefloat.prediction.inputs import driving_by_telemetry, smoothed
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.telemetry import Telemetry

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from freefloat.excitation.motions import Moves
 from freefloat.excitation.plan import Plan
-from freefloat.identifiability.identifiability import identifiability
 from freefloat.identification.modes.modal import SeenMode, identify_modes
 from freefloat.identification.modes.spectra import spectrum
 from freefloat.model import load_model
 from freefloat.model.assembly import rigid
 from freefloat.model.model import Model
+from freefloat.observability.identifiability import identifiability
 from freefloat.papers.paper_000.flights import splines
 from freefloat.papers.paper_000.published import EXCITATION, PUBLISHED
 from freefloat.papers.paper_rows import Row, Status

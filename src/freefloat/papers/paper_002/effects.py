@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from freefloat.excitation.plan import Plan
-from freefloat.identifiability.identifiability import identifiability
 from freefloat.model import load_model
 from freefloat.model.model import Model
 from freefloat.model.parts import Body, Sensor
+from freefloat.observability.identifiability import identifiability
 from freefloat.papers.paper_002.flights import ORIENTATIONS, begun, eq_21, motion
 from freefloat.papers.paper_002.problems import found
 from freefloat.papers.paper_002.published import FAST, GOOD_MOTION, SLOW, SLOW_MOTION

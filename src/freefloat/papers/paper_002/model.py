@@ -11,12 +11,12 @@ from freefloat.dynamics.environment import environment_wrench
 from freefloat.dynamics.state import Start
 from freefloat.dynamics.system_inertia import whole
 from freefloat.dynamics.tree import flatten
-from freefloat.identifiability.counts import minimal_count
 from freefloat.model import load_model
 from freefloat.model.inertia import tensor
 from freefloat.model.model import Model
 from freefloat.model.parts import Body
 from freefloat.model.rotations import matrix_from_quaternion
+from freefloat.observability.counts import minimal_count
 from freefloat.papers.paper_002.published import BOUNDS, PUBLISHED
 from freefloat.papers.paper_rows import Row, printed, within
 

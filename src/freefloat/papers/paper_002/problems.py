@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from freefloat.excitation.plan import Plan
-from freefloat.identifiability.identifiability import identifiability
 from freefloat.identification.fit import Fit
 from freefloat.identification.identify import identify
 from freefloat.model import load_model
 from freefloat.model.model import Model
 from freefloat.model.parts import Body
+from freefloat.observability.identifiability import identifiability
 from freefloat.papers.paper_002.flights import motion, quiet, with_values
 from freefloat.papers.paper_002.published import GOOD_MOTION, PUBLISHED
 from freefloat.papers.paper_rows import Row

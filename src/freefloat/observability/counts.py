@@ -17,9 +17,9 @@ from freefloat.dynamics.equations import (
 from freefloat.dynamics.frames import rotations
 from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import IdentificationError
-from freefloat.identifiability.minimal_set import minimal_set
-from freefloat.identifiability.random_states import generic_accelerations, generic_states
 from freefloat.model.model import Model
+from freefloat.observability.minimal_set import minimal_set
+from freefloat.observability.random_states import generic_accelerations, generic_states
 
 Family = Literal["force", "joint", "momentum", "sensor point", "angular", "linear", "reduced"]
 

@@ -12,17 +12,17 @@ from freefloat.dynamics.tree import flatten
 from freefloat.errors import IdentificationError
 from freefloat.excitation.default import default_plan
 from freefloat.excitation.plan import Plan
-from freefloat.identifiability.identifiability import (
+from freefloat.model.model import Model
+from freefloat.model.parts import Sensor
+from freefloat.observability.identifiability import (
     at_model_values,
     mixed,
     unknown_states,
     wanted_ones,
 )
-from freefloat.identifiability.information import expected_rows
-from freefloat.identifiability.sensor_choice import chosen_sensors
-from freefloat.identifiability.visibility import spectrum
-from freefloat.model.model import Model
-from freefloat.model.parts import Sensor
+from freefloat.observability.information import expected_rows
+from freefloat.observability.sensor_choice import chosen_sensors
+from freefloat.observability.visibility import spectrum
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameters
 

@@ -16,7 +16,7 @@ import numpy as np
 from freefloat.arrays import Array
 
 if TYPE_CHECKING:
-    from freefloat.identifiability.visibility import SingularSpectrum
+    from freefloat.observability.visibility import SingularSpectrum
 
 SHOWN = 4  # names a line
 SMALL = 1e-3  # of natural sizes: a coefficient below is not worth a word

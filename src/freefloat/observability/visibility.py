@@ -16,8 +16,8 @@ from typing import Literal
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.identifiability.combinations import Combination, combinations
-from freefloat.identifiability.scale import Scale
+from freefloat.observability.combinations import Combination, combinations
+from freefloat.observability.scale import Scale
 
 Status = Literal["seen", "weak", "only in combination", "invisible"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from freefloat.identifiability.scale import is_scaled, scale_of
-from freefloat.identifiability.visibility import visibility, without
+from freefloat.observability.scale import is_scaled, scale_of
+from freefloat.observability.visibility import visibility, without
 
 
 def named(n: int) -> list[str]:

@@ -7,8 +7,6 @@ from systems import random_model
 from freefloat.dynamics import balance, flatten, force_regressor
 from freefloat.dynamics.equations import coordinates_of
 from freefloat.errors import IdentificationError
-from freefloat.identifiability.minimal_set import minimal_set
-from freefloat.identifiability.random_states import generic_accelerations, generic_states
 from freefloat.identification.linear.body_pairs import (
     angular_rows,
     pair_form,
@@ -16,6 +14,8 @@ from freefloat.identification.linear.body_pairs import (
     rotor_momentum,
 )
 from freefloat.model import load_model
+from freefloat.observability.minimal_set import minimal_set
+from freefloat.observability.random_states import generic_accelerations, generic_states
 
 
 def tree(seed: int, n_joints: int):

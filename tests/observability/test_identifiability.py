@@ -13,12 +13,12 @@ import freefloat as ff
 from freefloat.dynamics import flatten
 from freefloat.errors import IdentificationError
 from freefloat.excitation import Pulses, Speeds
-from freefloat.identifiability.counts import Family, minimal_count
-from freefloat.identifiability.identifiability import identifiability
-from freefloat.identifiability.information import expected_rows
-from freefloat.identifiability.scale import is_scaled
-from freefloat.identifiability.sensor_choice import chosen_sensors
 from freefloat.model import Body, Joint, Model, Placement
+from freefloat.observability.counts import Family, minimal_count
+from freefloat.observability.identifiability import identifiability
+from freefloat.observability.information import expected_rows
+from freefloat.observability.scale import is_scaled
+from freefloat.observability.sensor_choice import chosen_sensors
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameters
 

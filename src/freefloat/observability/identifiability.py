@@ -12,13 +12,13 @@ from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import IdentificationError
 from freefloat.excitation.default import default_plan
 from freefloat.excitation.plan import Plan
-from freefloat.identifiability.counts import minimal_count as minimal_count
-from freefloat.identifiability.information import Expected, expected_rows
-from freefloat.identifiability.scale import Scale, is_scaled, scale_of
-from freefloat.identifiability.sensor_choice import chosen_sensors
-from freefloat.identifiability.visibility import Visibility, visibility, without
 from freefloat.model.model import Model
 from freefloat.model.parts import Sensor
+from freefloat.observability.counts import minimal_count as minimal_count
+from freefloat.observability.information import Expected, expected_rows
+from freefloat.observability.scale import Scale, is_scaled, scale_of
+from freefloat.observability.sensor_choice import chosen_sensors
+from freefloat.observability.visibility import Visibility, visibility, without
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameter, Parameters, parameter_values
 
