@@ -31,7 +31,7 @@ from freefloat.numba_.bound_arguments import bind, opened, prepared
 from freefloat.numba_.compilation import kernel
 from freefloat.online.estimator import OnlineEstimator
 from freefloat.online.kernels.square_root_information import ROOM, solve_triangle, turn_in
-from freefloat.telemetry.stream import Sample
+from freefloat.telemetry.sample_rows import Sample
 
 VARIANCE = 1e6  # of the unknowns before the first sample, in natural sizes
 AGREE = 0.1  # deviations: the covariance form loses digits that the square root keeps

@@ -12,7 +12,7 @@ from freefloat.excitation.commands import Pulses
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
 from freefloat.online.live_channels import told_by_model
 from freefloat.papers.paper_001.studies import excited
-from freefloat.telemetry.stream import Sample
+from freefloat.telemetry.sample_rows import Sample
 
 ATTITUDE = tuple(f"base.attitude.{a}" for a in "xyzw")
 EIGHT = tuple(f"{b}.{n}" for b in ("bus", "target") for n in ("mass", "mx", "my", "izz"))

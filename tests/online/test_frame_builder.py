@@ -11,7 +11,7 @@ from live_flights import truth, wanted
 import freefloat as ff
 from freefloat.online.health import Health
 from freefloat.papers.paper_001.studies import excited
-from freefloat.telemetry.stream import Sample
+from freefloat.telemetry.sample_rows import Sample
 
 SLOW = {"attitude": 20.0, "velocity": 10.0}  # [Hz]; all else 100
 
@@ -22,7 +22,7 @@ def flight(name: str, seed: int) -> ff.Telemetry:
     sensors = tuple(replace(s, rate=SLOW.get(s.kind, 100.0)) for s in model.sensors)
     seen = ff.simulate(model, excited(model), sensors=sensors, seed=seed)
     channels = [
-        c.taken(np.arange(c.n_samples) % 2 == 1)
+        c.select(np.arange(c.n_samples) % 2 == 1)
         if c.name == "base.angle" or c.name.startswith("base.attitude.")
         else c
         for c in seen.channels.values()

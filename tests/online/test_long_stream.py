@@ -10,7 +10,7 @@ from live_flights import noisy, truth, wanted
 
 import freefloat as ff
 from freefloat.online.filter_problem import DIFFUSE
-from freefloat.telemetry.stream import Sample
+from freefloat.telemetry.sample_rows import Sample
 
 PLANE = "planar-capture"
 

@@ -11,7 +11,7 @@ from live_flights import EIGHT, clean_flight, noisy, steady_flight, truth, wante
 import freefloat as ff
 from freefloat.errors import IdentificationError
 from freefloat.excitation.commands import Pulses
-from freefloat.telemetry.stream import Sample
+from freefloat.telemetry.sample_rows import Sample
 
 PLANE, SPACE = "planar-capture", "spatial-capture"
 

@@ -93,7 +93,7 @@ def test_lost_rows_do_not_make_false_switches():
     rng = np.random.default_rng(0)
     keep = rng.random(seen["base.rate.z"].n_samples) > 0.2
     lossy = seen.with_channels(
-        *(c.taken(keep) for c in seen.channels.values() if c.n_samples == len(keep))
+        *(c.select(keep) for c in seen.channels.values() if c.n_samples == len(keep))
     )
     # 20 % of the rows lost: chi-square of 8, per parameter, is below 2.5 in 99 of 100
     assert nees(PLANE, lossy) < 2.5

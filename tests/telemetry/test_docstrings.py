@@ -14,7 +14,6 @@ MODULES = (
         "freefloat.telemetry.telemetry",
         "freefloat.telemetry.clock_offsets",
     ),
-    *("freefloat.telemetry.interpolation", "freefloat.telemetry.lookup"),
     *("freefloat.telemetry.names", "freefloat.telemetry.quality"),
     *("freefloat.telemetry.quality_checks", "freefloat.telemetry.readers"),
     *("freefloat.telemetry.readers.columns", "freefloat.telemetry.smoothing"),

@@ -52,7 +52,7 @@ def strange_flight(seed: int = 0) -> Telemetry:
         Channel("never.sampled", "1", [], []),
     ]
     metadata = {"model": "cepheus", "seed": "7", "empty": "", "text": ' "two\nlines", µ;# '}
-    truth = Telemetry.of([channels[0].renamed("base.rate.x")], {"kind": "truth"})
+    truth = Telemetry.of([channels[0].with_name("base.rate.x")], {"kind": "truth"})
     return Telemetry.of(channels, metadata, truth=truth)
 
 

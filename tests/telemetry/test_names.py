@@ -7,7 +7,7 @@ import math
 import pytest
 
 from freefloat.errors import Fault
-from freefloat.telemetry.names import attitude_groups, resolved_unit, suggestion, unit_of
+from freefloat.telemetry.names import attitude_groups, resolved_unit, suggest, unit_of
 from freefloat.telemetry.units import accepted_units, si_unit
 
 
@@ -92,5 +92,5 @@ def test_a_unit_that_contradicts_the_name_is_a_fault():
 def test_groups_and_suggestions():
     names = tuple(f"mocap.attitude.{axis}" for axis in "xyzw") + ("base.attitude.w",)
     assert attitude_groups(names) == ("mocap.attitude",)
-    assert "'base.attitude.w'" in suggestion("base.atitude.w", names)
-    assert suggestion("a", ()) == "there are no channels"
+    assert "'base.attitude.w'" in suggest("base.atitude.w", names)
+    assert suggest("a", ()) == "there are no channels"

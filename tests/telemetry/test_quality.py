@@ -66,9 +66,9 @@ def test_gaps():
     keep = np.ones(T.size, dtype=bool)
     keep[100:200] = False
     keep[4000] = False
-    (found,) = findings(gyro().taken(keep))
+    (found,) = findings(gyro().select(keep))
     assert found == "fault: base.rate.x: 2 gaps, the longest of 1.01 s at 0.99 s"
-    report = quality(Telemetry.of([gyro().taken(keep)])).channels["base.rate.x"]
+    report = quality(Telemetry.of([gyro().select(keep)])).channels["base.rate.x"]
     assert report.clock.n_missing == 101 and report.rate == pytest.approx(100.0)
 
 
@@ -77,7 +77,7 @@ def test_a_few_dropped_or_invalid_samples_are_only_noted():
     values[[50, 2000]] = np.nan
     keep = np.ones(T.size, dtype=bool)
     keep[[1000, 3000]] = False
-    found = findings(gyro(values).taken(keep))
+    found = findings(gyro(values).select(keep))
     assert len(found) == 2 and all(text.startswith("note: ") for text in found)
     assert "2 of 5998 samples invalid" in found[0] and "2 gaps" in found[1]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from freefloat.errors import TelemetryError
-from freefloat.telemetry import Channel, Telemetry, estimate_offset, resample
+from freefloat.telemetry import Channel, Telemetry, align, estimate_offset, resample
 from freefloat.telemetry.attitude import continuous, slerp
 
 T = np.arange(2001) * 0.01
@@ -138,22 +138,22 @@ class TestResample:
 class TestAlign:
     def test_a_shared_time_base_is_left_alone(self):
         flight = Telemetry.from_arrays(T, spin(T))
-        assert resample(flight) is flight
+        assert align(flight) is flight
 
     def test_different_rates_and_spans(self):
         slow = np.arange(0.305, 15.0, 0.25)
         flight = one(np.sin(T)).with_channels(Channel("b.position", "rad", slow, np.sin(slow)))
-        time, both = resample(flight).matrix(["elbow.position", "b.position"])
+        time, both = align(flight).matrix(["elbow.position", "b.position"])
         assert time[0] == 0.305 and time[-1] <= slow[-1] and np.diff(time) == pytest.approx(0.01)
         assert np.isfinite(both).all()
         # The cubic spline through samples a quarter of a second apart is good to 1e-4.
         assert np.abs(both - np.sin(time)[:, None]).max() < 1e-3
-        assert resample(flight, 20.0)["b.position"].rate == pytest.approx(20.0)
+        assert align(flight, 20.0)["b.position"].rate == pytest.approx(20.0)
 
     def test_no_common_time(self):
         flight = one(np.sin(T)).with_channels(Channel("b.position", "rad", [30.0], [0.0]))
         with pytest.raises(TelemetryError, match="overlap in time"):
-            resample(flight)
+            align(flight)
 
 
 def motion(t: np.ndarray) -> np.ndarray:
@@ -200,7 +200,7 @@ class TestOffset:
         with pytest.raises(TelemetryError, match="a constant"):
             estimate_offset(a, Channel("c.angle", "rad", T, np.ones(T.size)))
         with pytest.raises(TelemetryError, match="3 valid samples"):
-            estimate_offset(b.taken(np.arange(3)), a)
+            estimate_offset(b.select(np.arange(3)), a)
 
 
 def test_slerp_is_exact_and_takes_the_short_way():

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from freefloat import OnlineEstimator
     from freefloat.cli.track_output import Output
     from freefloat.online.latency import Latencies
-    from freefloat.telemetry.stream import Sample
+    from freefloat.telemetry.sample_rows import Sample
 
 _REPEATED = Parameter(negative=(), show_default=False, json_list=False)
 KERNELS = ("update.take_sample",)

@@ -18,7 +18,7 @@ from freefloat.telemetry.sources import LINES, SampleSource
 if TYPE_CHECKING:
     from freefloat import Model, OnlineEstimator, Telemetry
     from freefloat.cli.track import Connection, Tracking
-    from freefloat.telemetry.stream import Sample
+    from freefloat.telemetry.sample_rows import Sample
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ from freefloat.online.sample import Taken, taken_from
 from freefloat.online.startup_replay import StartupReplay
 from freefloat.online.state_file import restore_state, save_state
 from freefloat.parameters.parameters import Parameters
-from freefloat.telemetry.stream import Sample
+from freefloat.telemetry.sample_rows import Sample
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.thrust_levels import with_switches
 

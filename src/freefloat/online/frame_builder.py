@@ -20,7 +20,7 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
 from freefloat.online.live_channels import Channels
-from freefloat.telemetry.stream import Sample
+from freefloat.telemetry.sample_rows import Sample
 
 MOST = 4096  # readings of a channel that are kept
 PATIENCE = 1.5  # paces after which a frame goes without readings that did not come

@@ -15,7 +15,7 @@ from freefloat.online.live_channels import channel_rates, needed_names, told_by_
 from freefloat.online.live_estimate import LiveEstimate
 from freefloat.online.rate_check import too_slow
 from freefloat.parameters.parameters import Parameters
-from freefloat.telemetry.stream import Sample
+from freefloat.telemetry.sample_rows import Sample
 from freefloat.telemetry.telemetry import Telemetry
 
 

@@ -42,7 +42,7 @@ from freefloat.online.live_estimate import LiveEstimate
 from freefloat.online.sensing import live_streams
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.inputs import driven_by_motion
-from freefloat.telemetry.stream import Sample
+from freefloat.telemetry.sample_rows import Sample
 from freefloat.telemetry.telemetry import Telemetry
 
 JERK = 3.0  # [rad/s^3 per root second]

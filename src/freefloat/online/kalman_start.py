@@ -32,7 +32,7 @@ from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.measurements import Stream
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.names import unit_of
-from freefloat.telemetry.stream import Sample
+from freefloat.telemetry.sample_rows import Sample
 from freefloat.telemetry.telemetry import Telemetry
 
 STEP = 1e-2  # [s] of the integration

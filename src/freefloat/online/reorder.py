@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 
-from freefloat.telemetry.stream import Sample
+from freefloat.telemetry.sample_rows import Sample
 
 
 class ReorderBuffer:

@@ -13,7 +13,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.online.live_channels import Channels
-from freefloat.telemetry.stream import Sample
+from freefloat.telemetry.sample_rows import Sample
 from freefloat.telemetry.thrust_levels import open_levels
 
 LARGEST = 1e30  # no force is larger, and an integer that is has no floating-point number

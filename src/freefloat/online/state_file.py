@@ -15,7 +15,7 @@ from freefloat.errors import Fault, IdentificationError
 from freefloat.files import atomic_write
 from freefloat.online.health import Event
 from freefloat.online.unknown_channels import UnknownChannels
-from freefloat.telemetry.stream import Sample
+from freefloat.telemetry.sample_rows import Sample
 
 if TYPE_CHECKING:
     from freefloat.online.estimator import OnlineEstimator

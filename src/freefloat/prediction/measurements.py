@@ -18,8 +18,7 @@ from freefloat.model.model import Model
 from freefloat.model.parts import Sensor
 from freefloat.prediction.sensor_errors import SUFFIXES
 from freefloat.prediction.sensor_models import READERS, prefix_of
-from freefloat.telemetry.channel import Channel, Mask
-from freefloat.telemetry.channel_noise import noise_of, rounding_of
+from freefloat.telemetry.channel import Channel, Mask, estimate_noise, noise_floor
 from freefloat.telemetry.telemetry import Telemetry
 
 XYZ = ("x", "y", "z")
@@ -157,7 +156,9 @@ def _stream(
     # a guess is of quaternion components, which change by half a small rotation
     factor = 1.0 if is_known or len(names) != 4 else 2.0
     noise = [
-        max(factor * (noise_of(part) if part.noise is None else part.noise), rounding_of(part))
+        max(
+            factor * (estimate_noise(part) if part.noise is None else part.noise), noise_floor(part)
+        )
         for part in rows
     ]
     columns = tuple(group[:3]) if len(names) == 4 else tuple(group)

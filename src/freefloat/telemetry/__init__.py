@@ -12,9 +12,9 @@ from freefloat.telemetry.readers import read_telemetry as read_telemetry
 from freefloat.telemetry.readers import write_telemetry as write_telemetry
 from freefloat.telemetry.resample import align as align
 from freefloat.telemetry.resample import resample as resample
+from freefloat.telemetry.sample_rows import Sample as Sample
 from freefloat.telemetry.smoothing import SmoothAttitude as SmoothAttitude
 from freefloat.telemetry.smoothing import SmoothSignal as SmoothSignal
 from freefloat.telemetry.smoothing import smooth as smooth
 from freefloat.telemetry.smoothing import smooth_attitude as smooth_attitude
-from freefloat.telemetry.stream import Sample as Sample
 from freefloat.telemetry.telemetry import Telemetry as Telemetry

@@ -10,11 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from freefloat.arrays import Array
 from freefloat.errors import Fault, TelemetryError
-from freefloat.telemetry.names import name_fault
+from freefloat.telemetry.names import misuse, name_fault
 from freefloat.telemetry.units import accepted_units, si_unit
 
 Mask = NDArray[np.bool_]
-LATEST = 1e12  # [s] from zero, 30 000 years: a time beyond was not in seconds
+# theory: [s] from zero, 30 000 years: a time beyond was not in seconds
+LATEST = 1e12
+_SAME_INSTANT = 1e-9  # theory: [s]; 3 * 0.1 and 0.3 are the same instant, and no clock is finer
+_MAD = 1.4826  # theory: standard deviation of a normal variable over its median absolute deviation
 TIME_EXPECTED = f"a finite time, at most {LATEST:g} s from zero"
 AnyArray = TypeVar("AnyArray", bound=np.ndarray)
 
@@ -55,7 +58,7 @@ class Channel:
         if valid is not None:
             mask &= np.asarray(valid, dtype=bool)
         fields = {
-            "name": checked_name(name),
+            "name": _checked_name(name),
             "unit": _checked_unit(name, unit),
             "time": instants,
             "values": _blanked(numbers, mask),
@@ -64,7 +67,9 @@ class Channel:
         }
         if not instants.shape == numbers.shape == mask.shape:
             sizes = f"{instants.size} instants, {numbers.size} values, {mask.size} flags"
-            raise _channel_error(name, sizes, "equally many", "give one value for each instant")
+            raise _channel_error(
+                name, sizes, "equally many", "give one value for each instant", "length"
+            )
         for field, value in fields.items():
             object.__setattr__(self, field, value)
 
@@ -96,16 +101,37 @@ class Channel:
             values = values[first]
         return time, values
 
-    def taken(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> Channel:
+    def values_at(self, instants: Array) -> Array:
+        """Return the values of the samples taken at `instants` [s]; NaN where invalid.
+
+        Nothing is interpolated: TelemetryError where there is no sample within a nanosecond.
+        """
+        order = np.argsort(self.time, kind="stable")
+        times = np.concatenate([[-np.inf], self.time[order], [np.inf]])
+        after = np.searchsorted(times[1:-1], instants) + 1
+        nearest = np.where(times[after] - instants <= instants - times[after - 1], after, after - 1)
+        missing = instants[~(np.abs(times[nearest] - instants) <= _SAME_INSTANT)]
+        if missing.size:
+            shown = f"{missing[0]:.9g} s ({missing.size} of {instants.size} instants missing)"
+            raise misuse(
+                f"channel {self.name!r}",
+                f"no sample at {shown}",
+                "a sample at each instant asked for",
+                "use resample(telemetry, times=...) to interpolate",
+                code="telemetry.no_sample",
+            )
+        return self.values[order][nearest - 1]
+
+    def select(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> Channel:
         """Return the channel with the samples `which` (a mask or indices) only."""
         time, values, valid = self.time[which], self.values[which], self.valid[which]
         return Channel(self.name, self.unit, read_only(time), values, valid, self.noise)
 
-    def renamed(self, name: str) -> Channel:
+    def with_name(self, name: str) -> Channel:
         """Return the same samples under another name."""
         return Channel(name, self.unit, self.time, self.values, self.valid, self.noise)
 
-    def at(self, time: ArrayLike) -> Channel:
+    def with_time(self, time: ArrayLike) -> Channel:
         """Return the same values at other instants [s]."""
         return Channel(self.name, self.unit, time, self.values, self.valid, self.noise)
 
@@ -133,18 +159,45 @@ class Channel:
         return Channel, fields
 
 
+def noise_floor(channel: Channel) -> float:
+    """A floor for the noise of any channel [unit]: 1e-9 of its size; nothing is known better."""
+    values = channel.values[channel.valid]
+    return 1e-9 * max(float(np.max(np.abs(values), initial=0.0)), 1e-3)
+
+
+def estimate_noise(channel: Channel) -> float:
+    """The white noise of a smooth channel [unit], from fourth differences (robust to outliers).
+
+    The fourth difference removes a cubic trend, and its variance is 1 + 16 + 36 + 16 + 1 = 70
+    times that of white noise. A coarse sensor has at least the noise of its rounding,
+    step / sqrt(12).
+
+    >>> t = np.linspace(0.0, 10.0, 1001)
+    >>> noisy = np.sin(t) + 0.01 * np.random.default_rng(0).normal(size=1001)
+    >>> round(estimate_noise(Channel("base.rate.x", "rad/s", t, noisy)), 3)
+    0.01
+    """
+    _, values = channel.usable()
+    if len(values) < 9:
+        return 0.0
+    steps = np.abs(np.diff(values))
+    rounding = np.min(steps[steps > 0.0], initial=np.inf)
+    is_coarse = np.mean(steps == 0.0) > 0.2
+    sigma = float(_MAD * np.median(np.abs(np.diff(values, 4))) / np.sqrt(70.0))
+    return max(sigma, float(rounding) / np.sqrt(12.0)) if is_coarse and steps.any() else sigma
+
+
 def read_only(array: AnyArray) -> AnyArray:
     """Return `array` itself, from now on read-only."""
     array.setflags(write=False)
     return array
 
 
-def checked_name(name: str) -> str:
-    """Return `name` when it can name a channel; raise TelemetryError otherwise."""
+def _checked_name(name: str) -> str:
     forbidden = name_fault(name)
     if forbidden:
         expected = "a name such as 'base.rate.x' or 'elbow.position'"
-        raise _channel_error(name, f"an unusable name: {forbidden}", expected, "rename it")
+        raise _channel_error(name, f"an unusable name: {forbidden}", expected, "rename it", "name")
     return name
 
 
@@ -154,7 +207,7 @@ def _instants(name: str, time: ArrayLike) -> Array:
     if is_bad.any():
         n = int(np.argmax(is_bad))
         raise _channel_error(
-            name, f"time {instants[n]} s at sample {n}", TIME_EXPECTED, "drop or convert it"
+            name, f"time {instants[n]} s at sample {n}", TIME_EXPECTED, "drop or convert it", "time"
         )
     if np.any(np.signbit(instants) & (instants == 0.0)):
         instants = read_only(instants + 0.0)  # one zero only, or equal instants would differ
@@ -166,10 +219,14 @@ def column_of(name: str, what: str, data: ArrayLike) -> Array:
     try:
         array = np.asarray(data, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise _channel_error(name, f"{what}: {error}", "real numbers", "convert them") from error
+        raise _channel_error(
+            name, f"{what}: {error}", "real numbers", "convert them", "type"
+        ) from error
     if array.ndim != 1:
         shape = f"{what} of shape {array.shape}"
-        raise _channel_error(name, shape, "one dimension", "make one channel of each column")
+        raise _channel_error(
+            name, shape, "one dimension", "make one channel of each column", "shape"
+        )
     # An array that is read-only already is shared: a thousand channels, one time base.
     return array if not array.flags.writeable else read_only(array.copy())
 
@@ -189,7 +246,7 @@ def _checked_unit(name: str, unit: str) -> str:
     else:
         remedy = "convert the values"
     expected = "an SI unit: " + ", ".join(u for u in accepted_units() if si_unit(u) == (u, 1.0))
-    raise _channel_error(name, f"unit {unit!r}", expected, remedy)
+    raise _channel_error(name, f"unit {unit!r}", expected, remedy, "unit")
 
 
 def _checked_noise(name: str, noise: float | None) -> float | None:
@@ -197,10 +254,11 @@ def _checked_noise(name: str, noise: float | None) -> float | None:
         return None
     if not (np.isfinite(noise) and noise >= 0.0):
         expected = "a standard deviation >= 0 in the unit of the channel, or None"
-        raise _channel_error(name, f"noise {noise!r}", expected, "leave it out if unknown")
+        raise _channel_error(name, f"noise {noise!r}", expected, "leave it out if unknown", "noise")
     return float(noise)
 
 
-def _channel_error(name: str, value: str, expected: str, remedy: str) -> TelemetryError:
+def _channel_error(name: str, value: str, expected: str, remedy: str, kind: str) -> TelemetryError:
     place = f"channel {name!r}"
-    return TelemetryError(f"{place} is not usable", [Fault(place, value, expected, remedy)])
+    fault = Fault(place, value, expected, remedy, f"channel.{kind}")
+    return TelemetryError(f"{place} is not usable", [fault])

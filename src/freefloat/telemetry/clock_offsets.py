@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.telemetry.channel import Array, Channel
-from freefloat.telemetry.interpolation import median_step
-from freefloat.telemetry.lookup import misuse
+from freefloat.telemetry.names import misuse
+from freefloat.telemetry.resample import median_step
 from freefloat.telemetry.smoothing import SmoothSignal, smooth
 
 _LEAST_SAMPLES = 16

@@ -22,13 +22,18 @@ A name this table does not know is welcome, provided its unit is given.
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import lru_cache
 
-from freefloat.errors import Fault
+from freefloat.errors import Fault, TelemetryError
 from freefloat.model.assembly import Coordinate
 from freefloat.telemetry.units import accepted_units, si_unit
+from freefloat.text import did_you_mean, listing
 
 XYZ = ("x", "y", "z")
+XYZW = (*XYZ, "w")
 _XYZ = r"\.[xyz]"
 
 # The first pattern that matches the end of a name wins; the first unit is the default.
@@ -138,6 +143,71 @@ def metadata_fault(key: object, value: object) -> str | None:
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class ChannelName:
+    """A channel's name taken apart: whose it is, what quantity, along which axis ("" for none).
+
+    >>> ChannelName.parse("base.rate.x")
+    ChannelName(place='base', quantity='rate', axis='x')
+    >>> ChannelName.parse("left.arm_1.position")
+    ChannelName(place='left.arm_1', quantity='position', axis='')
+    """
+
+    place: str
+    quantity: str
+    axis: str = ""
+
+    @staticmethod
+    def parse(name: str) -> ChannelName:
+        """Take a name apart; a name without a dot is a quantity of nothing in particular."""
+        return _parse(name)
+
+    @property
+    def group(self) -> str:
+        """The name without its axis: what the axes of one quantity share."""
+        return f"{self.place}.{self.quantity}" if self.place else self.quantity
+
+    def along(self, axes: Sequence[str]) -> tuple[str, ...]:
+        """The names of the same quantity along some axes.
+
+        >>> ChannelName("base", "rate").along(XYZ)
+        ('base.rate.x', 'base.rate.y', 'base.rate.z')
+        """
+        return tuple(f"{self.group}.{axis}" for axis in axes)
+
+    def of(self, quantity: str) -> str:
+        """The name of another quantity of the same place.
+
+        >>> ChannelName.parse("elbow.position").of("velocity")
+        'elbow.velocity'
+        """
+        return f"{self.place}.{quantity}" if self.place else quantity
+
+    def __str__(self) -> str:
+        return f"{self.group}.{self.axis}" if self.axis else self.group
+
+
+@lru_cache(maxsize=4096)
+def _parse(name: str) -> ChannelName:
+    stem, _, axis = name.rpartition(".")
+    if axis not in XYZW or not stem:
+        stem, axis = name, ""
+    place, _, quantity = stem.rpartition(".")
+    return ChannelName(place, quantity, axis)
+
+
+def axes_name(names: Sequence[str]) -> str:
+    """One name for the axes of one quantity.
+
+    >>> axes_name(["base.rate.x", "base.rate.y"]), axes_name(["elbow.torque"])
+    ('base.rate.x|y', 'elbow.torque')
+    """
+    if len(names) == 1:
+        return names[0]
+    parsed = [ChannelName.parse(name) for name in names]
+    return f"{parsed[0].group}.{'|'.join(name.axis for name in parsed)}"
+
+
 def attitude_groups(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the prefixes whose four quaternion channels x, y, z, w are all among `names`.
 
@@ -145,21 +215,56 @@ def attitude_groups(names: tuple[str, ...]) -> tuple[str, ...]:
     ('base.attitude',)
     """
     known = set(names)
-    prefixes = dict.fromkeys(name[:-2] for name in names if name.endswith(".attitude.w"))
-    return tuple(p for p in prefixes if all(f"{p}.{axis}" in known for axis in "xyzw"))
+    last = [ChannelName.parse(name) for name in names if name.endswith(".attitude.w")]
+    return tuple(dict.fromkeys(n.group for n in last if known.issuperset(n.along(XYZW))))
 
 
-def suggestion(name: str, known: tuple[str, ...]) -> str:
+def misuse(
+    place: str, value: str, expected: str, remedy: str = "", *, code: str = "telemetry.misuse"
+) -> TelemetryError:
+    """Return the error for one thing asked of telemetry that it cannot do."""
+    message = f"{place}: got {value}, expected {expected}"
+    return TelemetryError(message, [Fault(place, value, expected, remedy, code)])
+
+
+def require(names: Iterable[str], known: tuple[str, ...]) -> None:
+    """Raise TelemetryError, naming every missing one, unless all `names` are among `known`."""
+    missing = [name for name in names if name not in known]
+    if missing:
+        expected = "a channel of this telemetry"
+        faults = [
+            Fault(
+                f"channel {name!r}", "no such channel", expected, suggest(str(name), known),
+                "channel.unknown",
+            )
+            for name in missing
+        ]  # fmt: skip
+        raise TelemetryError("there is no channel " + ", ".join(map(repr, missing)), faults)
+
+
+def match(patterns: str | Sequence[str], known: tuple[str, ...]) -> list[str]:
+    """Return the known names that match names or globs, in the order of the patterns, each once.
+
+    >>> match(["b.*", "a"], ("a", "b.x", "b.y"))
+    ['b.x', 'b.y', 'a']
+    """
+    patterns = [patterns] if isinstance(patterns, str) else list(patterns)
+    found = {p: [name for name in known if fnmatchcase(name, p)] for p in patterns}
+    require((pattern for pattern, names in found.items() if not names), known)
+    if not found:
+        expected = "at least one name or glob such as 'base.rate.*'"
+        raise misuse("channels", "no names", expected, code="channel.none")
+    return list(dict.fromkeys(name for names in found.values() for name in names))
+
+
+def suggest(name: str, known: tuple[str, ...]) -> str:
     """Return "did you mean ..." with the known names close to `name`, or what there is instead.
 
-    >>> suggestion("base.rat.x", ("base.rate.x", "elbow.torque"))
+    >>> suggest("base.rat.x", ("base.rate.x", "elbow.torque"))
     "did you mean 'base.rate.x'?"
     """
-    close = get_close_matches(name, known, n=3, cutoff=0.6)
-    if close:
-        return f"did you mean {' or '.join(map(repr, close))}?"
-    shown = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
-    return f"there are {shown}" if known else "there are no channels"
+    otherwise = f"there are {listing(known, most=8)}" if known else "there are no channels"
+    return did_you_mean(name, known, otherwise=otherwise, most=3)
 
 
 def channel_names(coordinate: Coordinate) -> tuple[str, str]:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
-from textwrap import wrap
 from types import MappingProxyType
 
 import numpy as np
@@ -23,8 +22,8 @@ from freefloat.telemetry.quality_checks import (
     find_spikes,
 )
 from freefloat.telemetry.rate_consistency import disagreements
-from freefloat.telemetry.table import aligned
 from freefloat.telemetry.telemetry import Telemetry
+from freefloat.text import counted, paragraph, table_lines
 
 _TOLERATED_SHARE = 0.01  # of samples missing or invalid
 _TOLERATED_GAP = 10.0  # sampling steps
@@ -34,7 +33,6 @@ _HEAD = (
     *("gaps", "invalid", "stuck", "saturated", "spikes"),
 )
 _ALWAYS = 4  # columns of the head that are always shown
-WIDTH = 80  # of a line, unless a name is longer
 
 
 @dataclass(frozen=True)
@@ -100,12 +98,12 @@ class Quality:
         """One sentence that says whether the recording is fit for use."""
         faults = [finding for finding in self.findings if finding.is_fault]
         places = list(dict.fromkeys(finding.place for finding in faults))
-        n_channels = _counted(len(self.channels), "channel")
+        n_channels = counted(len(self.channels), "channel")
         if not faults:
-            notes = f", {_counted(len(self.findings), 'note')}" if self.findings else ""
+            notes = f", {counted(len(self.findings), 'note')}" if self.findings else ""
             return f"The recording is fit for use: {n_channels}, no faults{notes}."
         shown = ", ".join(places[:4]) + (", ..." if len(places) > 4 else "")
-        number = _counted(len(faults), "fault")
+        number = counted(len(faults), "fault")
         return f"The recording needs attention: {number} in {shown} (of {n_channels})."
 
     def as_dict(self) -> dict[str, object]:
@@ -120,9 +118,11 @@ class Quality:
         return _plain(whole)  # type: ignore[return-value]
 
     def __str__(self) -> str:
-        findings = [line for finding in self.findings for line in _wrapped(str(finding))]
-        table = aligned(self.table(), n_left=1)
-        return "\n".join([*_wrapped(self.summary), *table, *findings])
+        findings = [
+            line for finding in self.findings for line in paragraph(str(finding), indent="  ")
+        ]
+        table = table_lines(self.table())
+        return "\n".join([*paragraph(self.summary, indent="  "), *table, *findings])
 
     def table(self) -> list[tuple[str, ...]]:
         """Return a row of titles and one for each channel; what was found nowhere has no column."""
@@ -223,13 +223,13 @@ def _channel_findings(channel: ChannelQuality) -> Iterator[QualityFinding]:
         yield QualityFinding(name, text, share > _TOLERATED_SHARE)
     if clock.n_backward:
         yield QualityFinding(
-            name, f"the clock runs backward {_counted(clock.n_backward, 'time')}", True
+            name, f"the clock runs backward {counted(clock.n_backward, 'time')}", True
         )
     if clock.n_repeated:
-        yield QualityFinding(name, f"{_counted(clock.n_repeated, 'repeated instant')}", True)
+        yield QualityFinding(name, f"{counted(clock.n_repeated, 'repeated instant')}", True)
     if (gap := channel.longest_gap) is not None:
         longest = f"the longest of {gap.duration:.4g} s at {gap.start:.6g} s"
-        text = f"{_counted(len(clock.gaps), 'gap')}, {longest}"
+        text = f"{counted(len(clock.gaps), 'gap')}, {longest}"
         is_long = gap.duration > _TOLERATED_GAP * clock.step
         yield QualityFinding(name, text, is_long or clock.n_missing > _TOLERATED_SHARE * n)
     for span in channel.runs.stuck:
@@ -237,34 +237,23 @@ def _channel_findings(channel: ChannelQuality) -> Iterator[QualityFinding]:
         yield QualityFinding(name, text, True)
     if channel.runs.n_saturated:
         values = " and ".join(f"{value:.6g}" for value in channel.runs.saturated_at)
-        number = _counted(channel.runs.n_saturated, "sample")
+        number = counted(channel.runs.n_saturated, "sample")
         yield QualityFinding(name, f"saturated at {values} in {number}", True)
     if channel.spikes:
         first = f"the first at {channel.spikes[0]:.6g} s"
-        number = _counted(len(channel.spikes), "lone outlier")
+        number = counted(len(channel.spikes), "lone outlier")
         yield QualityFinding(name, f"{number}, {first}", True)
 
 
 def _attitude_findings(attitude: AttitudeQuality) -> Iterator[QualityFinding]:
     if attitude.n_off_norm:
         worst = f"the worst by {attitude.worst_norm:.3g} at {attitude.worst_at:.6g} s"
-        text = f"{_counted(attitude.n_off_norm, 'quaternion')} not of norm one, {worst}"
+        text = f"{counted(attitude.n_off_norm, 'quaternion')} not of norm one, {worst}"
         yield QualityFinding(attitude.name, text, True)
     if attitude.n_sign_flips:
-        flips = _counted(attitude.n_sign_flips, "time")
+        flips = counted(attitude.n_sign_flips, "time")
         text = f"the quaternions change sign {flips}, which does no harm"
         yield QualityFinding(attitude.name, text, False)
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
-
-
-def _wrapped(sentence: str) -> list[str]:
-    """Lines of a sentence, broken between words only: half a name cannot be looked for."""
-    return wrap(
-        sentence, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
-    )
 
 
 def _row(channel: ChannelQuality) -> tuple[str, ...]:

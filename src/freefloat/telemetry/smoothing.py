@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from freefloat.errors import TelemetryError
 from freefloat.telemetry.attitude import continuous, rate_and_acceleration, unit
 from freefloat.telemetry.channel import Array, Mask
-from freefloat.telemetry.lookup import misuse
+from freefloat.telemetry.names import misuse
 
 if TYPE_CHECKING:
     from freefloat.telemetry.penalised_spline import Curve
@@ -238,9 +238,8 @@ def _fit(
     max_gap: float | None,
     is_joint: bool = False,
 ) -> list[Curve]:
-    from freefloat.telemetry.penalised_spline import SplineProblem
+    from freefloat.telemetry.penalised_spline import SplineProblem, fit_curves
     from freefloat.telemetry.spline_basis import SplineBasis
-    from freefloat.telemetry.spline_choice import fit_curves
 
     is_good = np.isfinite(values).all(axis=1)
     time, values = time[is_good], values[is_good]

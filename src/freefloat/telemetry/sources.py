@@ -19,7 +19,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from freefloat.errors import Fault, TelemetryError
-from freefloat.telemetry.stream import Sample
+from freefloat.telemetry.sample_rows import Sample
 from freefloat.telemetry.websocket import receive_text, shake_hands
 
 LONGEST_LINE = 1_000_000  # bytes; longer ones are garbage

@@ -14,10 +14,19 @@ from numpy.typing import ArrayLike
 
 from freefloat.errors import Fault, TelemetryError
 from freefloat.telemetry.channel import Array, Channel, column_of, read_only
-from freefloat.telemetry.lookup import different_times, matching, misuse, require, values_at
-from freefloat.telemetry.names import metadata_fault, resolved_unit
-from freefloat.telemetry.stream import Sample, samples_of
-from freefloat.telemetry.table import channel_table
+from freefloat.telemetry.names import (
+    ChannelName,
+    axes_name,
+    match,
+    metadata_fault,
+    misuse,
+    require,
+    resolved_unit,
+)
+from freefloat.telemetry.sample_rows import Sample, samples_of
+from freefloat.text import table_lines
+
+_HEAD = ("channel", "unit", "rate [Hz]", "samples", "invalid")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,11 +48,21 @@ class Telemetry:
     def __post_init__(self) -> None:
         for name, channel in self.channels.items():
             if name != channel.name:
-                raise misuse(f"channel {channel.name!r}", f"the key {name!r}", "its own name")
+                raise misuse(
+                    f"channel {channel.name!r}",
+                    f"the key {name!r}",
+                    "its own name",
+                    code="channel.name",
+                )
         for key, value in self.metadata.items():
             _check_metadata(key, value)
         if self.truth is not None and self.truth.truth is not None:
-            raise misuse("truth", "a truth with a truth of its own", "one level of truth")
+            raise misuse(
+                "truth",
+                "a truth with a truth of its own",
+                "one level of truth",
+                code="truth.nested",
+            )
         # Frozen all the way: a copy behind a proxy.
         object.__setattr__(self, "channels", MappingProxyType(dict(self.channels)))
         object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
@@ -60,7 +79,12 @@ class Telemetry:
         by_name: dict[str, Channel] = {}
         for channel in channels:
             if channel.name in by_name:
-                raise misuse(f"channel {channel.name!r}", "the name twice", "different names")
+                raise misuse(
+                    f"channel {channel.name!r}",
+                    "the name twice",
+                    "different names",
+                    code="channel.duplicate",
+                )
             by_name[channel.name] = channel
         return cls(by_name, metadata or {}, truth)
 
@@ -137,10 +161,10 @@ class Telemetry:
         >>> flight.matrix("*.angle")[1].tolist()
         [[1.0, 3.0], [2.0, 4.0]]
         """
-        channels = [self.channels[name] for name in matching(names, self.names)]
+        channels = [self.channels[name] for name in match(names, self.names)]
         if times is not None:
             instants = np.array(times, dtype=np.float64)
-            columns = [values_at(channel, instants) for channel in channels]
+            columns = [channel.values_at(instants) for channel in channels]
             return read_only(instants), read_only(np.column_stack(columns))
         base = channels[0]
         for channel in channels[1:]:
@@ -162,6 +186,25 @@ class Telemetry:
         """Yield what was validly measured, instant by instant, in time order."""
         return samples_of(tuple(self.channels.values()))
 
+    def channel_rows(self) -> list[tuple[str, ...]]:
+        """One row for a table, the axes of one quantity together where they are alike.
+
+        Name, unit, rate [Hz], number of samples, number of invalid ones.
+
+        >>> values = {"base.rate.x": [0, 0], "base.rate.y": [0, 0]}
+        >>> Telemetry.from_arrays([0.0, 0.1], values).channel_rows()
+        [('base.rate.x|y', 'rad/s', '10', '2', '0')]
+        """
+        groups: dict[tuple[str, ...], list[Channel]] = {}
+        for channel in self.channels.values():
+            rate = f"{channel.rate:.6g}" if channel.n_samples > 1 else "-"
+            alike = (channel.unit, rate, str(channel.n_samples))
+            groups.setdefault((ChannelName.parse(channel.name).group, *alike), []).append(channel)
+        return [
+            (axes_name([c.name for c in group]), *key[1:], str(sum(c.n_invalid for c in group)))
+            for key, group in groups.items()
+        ]
+
     # -- changing, by making another one ---------------------------------------------------------
 
     def select(self, names: str | Sequence[str]) -> Telemetry:
@@ -171,11 +214,11 @@ class Telemetry:
         >>> flight.select("base.*").names
         ('base.rate.x',)
         """
-        return self._made_of(self.channels[name] for name in matching(names, self.names))
+        return self._made_of(self.channels[name] for name in match(names, self.names))
 
     def without(self, names: str | Sequence[str]) -> Telemetry:
         """Return the telemetry without the channels that match the names or globs."""
-        dropped = set(matching(names, self.names))
+        dropped = set(match(names, self.names))
         return self._made_of(c for name, c in self.channels.items() if name not in dropped)
 
     def with_channels(self, *channels: Channel) -> Telemetry:
@@ -194,7 +237,7 @@ class Telemetry:
         """Return the telemetry with channels renamed, old name to new, in the truth as well."""
         require(names, self.names)
         renamed = self._made_of(
-            c.renamed(names[c.name]) if c.name in names else c for c in self.channels.values()
+            c.with_name(names[c.name]) if c.name in names else c for c in self.channels.values()
         )
         if self.truth is None:
             return renamed
@@ -208,13 +251,13 @@ class Telemetry:
         >>> late.shift("base.*", -0.5)["base.rate.x"].time.tolist()
         [0.5, 1.5]
         """
-        moved = set(matching(names, self.names))
+        moved = set(match(names, self.names))
         times: dict[int, Array] = {}  # channels that shared a time base go on sharing it
         for name in moved:
             time = self.channels[name].time
             times.setdefault(id(time), read_only(time + seconds))
         return self._made_of(
-            c.at(times[id(c.time)]) if c.name in moved else c for c in self.channels.values()
+            c.with_time(times[id(c.time)]) if c.name in moved else c for c in self.channels.values()
         )
 
     def between(self, start: float, end: float) -> Telemetry:
@@ -242,7 +285,13 @@ class Telemetry:
 
     def _require_samples(self) -> Array:
         if not self.instants.size:
-            raise misuse("telemetry", "no samples", "at least one sample", "check how it was cut")
+            raise misuse(
+                "telemetry",
+                "no samples",
+                "at least one sample",
+                "check how it was cut",
+                code="telemetry.empty",
+            )
         return self.instants
 
     def _cut(self, start: float, end: float) -> Telemetry:
@@ -285,7 +334,24 @@ class Telemetry:
         beside = "" if self.truth is None else "; the truth is beside it"
         head = f"Telemetry: {len(self.channels)} channels, {len(self)} instants{span}{beside}"
         notes = [f"{key}: {value}" for key, value in self.metadata.items()]
-        return "\n".join([head, channel_table(tuple(self.channels.values())), *notes])
+        return "\n".join([head, *table_lines([_HEAD, *self.channel_rows()], left=2), *notes])
+
+
+def different_times(a: Channel, b: Channel) -> TelemetryError:
+    """Return the error for two channels that ought to share a time base."""
+    return misuse(
+        f"channels {a.name!r} and {b.name!r}",
+        f"different time bases: {_time_base(a)} and {_time_base(b)}",
+        "one time base",
+        "use align(telemetry) first, or ask for the channels one by one",
+        code="telemetry.time_base",
+    )
+
+
+def _time_base(channel: Channel) -> str:
+    if not channel.n_samples:
+        return "no samples"
+    return f"{channel.n_samples} samples at {channel.rate:.6g} Hz from {channel.time[0]:.9g} s"
 
 
 def _si(name: str, unit: str | None) -> tuple[str, float]:
@@ -298,4 +364,9 @@ def _si(name: str, unit: str | None) -> tuple[str, float]:
 def _check_metadata(key: str, value: str) -> None:
     fault = metadata_fault(key, value)
     if fault:
-        raise misuse(f"metadata {key!r}", fault, "text that every file format can hold")
+        raise misuse(
+            f"metadata {key!r}",
+            fault,
+            "text that every file format can hold",
+            code="metadata.text",
+        )

@@ -271,7 +271,7 @@ def test_single_entries_of_a_body_end_where_it_is_real() -> None:
 def faulty() -> dict[str, tuple[ff.Telemetry, str]]:
     base = [n for n in FLIGHT.names if n.startswith("base.")]
     gap = [
-        c.taken((c.time < 5.0) | (c.time > 15.0)) if c.name == "arm_2.position" else c
+        c.select((c.time < 5.0) | (c.time > 15.0)) if c.name == "arm_2.position" else c
         for c in FLIGHT.channels.values()
     ]
     return {
@@ -294,7 +294,7 @@ def test_lost_samples_are_missed_but_not_fatal() -> None:
     lossy = []
     for c in FLIGHT.channels.values():
         keep = rng.random(c.n_samples) > 0.2
-        lossy.append(c.taken(keep) if c.name.startswith("base.") else c)
+        lossy.append(c.select(keep) if c.name.startswith("base.") else c)
     fit = by_output_error(BUS, type(FLIGHT).of(lossy))
     assert fit.is_trustworthy and np.max(np.abs(sigmas(fit, ETS7))) < 4.0
 

@@ -159,7 +159,7 @@ def settled(
         told = ", ".join(f"{1e3 * d:.3g}" for d in late)
         raise IdentificationError(
             f"the clock of the {clock} does not settle (last {told} ms late); line the channels up"
-            " first (freefloat.telemetry.resample.estimate_offset)"
+            " first (freefloat.telemetry.estimate_offset)"
         )
     told = tuple(
         f"{'recording ' + str(k) + ': ' if len(late) > 1 else ''}the {clock}"

@@ -12,7 +12,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.samples import NoiseSource, Samples
-from freefloat.telemetry.channel_noise import noise_of, rounding_of
+from freefloat.telemetry.channel import estimate_noise, noise_floor
 from freefloat.telemetry.names import XYZ, channel_names
 from freefloat.telemetry.resample import resample
 from freefloat.telemetry.smoothing import smooth
@@ -113,9 +113,9 @@ class _SampleReader:
     def _noise(self, name: str) -> float:
         channel = self.table[name]
         if channel.noise is not None:
-            return max(channel.noise, rounding_of(channel))
+            return max(channel.noise, noise_floor(channel))
         self.guessed.append(name)
-        return max(noise_of(self.telemetry[name]), rounding_of(channel))
+        return max(estimate_noise(self.telemetry[name]), noise_floor(channel))
 
     def _vector(self, field: str, wanted: list[int]) -> Array | None:
         """Three columns of the base; a planar root has no others than the wanted ones."""

@@ -11,10 +11,8 @@ from freefloat.arrays import Array, frozen
 from freefloat.errors import IdentificationError
 from freefloat.identification.modes.spectra import even, level_of
 from freefloat.model.model import Model
-from freefloat.telemetry.channel import Channel
-from freefloat.telemetry.channel_noise import rounding_of
-from freefloat.telemetry.lookup import matching
-from freefloat.telemetry.names import channel_names
+from freefloat.telemetry.channel import Channel, noise_floor
+from freefloat.telemetry.names import channel_names, match
 from freefloat.telemetry.telemetry import Telemetry
 
 LOOK = 0.5  # [s] over which a joint's rate is judged
@@ -65,7 +63,7 @@ def free_response(
     """
     start, end = quiet_stretch(telemetry, model) if between is None else between
     cut = telemetry.between(start, end)
-    names = answering(cut, model) if channels is None else matching(channels, cut.names)
+    names = answering(cut, model) if channels is None else match(channels, cut.names)
     wanted = [cut[name] for name in names if len(cut[name].usable()[0]) > 8]
     if not wanted:
         raise IdentificationError(
@@ -100,7 +98,7 @@ def _folded(channel: Channel, edges: Array) -> tuple[Array, float]:
     at = np.concatenate([time, [time[-1] + step]])
     means = np.diff(np.interp(edges, at, area)) / np.diff(edges)
     # Below a 1e-5th of the swing lies what a linear swing does not explain, noise or no noise.
-    sigma = max(level_of(channel), rounding_of(channel), 1e-5 * float(np.ptp(values)))
+    sigma = max(level_of(channel), noise_floor(channel), 1e-5 * float(np.ptp(values)))
     sigma = sigma if np.ptp(values) > 0.0 else 0.0
     return means, sigma * float(np.sqrt(step / (edges[1] - edges[0])))
 
@@ -112,7 +110,7 @@ def quiet_stretch(telemetry: Telemetry, model: Model | None = None) -> tuple[flo
     for name in _driven(telemetry, model):
         channel = telemetry[name]
         time, values = channel.usable()
-        sigma = max(level_of(channel), rounding_of(channel))
+        sigma = max(level_of(channel), noise_floor(channel))
         n = max(1.0, LOOK / 2.0 / float(np.median(np.diff(time))))
         before, after = (np.interp(grid + shift, time, _smooth(values, int(n)))
                          for shift in (-LOOK / 2.0, LOOK / 2.0))  # fmt: skip

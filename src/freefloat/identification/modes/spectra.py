@@ -13,9 +13,8 @@ import numpy as np
 
 from freefloat.arrays import Array, frozen
 from freefloat.errors import IdentificationError
-from freefloat.telemetry.channel import Channel
-from freefloat.telemetry.channel_noise import noise_of, rounding_of
-from freefloat.telemetry.lookup import matching
+from freefloat.telemetry.channel import Channel, estimate_noise, noise_floor
+from freefloat.telemetry.names import match
 from freefloat.telemetry.telemetry import Telemetry
 
 FEWEST_SAMPLES = 32
@@ -103,7 +102,7 @@ def spectrum(
     >>> round(found[0].frequency, 3)
     0.234
     """
-    wanted = [telemetry[name] for name in matching(channels, telemetry.names)]
+    wanted = [telemetry[name] for name in match(channels, telemetry.names)]
     short = [c.name for c in wanted if len(c.usable()[0]) < FEWEST_SAMPLES]
     if short:
         raise IdentificationError(
@@ -134,13 +133,13 @@ def _welch(channel: Channel, length: float) -> tuple[Array, Array, float]:
     rate = 1.0 / float(time[1] - time[0])
     n = min(len(values), max(FEWEST_SAMPLES // 2, round(length * rate)))
     frequency, density = welch(values, rate, "hann", n, detrend="linear")
-    sigma = max(level_of(channel), rounding_of(channel))
+    sigma = max(level_of(channel), noise_floor(channel))
     return frequency, density, 2.0 * sigma**2 / rate
 
 
 def level_of(channel: Channel) -> float:
     """The noise of a channel: as stated, or as its samples show."""
-    return channel.noise if channel.noise else noise_of(channel)
+    return channel.noise if channel.noise else estimate_noise(channel)
 
 
 def even(channel: Channel) -> tuple[Array, Array]:

@@ -28,7 +28,7 @@ from freefloat.online.live_channels import Channels, known_channels
 from freefloat.online.live_estimate import NO_BAND, LiveEstimate
 from freefloat.online.sample import Taken
 from freefloat.parameters.parameters import Parameters
-from freefloat.telemetry.stream import Sample
+from freefloat.telemetry.sample_rows import Sample
 from freefloat.telemetry.telemetry import Telemetry
 
 

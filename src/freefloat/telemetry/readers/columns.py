@@ -12,7 +12,7 @@ from freefloat.errors import Fault
 from freefloat.telemetry.channel import Array, Channel, Mask, read_only
 from freefloat.telemetry.names import name_fault, resolved_unit
 from freefloat.telemetry.readers.source import Faults
-from freefloat.telemetry.stream import rows_of
+from freefloat.telemetry.sample_rows import rows_of
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.units import accepted_units, si_unit
 

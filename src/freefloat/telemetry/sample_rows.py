@@ -1,4 +1,4 @@
-"""Channels of different rates laid out on common rows, for files and for live tracking."""
+"""Samples by instant: channels of different rates on common rows, for files and live use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from freefloat.telemetry.channel import Array, Channel
 
 Rows = NDArray[np.intp]
 
-_CHUNK = 4096  # rows turned into samples at a time: long recordings need no second copy
+_CHUNK = 4096  # format: rows turned into samples at a time; long recordings need no second copy
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,10 @@ def samples_of(channels: Sequence[Channel]) -> Iterator[Sample]:
 
 
 def _in_time_order(channel: Channel) -> Channel:
-    valid = channel if channel.valid.all() else channel.taken(channel.valid)
+    valid = channel if channel.valid.all() else channel.select(channel.valid)
     if np.all(np.diff(valid.time) >= 0.0):
         return valid
-    return valid.taken(np.argsort(valid.time, kind="stable"))
+    return valid.select(np.argsort(valid.time, kind="stable"))
 
 
 def _time_bases(channels: Sequence[Channel]) -> tuple[list[Array], list[int]]:
