@@ -16,7 +16,7 @@ MODULES = (
     ),
     *("freefloat.telemetry.names", "freefloat.telemetry.quality"),
     *("freefloat.telemetry.quality_checks", "freefloat.telemetry.readers"),
-    *("freefloat.telemetry.readers.columns", "freefloat.telemetry.smoothing"),
+    *("freefloat.telemetry.readers.tables", "freefloat.telemetry.smoothing"),
     *("freefloat.telemetry.spline_basis", "freefloat.telemetry.units"),
 )
 

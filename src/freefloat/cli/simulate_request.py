@@ -112,10 +112,14 @@ def _choice_faults(plan: Path | None, duration: float | None) -> Iterator[Fault]
 
 def _suffix_faults(files: dict[str, Path]) -> Iterator[Fault]:
     from freefloat.report.plots import SUFFIXES as PLOT_SUFFIXES
-    from freefloat.telemetry.readers import SUFFIXES as TELEMETRY_SUFFIXES
+    from freefloat.telemetry.readers import suffixes as telemetry_suffixes
 
     options = {"telemetry": "--out", "plan": "--save-plan", "plot": "--plot"}
-    suffixes = {"telemetry": TELEMETRY_SUFFIXES, "plan": PLAN_SUFFIXES, "plot": PLOT_SUFFIXES}
+    suffixes = {
+        "telemetry": telemetry_suffixes(can_write=True),
+        "plan": PLAN_SUFFIXES,
+        "plot": PLOT_SUFFIXES,
+    }
     for name, path in files.items():
         if path.suffix.lower() not in suffixes[name]:
             value = f"{path} ({path.suffix or 'no suffix'})"

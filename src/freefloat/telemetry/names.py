@@ -88,17 +88,20 @@ def resolved_unit(name: str, unit: str | None) -> tuple[str, float] | Fault:
     if unit is None:
         if candidates:
             return candidates[0], 1.0
-        return Fault(place, "no unit", "a unit, since the name is not a known quantity", _listed())
+        expected = "a unit, since the name is not a known quantity"
+        return Fault(place, "no unit", expected, _accepted(), "channel.unit")
     known = si_unit(unit)
     if known is None:
-        return Fault(place, f"unit {unit!r}", "a unit freefloat knows", _listed(candidates))
+        remedy = _accepted(candidates)
+        return Fault(place, f"unit {unit!r}", "a unit freefloat knows", remedy, "channel.unit")
     if candidates and known[0] not in candidates:
         expected = " or ".join(candidates) + ", or a unit that converts to it"
-        return Fault(place, f"unit {unit!r}", expected, "correct the unit or rename the channel")
+        remedy = "correct the unit or rename the channel"
+        return Fault(place, f"unit {unit!r}", expected, remedy, "channel.unit")
     return known
 
 
-def _listed(candidates: tuple[str, ...] = ()) -> str:
+def _accepted(candidates: tuple[str, ...] = ()) -> str:
     if candidates:
         return "use one of: " + ", ".join(u for si in candidates for u in accepted_units(si))
     # All of them would fill half a screen.

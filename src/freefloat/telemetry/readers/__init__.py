@@ -1,39 +1,52 @@
-"""Telemetry files: one module per format, chosen by the suffix of the file.
+"""Telemetry files: one module per format, found by the suffix of the file or by how it begins.
 
 In every format the table is wide, its first column is the time, and a cell is one of three things:
 a number; nothing, where the channel has no sample at that time; or NaN, where a sample was taken
 but cannot be used.
+
+Every module of this folder with a `FORMAT` (see `tables.TelemetryFormat`) is a format: to add one,
+add a file. Programs that keep their format elsewhere call `register_format`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+from functools import cache
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from pkgutil import iter_modules
 
 from freefloat.errors import Fault, TelemetryError
 from freefloat.files import atomic_path
-from freefloat.telemetry.readers.source import DEFAULT_MAX_BYTES, contents
+from freefloat.telemetry.readers.tables import (
+    DEFAULT_MAX_BYTES,
+    FileContent,
+    TelemetryFormat,
+    contents,
+)
 from freefloat.telemetry.telemetry import Telemetry
 
-# Each module has read(path, max_bytes=...) -> (telemetry, truth tag) and
-# write(telemetry, path, truth_tag=...). Imported when first used: pyarrow is slow to start.
-_MODULE_OF = {".csv": "csv_", ".tsv": "csv_", ".parquet": "parquet_", ".pq": "parquet_"}
-SUFFIXES = tuple(_MODULE_OF)
-
 _NO_TRUTH = "none"
+_registered: list[TelemetryFormat] = []
 
 
 def read_telemetry(
     path: str | os.PathLike[str], *, truth: bool = False, max_bytes: int = DEFAULT_MAX_BYTES
 ) -> Telemetry:
-    """Return the telemetry in a file, converted to SI; with `truth`, what was saved as such too.
+    """Return the telemetry in a file, converted to SI.
 
-    The suffix names the format: .csv, .tsv, .parquet or .pq. A file that would take more than
-    `max_bytes` [B], on disk or as a table in memory, is refused. Raises TelemetryError that names
-    every fault found, its place, what was expected and what to do.
+    Args:
+        path: The file. Its suffix names the format: .csv, .tsv, .parquet or .pq; where the suffix
+            is not known, the first bytes do.
+        truth: Whether to read the truth that a simulation saved beside it, too.
+        max_bytes: A file that would take more [B], on disk or as a table in memory, is refused.
+
+    Returns:
+        The telemetry, every channel in SI units, invalid samples as NaN.
+
+    Raises:
+        TelemetryError: It names every fault found, its place, what was expected and what to do.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
@@ -45,14 +58,14 @@ def read_telemetry(
     [3.1416, nan]
     """
     file = Path(path)
-    telemetry, tag = _module_for(file).read(file, max_bytes=max_bytes)
+    telemetry, tag = _read(file, max_bytes=max_bytes)
     if not truth or tag == _NO_TRUTH:
         return telemetry
     beside = truth_path(file)
     if not beside.exists():
         return telemetry
     _check_tag(file, beside, tag=tag, max_bytes=max_bytes)
-    return telemetry.with_truth(_module_for(beside).read(beside, max_bytes=max_bytes)[0])
+    return telemetry.with_truth(_read(beside, max_bytes=max_bytes).telemetry)
 
 
 def write_telemetry(telemetry: Telemetry, path: str | os.PathLike[str]) -> None:
@@ -63,18 +76,20 @@ def write_telemetry(telemetry: Telemetry, path: str | os.PathLike[str]) -> None:
     new one.
     """
     file = Path(path)
-    module = _module_for(file)
+    write = _format_by_suffix(file, is_writing=True).write
+    assert write is not None
     if not len(telemetry):
-        fault = Fault(str(file), "telemetry without samples", "at least one sample", "")
+        expected = "at least one sample"
+        fault = Fault(str(file), "telemetry without samples", expected, "", "telemetry.empty")
         raise TelemetryError(f"{file}: there is nothing to write", [fault])
     tag = _NO_TRUTH
     if telemetry.truth is not None:
         beside = truth_path(file)
         with atomic_path(beside) as temporary:
-            module.write(telemetry.truth, temporary, truth_tag=_NO_TRUTH)
+            write(telemetry.truth, temporary, truth_tag=_NO_TRUTH)
             tag = _digest(temporary.read_bytes())
     with atomic_path(file) as temporary:
-        module.write(telemetry, temporary, truth_tag=tag)
+        write(telemetry, temporary, truth_tag=tag)
 
 
 def truth_path(path: str | os.PathLike[str]) -> Path:
@@ -87,14 +102,62 @@ def truth_path(path: str | os.PathLike[str]) -> Path:
     return file.with_name(f"{file.stem}.truth{file.suffix}")
 
 
-def _module_for(file: Path) -> ModuleType:
-    name = _MODULE_OF.get(file.suffix.lower())
-    if name is None:
-        supported = ", ".join(_MODULE_OF)
-        value = f"suffix {file.suffix!r}" if file.suffix else "no suffix"
-        fault = Fault(str(file), value, f"one of {supported}", "convert or rename the file")
-        raise TelemetryError(f"{file}: not a telemetry format freefloat knows", [fault])
-    return import_module(f"{__name__}.{name}")
+def register_format(made: TelemetryFormat) -> None:
+    """Make a format known that lives outside this folder; it comes before those that do."""
+    _registered.insert(0, made)
+
+
+def formats() -> tuple[TelemetryFormat, ...]:
+    """Every format known, those registered first."""
+    return (*_registered, *_formats_here())
+
+
+def suffixes(*, can_write: bool = False) -> tuple[str, ...]:
+    """The suffixes of files that can be read, or of those that can be written as well.
+
+    >>> suffixes()
+    ('.csv', '.tsv', '.parquet', '.pq')
+    """
+    known = [form for form in formats() if not can_write or form.write is not None]
+    return tuple(suffix for form in known for suffix in form.suffixes)
+
+
+@cache
+def _formats_here() -> tuple[TelemetryFormat, ...]:
+    # By looking at the folder: a list of formats would be a second place to change.
+    modules = [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
+    return tuple(module.FORMAT for module in modules if hasattr(module, "FORMAT"))
+
+
+def _read(file: Path, *, max_bytes: int) -> FileContent:
+    form = _format_by_content(file) or _format_by_suffix(file)
+    return form.read(file, max_bytes=max_bytes)
+
+
+def _format_by_content(file: Path) -> TelemetryFormat | None:
+    """The format by the first bytes, where the suffix is nobody's."""
+    if file.suffix.lower() in suffixes():
+        return None  # a suffix that says one thing and a content that says another is a fault
+    begins = {sign: form for form in formats() for sign in form.begins}
+    try:
+        if not begins or not file.is_file():
+            return None
+        with file.open("rb") as opened:
+            head = opened.read(max(map(len, begins)))
+    except (OSError, ValueError):  # ValueError: a null character in the path
+        return None
+    return next((form for sign, form in begins.items() if head.startswith(sign)), None)
+
+
+def _format_by_suffix(file: Path, *, is_writing: bool = False) -> TelemetryFormat:
+    suffix = file.suffix.lower()
+    for form in formats():
+        if suffix in form.suffixes and (form.write is not None or not is_writing):
+            return form
+    value = f"suffix {file.suffix!r}" if file.suffix else "no suffix"
+    expected = f"one of {', '.join(suffixes(can_write=is_writing))}"
+    fault = Fault(str(file), value, expected, "convert or rename the file", "file.suffix")
+    raise TelemetryError(f"{file}: not a telemetry format freefloat knows", [fault])
 
 
 def _check_tag(file: Path, beside: Path, *, tag: str | None, max_bytes: int) -> None:
@@ -108,6 +171,7 @@ def _check_tag(file: Path, beside: Path, *, tag: str | None, max_bytes: int) -> 
             f"a file with digest {found}",
             f"the truth saved with {file.name}, digest {tag}",
             "save both again, or read without truth=True",
+            "truth.mismatch",
         )
         raise TelemetryError(f"{beside}: not the truth of {file.name}", [fault])
 

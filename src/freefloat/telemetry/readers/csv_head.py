@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 
 from freefloat.errors import shortened
 from freefloat.telemetry.names import metadata_fault
-from freefloat.telemetry.readers.columns import FORMAT, split_label
-from freefloat.telemetry.readers.source import Faults
+from freefloat.telemetry.readers.tables import LAYOUT, Faults, split_label
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\n|\r|\Z)")
@@ -54,7 +53,7 @@ def read_head(data: bytes, faults: Faults) -> Head:
         elif metadata_fault(key, _unquoted(value)) is None:  # else it is a remark for people
             metadata[key] = _unquoted(value)
     remedy = "begin with a row such as 'time [s],base.rate.x [rad/s]'"
-    faults.add("header", "no row of column labels", expected="one", remedy=remedy)
+    faults.add("header.missing", "header", "no row of column labels", expected="one", remedy=remedy)
     raise faults.error()
 
 
@@ -71,7 +70,14 @@ def _head(
     if all(_is_number(cell) for cell in cells):
         expected = "column labels before the numbers"
         remedy = "put a row such as 'time [s],base.rate.x [rad/s]' first"
-        faults.add(f"row {row}", shortened(text), expected=expected, remedy=remedy)
+        faults.add(
+            "header.missing",
+            f"row {row}",
+            shortened(text),
+            expected=expected,
+            remedy=remedy,
+            line=row,
+        )
         raise faults.error()
     labels = [split_label(cell) for cell in cells]
     return Head(labels, delimiter, size, row, *found)
@@ -105,16 +111,30 @@ def _lines(data: bytes, faults: Faults) -> Iterator[tuple[int, str, int]]:
             text = matched.group().decode("utf-8").strip("\r\n ")
         except UnicodeDecodeError as error:
             value = f"byte {matched.group()[error.start]:#04x} at column {error.start + 1}"
-            faults.add(f"row {row}", value, expected="text in UTF-8", remedy="save it as UTF-8")
+            faults.add(
+                "file.encoding",
+                f"row {row}",
+                value,
+                expected="text in UTF-8",
+                remedy="save it as UTF-8",
+                line=row,
+            )
             raise faults.error() from error
         if text.strip():
             yield row, text, position
 
 
 def _check_format(value: str, faults: Faults, *, row: int) -> None:
-    if value != FORMAT:
+    if value != LAYOUT:
         remedy = "read it with the version of freefloat that wrote it, or a newer one"
-        faults.add(f"row {row}", f"format {value!r}", expected=repr(FORMAT), remedy=remedy)
+        faults.add(
+            "file.version",
+            f"row {row}",
+            f"format {value!r}",
+            expected=repr(LAYOUT),
+            remedy=remedy,
+            line=row,
+        )
 
 
 def _read_noise(
@@ -128,7 +148,14 @@ def _read_noise(
     if not name or not (math.isfinite(sigma) and sigma >= 0.0):
         expected = "a channel name and a standard deviation >= 0"
         remedy = "write a line such as '# noise: base.rate.x 1e-5', or remove it"
-        faults.add(f"row {row}, noise", repr(value), expected=expected, remedy=remedy)
+        faults.add(
+            "channel.noise",
+            f"row {row}, noise",
+            repr(value),
+            expected=expected,
+            remedy=remedy,
+            line=row,
+        )
         return
     noise[name.strip()] = row, sigma
 

@@ -21,19 +21,24 @@ import numpy as np
 from freefloat.errors import Fault, FreefloatError, TelemetryError, shortened
 from freefloat.telemetry.channel import LATEST, TIME_EXPECTED
 from freefloat.telemetry.names import metadata_fault
-from freefloat.telemetry.readers.columns import (
-    FORMAT,
+from freefloat.telemetry.readers.tables import (
+    LAYOUT,
     TIME_REMEDY,
     Column,
     Content,
+    Faults,
+    FileContent,
+    TelemetryFormat,
     columns_of,
     content_of,
+    contents,
     scaled,
     split_label,
     telemetry_from,
+    too_large,
+    unreadable,
     wide,
 )
-from freefloat.telemetry.readers.source import Faults, contents, too_large, unreadable
 from freefloat.telemetry.telemetry import Telemetry
 
 if TYPE_CHECKING:
@@ -43,7 +48,7 @@ _MEGABYTE = 2**20
 _REMEDY = "fetch the file again; if it was changed on purpose, remove the metadata 'freefloat'"
 
 
-def read(path: Path, *, max_bytes: int) -> tuple[Telemetry, str | None]:
+def read(path: Path, *, max_bytes: int) -> FileContent:
     """Return the telemetry in a Parquet file, and the tag of the truth saved with it, if any."""
     data = contents(path, max_bytes=max_bytes)
     faults = Faults(path)
@@ -66,7 +71,7 @@ def read(path: Path, *, max_bytes: int) -> tuple[Telemetry, str | None]:
         metadata=metadata,
         notes=notes,
     )
-    return telemetry, truth
+    return FileContent(telemetry, truth)
 
 
 def write(telemetry: Telemetry, path: Path, *, truth_tag: str) -> None:
@@ -85,7 +90,7 @@ def write(telemetry: Telemetry, path: Path, *, truth_tag: str) -> None:
         mask = None if column.present is None else ~column.present
         arrays.append(pa.array(column.values, mask=mask, from_pandas=False))
     about = {
-        "format": FORMAT,
+        "format": LAYOUT,
         "truth": truth_tag,
         "metadata": dict(telemetry.metadata),
         "columns": {field.name: _described(field) for field in fields},
@@ -117,6 +122,7 @@ def _border(path: Path) -> Iterator[None]:
             value="a damaged file, or none in the Parquet format",
             expected="an undamaged Parquet table",
             remedy="fetch or export the file again",
+            code="file.damaged",
         )
         raise TelemetryError(f"{path}: cannot be read as Parquet: {reason}", [fault]) from error
 
@@ -140,13 +146,14 @@ def _table(path: Path, data: bytes, *, max_bytes: int) -> tuple[pa.Table, bytes 
         raise too_large(path, max(size, unpacked), max_bytes=max_bytes)
     if about.num_rows <= 0:
         expected = "at least one row"
-        raise unreadable(path, "a table without rows", expected, "record or export it again")
+        remedy = "record or export it again"
+        raise unreadable(path, "a table without rows", expected, remedy, code="table.empty")
     table = file.read()
     table.validate(full=True)
     # What is written about the table is in the file twice; damage to one leaves the other.
     entries = (about.metadata or {}) | (file.schema_arrow.metadata or {})
     text = entries.get(b"freefloat")
-    is_ours = FORMAT.encode() in data[-_MEGABYTE:]
+    is_ours = LAYOUT.encode() in data[-_MEGABYTE:]
     return table, b"" if text is None and is_ours else text
 
 
@@ -167,10 +174,12 @@ def _about(
     if not is_whole:
         shown = text[:60].decode("utf-8", errors="replace")
         expected = "the JSON freefloat wrote"
-        faults.add("metadata 'freefloat'", shown, expected=expected, remedy=_REMEDY)
-    elif form != FORMAT:
+        faults.add("file.damaged", "metadata 'freefloat'", shown, expected=expected, remedy=_REMEDY)
+    elif form != LAYOUT:
         place = "metadata 'freefloat', format"
-        faults.add(place, repr(form), expected=repr(FORMAT), remedy="use a newer freefloat")
+        faults.add(
+            "file.version", place, repr(form), expected=repr(LAYOUT), remedy="use a newer freefloat"
+        )
     else:
         _check_columns(schema, columns, faults)
     return metadata, truth
@@ -182,7 +191,9 @@ def _check_columns(schema: pa.Schema, columns: dict[str, list[str]], faults: Fau
         if columns.get(field.name) != _described(field):
             place, value = f"column {field.name!r}", "a name, unit or noise not as written"
             expected = "one of " + ", ".join(columns)
-            faults.add(place, value, expected=shortened(expected, 200), remedy=_REMEDY)
+            faults.add(
+                "column.changed", place, value, expected=shortened(expected, 200), remedy=_REMEDY
+            )
 
 
 def _described(field: pa.Field) -> list[str]:
@@ -216,7 +227,9 @@ def _with_noise(column: Column, field: pa.Field, faults: Faults) -> Column:
         place = f"column {column.label!r}, noise"
         shown = text.decode("utf-8", errors="replace")
         expected = "a standard deviation >= 0"
-        faults.add(place, shown, expected=expected, remedy="correct or remove the entry")
+        faults.add(
+            "channel.noise", place, shown, expected=expected, remedy="correct or remove the entry"
+        )
         return column
     return replace(column, noise=noise)
 
@@ -232,7 +245,7 @@ def _content(cells: pa.ChunkedArray, column: Column, faults: Faults) -> Content:
         else:
             remedy = "convert the column to float64 or remove it"
         place = f"column {column.label!r}"
-        faults.add(place, f"cells of type {kind}", expected="numbers", remedy=remedy)
+        faults.add("column.type", place, f"cells of type {kind}", expected="numbers", remedy=remedy)
         return Content(np.empty(0))
     return content_of(cells.cast(pa.float64(), safe=False).combine_chunks())
 
@@ -244,6 +257,9 @@ def _check_time(time: Content, column: Column, faults: Faults, *, n_rows: int) -
     for row in np.flatnonzero(~(np.abs(whole) * column.factor <= LATEST)):
         shown = f"{whole[row]}" if present[row] else "null"
         place = f"row {row + 1}, column {column.label!r}"
-        faults.add(place, shown, expected=TIME_EXPECTED, remedy=TIME_REMEDY)
+        faults.add("time.invalid", place, shown, expected=TIME_EXPECTED, remedy=TIME_REMEDY)
         if faults.is_full:
             break
+
+
+FORMAT = TelemetryFormat("Parquet", (".parquet", ".pq"), read, write, begins=(b"PAR1",))
