@@ -157,7 +157,7 @@ def design_rows(*, quick: bool = False, model: Model | None = None, seed: int = 
     """Errors and condition numbers of designed motions beside those of Table 2's."""
     bench = Bench.of(model)
     n = 1000 if quick else 4000
-    # Of two starts both may end in a poor minimum (0.58 to 0.62 % over four seeds), of four none did.
+    # Two starts may both end in a poor minimum: 0.58 to 0.62 % over four seeds; four have 0.58.
     effort = Effort(random=20, starts=4 if quick else 6, rounds=15)
     short = instants()
     table_2 = Plan(PUBLISHED["duration"], motions=motions())
