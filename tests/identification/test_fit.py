@@ -17,8 +17,8 @@ import freefloat as ff
 from freefloat.digits import with_uncertainty
 from freefloat.errors import FreefloatError, IdentificationError
 from freefloat.identification.fit import Estimate, Fit, FittedCombination, Residual
-from freefloat.identification.fit_files import load_fit
-from freefloat.identification.fit_reading import MAX_BYTES
+from freefloat.identification.fit_files import FIT_FILE, load_fit
+from freefloat.notes import Note, codes_of
 from freefloat.parameters.parameters import Parameters
 
 MUTANTS = 200
@@ -88,62 +88,83 @@ def spoilt(fit: Fit, **changes: object) -> str:
     return json.dumps({key: value for key, value in (raw | changes).items() if value is not ...})
 
 
+# What is changed in a sound file, where the fault is, and its code.
 FAULTS = {
-    "another format": ({"format": "plan"}, "format", "load a file that freefloat wrote"),
-    "no format": ({"format": ...}, "format", "freefloat fit"),
-    "a later version": ({"version": 2}, "version", "with the freefloat that wrote it"),
-    "no model": ({"model": ...}, "model", "add the key"),
-    "a model that is none": ({"model": "mass = heavy"}, "model", "expected TOML"),
-    "an empty model": ({"prior_model": ""}, "prior_model", "format"),
-    "a model that is a number": ({"model": 3}, "model", "a text"),
-    "a model that reaches out": ({"model": 'format=1\nurdf="a.urdf"'}, "urdf", "from a file"),
-    "an unknown key": ({"statsu": "fine"}, "statsu", "did you mean 'status'?"),
-    "a missing key": ({"covariance": ...}, "covariance", "add the key"),
-    "a flag that is a word": ({"is_trustworthy": "yes"}, "is_trustworthy", "true or false"),
-    "a matrix with a gap": ({"covariance": [[1.0], [1.0, 2.0]]}, "covariance", "every row"),
-    "a matrix too small": ({"covariance": [[1.0]]}, "covariance", "one row and one column"),
-    "a matrix of words": ({"covariance": [["a"]]}, "covariance[0][0]", "a number"),
-    "a list that is none": ({"notes": "all"}, "notes", "a list"),
-    "a note that is none": ({"notes": [3]}, "notes[0]", "a text"),
-    "an estimate that is none": ({"estimates": [3]}, "estimates[0]", "in braces"),
-    "no list of estimates": ({"estimates": {}}, "estimates", "a list"),
-    "provenance with a number": ({"provenance": {"seed": 3}}, "provenance.seed", "a text"),
+    "another format": ({"format": "plan"}, "format", "file.format"),
+    "no format": ({"format": ...}, "format", "file.format"),
+    "a later version": ({"version": 2}, "version", "file.version"),
+    "no model": ({"model": ...}, "model", "key.missing"),
+    "a model that is none": ({"model": "mass = heavy"}, "model", "file.syntax"),
+    "an empty model": ({"prior_model": ""}, "prior_model: format", "key.missing"),
+    "a model that is a number": ({"model": 3}, "model", "value.type"),
+    "a model that reaches out": ({"model": 'format=1\nurdf="a.urdf"'}, "urdf", "file.outside"),
+    "an unknown key": ({"statsu": "fine"}, "statsu", "key.unknown"),
+    "a missing key": ({"covariance": ...}, "covariance", "key.missing"),
+    "a flag that is a word": ({"is_trustworthy": "yes"}, "is_trustworthy", "value.type"),
+    "a matrix with a gap": ({"covariance": [[1.0], [1.0, 2.0]]}, "covariance", "value.count"),
+    "a matrix too small": ({"covariance": [[1.0]]}, "covariance", "value.count"),
+    "a matrix of words": ({"covariance": [["a"]]}, "covariance[0][0]", "value.type"),
+    "a list that is none": ({"notes": "all"}, "notes", "value.type"),
+    "a note that is none": ({"notes": [3]}, "notes[0]", "value.type"),
+    "a code without a text": ({"notes": [{"code": "a.b"}]}, "notes[0]", "value.type"),
+    "an estimate that is none": ({"estimates": [3]}, "estimates[0]", "value.type"),
+    "no list of estimates": ({"estimates": {}}, "estimates", "value.type"),
+    "provenance with a number": ({"provenance": {"seed": 3}}, "provenance.seed", "value.type"),
 }
 
 
 @pytest.mark.parametrize("case", FAULTS)
-def test_a_fault_has_its_place_and_remedy(case, fit):
-    changes, place, remedy = FAULTS[case]
+def test_a_fault_has_its_place_and_code(case, fit):
+    changes, place, code = FAULTS[case]
     with pytest.raises(IdentificationError) as caught:
         Fit.from_json(spoilt(fit, **changes))
-    told = str(caught.value)
-    assert place in told and remedy in told
+    assert any(fault.code == code and place in fault.place for fault in caught.value.faults)
     assert all(fault.expected and fault.remedy for fault in caught.value.faults)
 
 
+def test_a_misspelt_key_is_guessed(fit):
+    with pytest.raises(IdentificationError, match=re.escape("did you mean 'status'?")):
+        Fit.from_json(spoilt(fit, statsu="fine"))
+
+
 PART_FAULTS = [
-    ("estimates", {"status": "sure"}, "only in combination"),
-    ("estimates", {"std": -1.0}, "0 or more"),
-    ("estimates", {"std": "wide"}, "a number"),
-    ("estimates", {"value": True}, "a number"),
-    ("estimates", {"interval95": [2.0, 1.0]}, "lower <= upper"),
-    ("estimates", {"interval95": [1.0]}, "two numbers"),
-    ("estimates", {"unit": ...}, "add the key"),
-    ("estimates", {"colour": "red"}, "delete it"),
-    ("estimates", {"name": "bus.mx"}, "one of each parameter"),
-    ("combinations", {"std": -1.0}, "0 or more"),
-    ("residuals", {"n": -1}, "a whole number"),
-    ("residuals", {"n": 1.5}, "a whole number"),
+    ("estimates", {"status": "sure"}, "value.choice"),
+    ("estimates", {"std": -1.0}, "value.range"),
+    ("estimates", {"std": "wide"}, "value.type"),
+    ("estimates", {"value": True}, "value.type"),
+    ("estimates", {"interval95": [2.0, 1.0]}, "value.order"),
+    ("estimates", {"interval95": [1.0]}, "value.count"),
+    ("estimates", {"unit": ...}, "key.missing"),
+    ("estimates", {"colour": "red"}, "key.unknown"),
+    ("combinations", {"std": -1.0}, "value.range"),
+    ("residuals", {"n": -1}, "value.type"),
+    ("residuals", {"n": 1.5}, "value.type"),
 ]
 
 
-@pytest.mark.parametrize(("section", "changes", "expected"), PART_FAULTS)
-def test_a_fault_of_a_part_has_its_place(section, changes, expected, fit):
+@pytest.mark.parametrize(("section", "changes", "code"), PART_FAULTS)
+def test_a_fault_of_a_part_has_its_place(section, changes, code, fit):
     parts = json.loads(fit.to_json())[section]
     parts[0] = {k: v for k, v in (parts[0] | changes).items() if v is not ...}
-    with pytest.raises(IdentificationError, match=re.escape(expected)) as caught:
+    with pytest.raises(IdentificationError) as caught:
         Fit.from_json(spoilt(fit, **{section: parts}))
-    assert f"{section}[0]" in str(caught.value) or "bus.mx" in str(caught.value)
+    assert caught.value.codes == (code,)
+    (key,) = changes
+    assert caught.value.faults[0].place == f"JSON text: {section}[0].{key}"
+
+
+def test_two_estimates_of_one_name_are_refused(fit):
+    parts = json.loads(fit.to_json())["estimates"]
+    parts[0]["name"] = "bus.mx"
+    with pytest.raises(IdentificationError) as caught:
+        Fit.from_json(spoilt(fit, estimates=parts))
+    assert caught.value.codes == ("name.duplicate",)
+
+
+def test_codes_of_notes_are_kept(fit):
+    coded = replace(fit, notes=(Note("rows.dropped", "3 rows dropped"), "a plain sentence"))
+    read = Fit.from_json(coded.to_json())
+    assert read == coded and codes_of(read.notes) == ("rows.dropped",)
 
 
 def test_every_fault_is_told_at_once(fit):
@@ -155,8 +176,9 @@ def test_every_fault_is_told_at_once(fit):
 
 @pytest.mark.parametrize("text", ["", "[]", "3", "null", "{", '{"a": 1, "a": 2}', "[" * 10**5])
 def test_what_is_no_json_object_is_refused(text):
-    with pytest.raises(IdentificationError, match="not a fit file"):
+    with pytest.raises(IdentificationError) as caught:
         Fit.from_json(text)
+    assert caught.value.codes in (("file.syntax",), ("file.depth",))
 
 
 def test_files_that_are_none_are_refused(fit, tmp_path):
@@ -168,7 +190,7 @@ def test_files_that_are_none_are_refused(fit, tmp_path):
     with pytest.raises(IdentificationError, match="not an ordinary file"):
         load_fit(tmp_path / "folder.json")
     with (tmp_path / "large.json").open("wb") as file:
-        file.truncate(MAX_BYTES + 1)  # a hole on the disk: nothing to read, but large
+        file.truncate(FIT_FILE.max_bytes + 1)  # a hole on the disk: nothing to read, but large
     with pytest.raises(IdentificationError, match="at most"):
         load_fit(tmp_path / "large.json")
     (tmp_path / "latin.json").write_bytes(b'{"a": "\xe9"}')

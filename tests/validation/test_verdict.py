@@ -34,23 +34,23 @@ def test_it_shows_itself_in_80_columns(verdict):
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "told"),
+    ("key", "value", "code"),
     [
-        ("format", "freefloat fit", "freefloat verdict"),
-        ("version", 2, "read it with the freefloat"),
-        ("is_positive", "yes", "true or false"),
-        ("scores", [{"channel": 3}], "a text"),
-        ("traces", "none", "a list"),
-        ("criteria", [7], "braces"),
-        ("extra", 1, "a known key"),
+        ("format", "freefloat fit", "file.format"),
+        ("version", 2, "file.version"),
+        ("is_positive", "yes", "value.type"),
+        ("scores", [{"channel": 3}], "value.type"),
+        ("traces", "none", "value.type"),
+        ("criteria", [7], "value.type"),
+        ("extra", 1, "key.unknown"),
     ],
 )
-def test_damaged_files_are_refused_with_the_place(verdict, key, value, told):
+def test_damaged_files_are_refused_with_the_place(verdict, key, value, code):
     content = json.loads(verdict.to_json())
     content[key] = value
     with pytest.raises(IdentificationError) as caught:
         read_verdict_text(json.dumps(content))
-    assert any(told in str(fault) and key in fault.place for fault in caught.value.faults)
+    assert any(fault.code == code and key in fault.place for fault in caught.value.faults)
 
 
 def test_other_files_are_refused(tmp_path, verdict):

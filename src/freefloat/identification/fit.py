@@ -46,7 +46,8 @@ class Estimate:
         faults = [*_spread_faults(self.name, self.std, self.interval95)]
         if self.status not in get_args(EstimateStatus):
             expected = "one of " + ", ".join(get_args(EstimateStatus))
-            faults.append(Fault(f"{self.name}.status", repr(self.status), expected, "correct it"))
+            place, value = f"{self.name}.status", repr(self.status)
+            faults.append(Fault(place, value, expected, "correct it", "value.choice"))
         _refuse(self.name, faults)
 
 
@@ -163,7 +164,7 @@ class Fit:
     @classmethod
     def from_json(cls, text: str) -> Fit:
         """The fit of the text of a fit file."""
-        from freefloat.identification.fit_reading import read_fit_text
+        from freefloat.identification.fit_files import read_fit_text
 
         return read_fit_text(text)
 
@@ -210,20 +211,23 @@ def _set_floats(part: Estimate | FittedCombination | Residual, *names: str) -> N
 
 def _spread_faults(name: str, std: float, interval: Interval | None) -> Iterator[Fault]:
     if std < 0.0:
-        yield Fault(f"{name}.std", f"{std:g}", "0 or more", "give the magnitude")
+        yield Fault(f"{name}.std", f"{std:g}", "0 or more", "give the magnitude", "value.range")
     if interval is not None and not (len(interval) == 2 and interval[0] <= interval[1]):
-        yield Fault(f"{name}.interval95", str(interval), "lower <= upper", "swap them")
+        place, expected = f"{name}.interval95", "lower <= upper"
+        yield Fault(place, str(interval), expected, "swap them", "value.order")
 
 
 def _shape_faults(fit: Fit) -> Iterator[Fault]:
     counts = Counter(estimate.name for estimate in fit.estimates)
     for name, count in counts.items():
         if count > 1:
-            yield Fault(name, f"{count} estimates", "one of each parameter", "delete the others")
+            value, expected = f"{count} estimates", "one of each parameter"
+            yield Fault(name, value, expected, "delete the others", "name.duplicate")
     n, shape = len(fit.estimates), fit.covariance.shape
     if shape != (n, n):
         remedy = "give one row and one column per estimate, in their order"
-        yield Fault("covariance", f"shape {shape}", f"shape ({n}, {n})", remedy)
+        expected = f"shape ({n}, {n})"
+        yield Fault("covariance", f"shape {shape}", expected, remedy, "value.count")
 
 
 def _refuse(what: str, faults: list[Fault]) -> None:

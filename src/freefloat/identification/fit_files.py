@@ -6,17 +6,37 @@ as the text of model files. Numbers have all their digits; NaN travels as null, 
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
-from freefloat.errors import Fault, IdentificationError
+from freefloat.errors import Fault, FreefloatError, IdentificationError, ModelError
 from freefloat.files import atomic_write
 from freefloat.identification.fit import Fit
-from freefloat.identification.fit_reading import FORMAT, MAX_BYTES, VERSION, read_fit
+from freefloat.model.toml import read_toml_text
 from freefloat.model.toml_write import write_toml
+from freefloat.records import json_text
+from freefloat.records.json_text import JSON, read_json, write_json
+from freefloat.records.schema import Schema, table_of
+from freefloat.records.source import FileKind, read_text
+
+# format: 64 MB are the covariance of 1700 parameters; the parser reads 50 megabytes a second
+FIT_FILE = FileKind(
+    "fit", IdentificationError, ".json", 64 * 2**20, "identify fewer parameters at once"
+)
+MODELS = ("model", "prior_model")
+# In this order in the file: what a person looks for comes first.
+KEYS = (
+    *("status", "is_trustworthy", "method", "reason", "scale", "estimates", "combinations"),
+    *("trades", "residuals", "notes", "provenance", "covariance"),
+)
+
+
+@cache
+def _schema() -> Schema:
+    instead = {"covariance": json_text.matrix, **dict.fromkeys(MODELS, json_text.text)}
+    table = table_of(Fit, JSON, instead=instead, is_built=True)
+    return Schema(replace(table, record=None), JSON)
 
 
 def load_fit(path: str | Path) -> Fit:
@@ -24,73 +44,36 @@ def load_fit(path: str | Path) -> Fit:
 
     Raises IdentificationError listing every fault: file, place, value, expectation, remedy.
     """
-    require_json(path)
-    return read_fit(Path(path))
+    FIT_FILE.require_suffix(path)
+    return read_fit_text(read_text(Path(path), FIT_FILE), file=Path(path).name)
+
+
+def read_fit_text(text: str, *, file: str = "JSON text") -> Fit:
+    """The fit of the text of a fit file."""
+    given = read_json(text, _schema(), file=file, kind=FIT_FILE)
+    faults: list[Fault] = []
+    for key in MODELS:
+        try:
+            given[key] = read_toml_text(given[key], file=f"{file}: {key}")
+        except ModelError as error:
+            faults += error.faults
+    if faults:
+        raise IdentificationError(f"{file}: a model in it cannot be read", faults)
+    try:
+        return Fit(**given)
+    except FreefloatError as error:
+        raise IdentificationError(f"{file}: not a sound fit", error.faults) from None
 
 
 def save_fit(fit: Fit, path: str | Path) -> None:
     """Write a fit file (.json), whole or not at all; `load_fit` gives the same bits back."""
-    require_json(path)
+    FIT_FILE.require_suffix(path)
     data = write_fit(fit).encode("ascii")
-    if len(data) > MAX_BYTES:
-        value, expected = f"{len(data)} bytes", f"at most {MAX_BYTES} bytes"
-        fault = Fault(str(path), value, expected, "identify fewer parameters at once")
-        raise IdentificationError("the fit is too large to be written", [fault])
+    FIT_FILE.require_size(len(data), str(path))
     atomic_write(path, data)
 
 
 def write_fit(fit: Fit) -> str:
     """The fit as the text of a fit file; raises ModelError for a model no file can hold."""
-    content = {
-        "format": FORMAT,
-        "version": VERSION,
-        "status": fit.status,
-        "is_trustworthy": fit.is_trustworthy,
-        "method": fit.method,
-        "reason": fit.reason,
-        "scale": fit.scale,
-        "estimates": [asdict(estimate) for estimate in fit.estimates],
-        "combinations": [asdict(combination) for combination in fit.combinations],
-        "trades": fit.trades,
-        "residuals": [asdict(residual) for residual in fit.residuals],
-        "notes": fit.notes,
-        "provenance": fit.provenance,
-        "covariance": fit.covariance.tolist(),
-        "model": write_toml(fit.model),
-        "prior_model": write_toml(fit.prior_model),
-    }
-    return json_lines(content)
-
-
-def json_lines(content: Mapping[str, object]) -> str:
-    """Named values as a JSON text, one a line; NaN as null."""
-    lines = (f"{json.dumps(key)}: {_lines(value)}" for key, value in content.items())
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def _lines(value: object) -> str:
-    """A value as JSON; a list has one item a line, for people and for version control."""
-    if isinstance(value, list | tuple) and value:
-        return "[\n  " + ",\n  ".join(map(_text, value)) + "\n]"
-    return _text(value)
-
-
-def _text(value: object) -> str:
-    # ASCII only: a lone surrogate in a note must not keep the file from being written.
-    return json.dumps(_plain(value), allow_nan=False)
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def require_json(path: str | Path) -> None:
-    """Raise IdentificationError unless the name ends in .json."""
-    found = Path(path).suffix
-    if found.lower() != ".json":
-        fault = Fault(str(path), found or "no suffix", ".json", "end the name in .json")
-        raise IdentificationError(f"{Path(path).name}: not this kind of file", [fault])
+    content = {key: getattr(fit, key) for key in KEYS}
+    return write_json(content | {key: write_toml(getattr(fit, key)) for key in MODELS}, FIT_FILE)

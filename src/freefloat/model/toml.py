@@ -91,7 +91,8 @@ def _urdf(
     if not isinstance(name, str):
         return None, None
     if folder is None:
-        path = Fault("", repr(name), "no urdf in a text without a folder", "read it from a file")
+        expected, remedy = "no urdf in a text without a folder", "read it from a file"
+        path = Fault("", repr(name), expected, remedy, "file.outside")
     else:
         path = inside(folder, name)
     if isinstance(path, Fault):

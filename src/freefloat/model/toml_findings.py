@@ -36,10 +36,12 @@ class Findings:
         for way, name in self.names.items():
             self.register(way, name)
 
-    def fault(self, way: Way, *, value: str, expected: str, remedy: str) -> None:
+    def fault(
+        self, way: Way, *, value: str, expected: str, remedy: str, code: str = "value.type"
+    ) -> None:
         """Write down a fault at a way into the file such as ("joint", 3, "damping")."""
         self.told.add(way)
-        self.faults.append(Fault(self.place(way), value, expected, remedy))
+        self.faults.append(Fault(self.place(way), value, expected, remedy, code))
 
     def register(self, way: Way, name: str) -> None:
         """Remember where the part called `name` is, by all that `checks` may call it."""

@@ -97,7 +97,7 @@ def syntax_fault(error: ValueError, text: str, file: str) -> Fault:
     reason = reason[: found.start()] if found else reason
     told = (remedy for slip, remedy in _SLIPS if slip.search(line))
     remedy = next(told, "correct this line or the one before it")
-    return Fault(place, shown, f"TOML ({reason[:80]})", remedy)
+    return Fault(place, shown, f"TOML ({reason[:80]})", remedy, "file.syntax")
 
 
 def line_at(lines: dict[Way, int], path: Way) -> int | None:

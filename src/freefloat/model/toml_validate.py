@@ -38,7 +38,8 @@ def _write_down(error: Any, findings: Findings) -> None:
     way, kind = error["loc"], error["type"]
     value = _shown(error["input"])
     if kind == "missing":
-        findings.fault(way, value="nothing", expected=f"{way[-1]} = ...", remedy="add the key")
+        expected, remedy, code = f"{way[-1]} = ...", "add the key", "key.missing"
+        findings.fault(way, value="nothing", expected=expected, remedy=remedy, code=code)
     elif kind == "extra_forbidden":
         known = _known_keys(way)
         close = get_close_matches(str(way[-1])[:50], known, n=1)
