@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError, create_model
 
 from freefloat.excitation.part_checks import Way, told
-from freefloat.model.schema import SchemaTable
+from freefloat.model.schema_tables import SchemaTable
 from freefloat.model.schema_values import Format, Name, Number, Prose, Vector3
 from freefloat.model.toml_findings import Findings
 

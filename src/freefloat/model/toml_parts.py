@@ -25,7 +25,7 @@ from freefloat.model.parts import (
     Thruster,
     Wheel,
 )
-from freefloat.model.schema import BodyTable, JointTable, ModelFile, TankTable, TargetTable
+from freefloat.model.schema_tables import BodyTable, JointTable, ModelFile, TankTable, TargetTable
 from freefloat.model.toml_findings import Findings
 from freefloat.model.toml_lines import Way
 

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from freefloat.model.schema import ModelFile, SchemaTable
+from freefloat.model.schema_tables import ModelFile, SchemaTable
 from freefloat.model.toml_findings import Findings
 from freefloat.model.toml_lines import Way
 

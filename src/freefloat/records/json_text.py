@@ -21,7 +21,7 @@ from freefloat.records import values
 from freefloat.records.fault_list import FaultList
 from freefloat.records.schema import Dialect, Schema
 from freefloat.records.source import FileKind
-from freefloat.records.values import PathFault, refusal, shown
+from freefloat.records.values import PathFault, display, refusal
 
 REMEDY = "load a file that freefloat wrote, or make it again"
 HEAD = ("format", "version")
@@ -122,11 +122,11 @@ def read_json(text: str, schema: Schema, *, file: str, kind: FileKind) -> dict[s
 def _head_faults(raw: dict[str, Any], kind: FileKind) -> Iterator[PathFault]:
     found, version = raw.get("format"), raw.get("version")
     if found != kind.format:
-        yield PathFault(("format",), shown(found), repr(kind.format), REMEDY, "file.format")
+        yield PathFault(("format",), display(found), repr(kind.format), REMEDY, "file.format")
     elif isinstance(version, bool | float) or version != kind.version:
         remedy = "read it with the freefloat that wrote it"
         expected = str(kind.version)
-        yield PathFault(("version",), shown(version), expected, remedy, "file.version")
+        yield PathFault(("version",), display(version), expected, remedy, "file.version")
 
 
 def write_json(content: Mapping[str, object], kind: FileKind) -> str:

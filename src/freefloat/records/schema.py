@@ -26,7 +26,7 @@ from typing import (
 
 from freefloat.errors import FreefloatError
 from freefloat.records import values
-from freefloat.records.values import MAX_FAULTS, Check, KeyPath, PathFault, RefusedError, shown
+from freefloat.records.values import MAX_FAULTS, Check, KeyPath, PathFault, RefusedError, display
 from freefloat.text import did_you_mean
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ class Schema:
     def _faults(self, error: ErrorDetails) -> Iterator[PathFault]:
         """The faults behind one of pydantic's errors."""
         path, table, choice = self._follow(error["loc"])
-        kind, value = error["type"], shown(error["input"])
+        kind, value = error["type"], display(error["input"])
         if kind == "value_error":
             refused = error.get("ctx", {})["error"]
             yield from (fault.below(path) for fault in refused.faults)
@@ -262,7 +262,7 @@ def _choice_fault(path: KeyPath, choice: TableChoice, raw: Mapping[str, Any]) ->
     if key not in raw:
         return PathFault((*path, key), "nothing", expected, "add the key", "key.missing")
     remedy = did_you_mean(str(raw[key]), known, otherwise="choose one of these")
-    return PathFault((*path, key), shown(raw[key]), expected, remedy, "value.choice")
+    return PathFault((*path, key), display(raw[key]), expected, remedy, "value.choice")
 
 
 def _validator(table: TableKind, *, is_strict: bool) -> SchemaValidator:

@@ -47,10 +47,10 @@ class RefusedError(ValueError):
 
 def refusal(value: object, expected: str, remedy: str, code: str = "value.type") -> RefusedError:
     """The exception that refuses a value as a whole."""
-    return RefusedError(PathFault((), shown(value), expected, remedy, code))
+    return RefusedError(PathFault((), display(value), expected, remedy, code))
 
 
-def shown(value: object) -> str:
+def display(value: object) -> str:
     """A value as a message shows it."""
     try:
         return repr(value)[:200]
@@ -138,7 +138,7 @@ def numbers(*counts: int) -> Check:
         try:
             return tuple(map(number, values))
         except RefusedError as refused:  # a vector is one value to the reader of a message
-            raise RefusedError(refused.faults[0]._replace(value=shown(value))) from None
+            raise RefusedError(refused.faults[0]._replace(value=display(value))) from None
 
     return check_numbers
 
