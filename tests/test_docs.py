@@ -18,7 +18,7 @@ from freefloat.cli.run import run
 from freefloat.excitation import CaptureControl, Feedback
 from freefloat.excitation.commands import AnyCommand
 from freefloat.excitation.motions import AnyMotion
-from freefloat.model import schema
+from freefloat.model import schema_tables as schema
 from freefloat.model.parts import SensorKind
 from freefloat.telemetry import units
 from freefloat.telemetry.units import si_unit
@@ -26,7 +26,9 @@ from freefloat.telemetry.units import si_unit
 FORMATS = ROOT / "docs" / "formats.md"
 API = ROOT / "docs" / "api.md"
 START = ROOT / "docs" / "start.md"
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+DOCUMENTS = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "benchmarks").glob("*.md")]
+)
 
 
 @pytest.fixture
@@ -121,6 +123,16 @@ def test_every_name_in_python_is_there_and_every_public_one_is_told():
     assert public <= set(told)
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_names_and_paths_in_documents_exist(document):
+    text = document.read_text(encoding="utf-8")
+    for name in set(re.findall(r"\bfreefloat(?:\.[A-Za-z_]\w*)+", text)):
+        if not name.endswith((".md", ".toml")):
+            resolve_name(name)
+    paths = re.findall(r"(?<![\w/.])(?:src|tests|tools|benchmarks|docs|examples)/[\w/]+\.\w+", text)
+    assert not [path for path in paths if not (ROOT / path).exists()]
+
+
 def test_the_first_half_hour_can_be_followed(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for arguments in commands(START):
@@ -156,7 +168,4 @@ def test_links_lead_somewhere(document):
         assert path.exists(), f"{document.name}: {target}"
         if anchor:
             headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-            anchors = {
-                re.sub(r"[^\w -]", "", h).strip().lower().replace(" ", "-") for h in headings
-            }
-            assert anchor in anchors, f"{document.name}: {target}"
+            assert anchor in map(anchor_of, headings), f"{document.name}: {target}"
