@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import socket
 import threading
+from contextlib import contextmanager, suppress
 
 import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.server import serve as serve_websocket
 
 from freefloat.errors import TelemetryError
-from freefloat.telemetry.sources import SampleSource, sample_of_line
-from freefloat.telemetry.websocket import GUID
+from freefloat.telemetry.sources import LONGEST_LINE, SampleSource, sample_of_line
 
 LINES = [json.dumps({"time": 0.1 * k, "base.angle": 0.0}) for k in range(3)]
 
@@ -25,8 +25,9 @@ def test_garbage_is_none():
 
 def test_other_machines_are_refused():
     for address in ("tcp://10.0.0.1:5", "udp://0.0.0.0:5", "ws://example.org:80/x"):
-        with pytest.raises(TelemetryError):
+        with pytest.raises(TelemetryError) as caught:
             SampleSource(address)
+        assert caught.value.codes == ("source.address",)
     with pytest.raises(TelemetryError):
         SampleSource("tcp://127.0.0.1")
 
@@ -68,17 +69,97 @@ def test_udp():
     assert found and found[0].time == 0.0
 
 
-def test_websocket():
-    def answer(caller: socket.socket) -> None:
-        request = caller.recv(4096)
-        key = request.split(b"Sec-WebSocket-Key: ")[1].split(b"\r\n")[0]
-        accept = base64.b64encode(hashlib.sha1(key + GUID).digest())
-        caller.sendall(b"HTTP/1.1 101 Switching Protocols\r\nSec-WebSocket-Accept: " + accept
-                       + b"\r\n\r\n")  # fmt: skip
-        for line in LINES:
-            caller.sendall(bytes([0x81, len(line)]) + line.encode())
-        caller.sendall(bytes([0x88, 0]))
+@contextmanager
+def websocket_server(handler, **options):
+    """A server of the same library on this machine; its port."""
+    with serve_websocket(handler, "127.0.0.1", 0, **options) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield server.socket.getsockname()[1]
+        server.shutdown()
+        thread.join(10.0)
 
-    port = serve(answer)
-    found = list(SampleSource(f"ws://127.0.0.1:{port}/x", retry=0.3))
-    assert [s.time for s in found if s] == [0.0, 0.1, 0.2]
+
+def test_websocket():
+    def handler(connection) -> None:
+        connection.send(LINES[0])
+        connection.send(f"{LINES[1]}\n{LINES[2]}".encode())  # binary, two lines
+        connection.send([LINES[0][:5], LINES[0][5:]])  # in two frames
+        connection.ping()
+
+    with websocket_server(handler) as port:
+        source = SampleSource(f"ws://127.0.0.1:{port}/x", retry=0.0)
+        found = [next(samples) for samples in [iter(source)] for _ in range(4)]
+    assert [s.time for s in found if s] == [0.0, 0.1, 0.2, 0.0]
+
+
+def test_a_lost_websocket_is_called_again():
+    calls = []
+
+    def handler(connection) -> None:
+        calls.append(connection)
+        connection.send(LINES[len(calls) - 1])
+
+    with websocket_server(handler) as port:
+        source = SampleSource(f"ws://127.0.0.1:{port}/x", retry=5.0)
+        found = [next(samples) for samples in [iter(source)] for _ in range(3)]
+    assert [s.time for s in found if s] == [0.0, 0.1, 0.2] and source.n_lost == 2
+
+
+@pytest.mark.parametrize("n_frames", [1, 100])
+def test_a_message_without_end_is_not_collected(n_frames):
+    """However many frames it comes in: beyond the limit the connection is given up."""
+
+    def handler(connection) -> None:
+        connection.send(LINES[0])
+        size = 2 * LONGEST_LINE // n_frames
+        with suppress(ConnectionClosed):
+            connection.send(["x" * size] * n_frames if n_frames > 1 else "x" * size)
+            connection.recv()
+
+    with websocket_server(handler) as port:
+        source = SampleSource(f"ws://127.0.0.1:{port}/x", retry=0.0)
+        assert [s.time if s else None for s in source] == [0.0] and source.n_lost == 1
+
+
+def test_a_quiet_websocket_ends_when_idle():
+    with websocket_server(lambda connection: connection.recv()) as port:
+        assert list(SampleSource(f"ws://127.0.0.1:{port}/x", idle=0.3, retry=0.0)) == []
+
+
+ANSWERS = {
+    "another protocol": b"hello\r\n\r\n",
+    "no upgrade": b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+    "elsewhere": b"HTTP/1.1 302 Found\r\nLocation: ws://192.0.2.1:80/\r\nContent-Length: 0\r\n\r\n",
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+def test_what_is_no_websocket_is_a_lost_connection(answer):
+    """A redirect to another machine is not followed either."""
+
+    def talk(caller: socket.socket) -> None:
+        caller.recv(4096)
+        caller.sendall(answer)
+
+    source = SampleSource(f"ws://127.0.0.1:{serve(talk)}/x", retry=0.3)
+    assert list(source) == [] and source.n_lost == 1
+
+
+def test_nobody_there():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    for scheme in ("tcp", "ws"):
+        with pytest.raises(TelemetryError) as caught:
+            list(SampleSource(f"{scheme}://127.0.0.1:{port}", retry=0.0))
+        assert caught.value.codes == ("source.refused",)
+
+
+def test_without_the_package_a_websocket_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("freefloat.telemetry.sources.find_spec", lambda name: None)
+    SampleSource("tcp://127.0.0.1:5")
+    with pytest.raises(TelemetryError) as caught:
+        SampleSource("ws://127.0.0.1:5/x")
+    assert caught.value.codes == ("package.missing",)
+    assert "freefloat[live]" in caught.value.faults[0].remedy

@@ -14,18 +14,20 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from freefloat.errors import Fault, TelemetryError
 from freefloat.telemetry.sample_rows import Sample
-from freefloat.telemetry.websocket import receive_text, shake_hands
 
-LONGEST_LINE = 1_000_000  # bytes; longer ones are garbage
+LONGEST_LINE = 1_000_000  # format: [B]; a longer line or message is not a sample
 SCHEMES = ("tcp", "udp", "ws")
 LINES = (".ndjson", ".jsonl")
-WAIT = 0.2  # [s] between looks at the clock while nothing arrives
+WAIT = 0.2  # format: [s] between looks at the clock while nothing arrives
+HANDSHAKE = 5.0  # format: [s] that a WebSocket server has to answer
+FAREWELL = 1.0  # format: [s] that it has to close
 
 
 def sample_of_line(line: str | bytes) -> Sample | None:
@@ -49,9 +51,18 @@ def sample_of_line(line: str | bytes) -> Sample | None:
 class SampleSource:
     """Where samples come from: a path of newline JSON, "-", or tcp://, udp://, ws:// addresses.
 
-    idle [s]: end when nothing arrives for so long (None: never); retry [s]: how long to try to
-    connect again after a connection is lost; remote: other machines are allowed. n_lost counts lost
-    connections.
+    A ws:// address needs the package websockets (the extra `live`).
+
+    Args:
+        address: A path, "-" for standard input, or an address with host and port.
+        idle: End when nothing arrives for so long [s]; None: never.
+        retry: How long to try to connect again after a connection is lost [s].
+        remote: Whether other machines are allowed.
+
+    Raises:
+        TelemetryError: The address cannot be used, or nobody answers there.
+
+    `n_lost` counts lost connections.
     """
 
     address: str
@@ -63,6 +74,8 @@ class SampleSource:
     def __post_init__(self) -> None:
         if self.scheme in SCHEMES:
             self.place = _place(self.address, self.remote)
+        if self.scheme == "ws":
+            _require_websockets()
 
     @property
     def scheme(self) -> str:
@@ -124,9 +137,30 @@ class SampleSource:
     def _ws_lines(
         self, connection: socket.socket, is_over: Callable[[float], bool]
     ) -> Iterator[bytes]:
-        shake_hands(connection, self.address)
-        for text in receive_text(connection, is_over):
-            yield from text.split(b"\n")
+        from websockets.exceptions import ConnectionClosed, WebSocketException
+        from websockets.sync.client import connect
+
+        connection.settimeout(None)  # from here on the library keeps the time
+        try:
+            # Over our own socket: neither a proxy nor a redirect can lead to another machine.
+            opened = connect(
+                self.address, sock=connection, proxy=None, compression=None, max_size=LONGEST_LINE,
+                open_timeout=HANDSHAKE, close_timeout=FAREWELL, ping_interval=None,
+            )  # fmt: skip
+        except (WebSocketException, ValueError, EOFError) as error:
+            raise ConnectionError(f"what answered is not a WebSocket: {error}") from error
+        quiet_since = time.monotonic()
+        with opened as server:
+            while not is_over(quiet_since):
+                try:
+                    message = server.recv(timeout=WAIT)
+                except TimeoutError:
+                    continue
+                except ConnectionClosed:  # by either side, also for a message that is too long
+                    return
+                quiet_since = time.monotonic()
+                text = message.encode() if isinstance(message, str) else message
+                yield from text.split(b"\n")
 
     def _is_over(self, quiet_since: float) -> bool:
         return self.idle is not None and time.monotonic() - quiet_since > self.idle
@@ -175,10 +209,19 @@ def _bind(receiver: socket.socket, host: str, port: int) -> None:
 
 
 def _unusable(address: str, expected: str, remedy: str) -> TelemetryError:
-    fault = Fault("SOURCE", address, expected, remedy)
+    fault = Fault("SOURCE", address, expected, remedy, "source.address")
     return TelemetryError("the source cannot be used", [fault])
 
 
 def _refused(address: str, error: OSError) -> TelemetryError:
-    fault = Fault("SOURCE", f"{address}: {error}", "somebody who sends samples", "start it first")
+    expected, remedy = "a program that sends samples", "start it first"
+    fault = Fault("SOURCE", f"{address}: {error}", expected, remedy, "source.refused")
     return TelemetryError("there is no connection", [fault])
+
+
+def _require_websockets() -> None:
+    if find_spec("websockets") is None:
+        remedy = "pip install 'freefloat[live]'"
+        expected = "the package websockets, for ws:// addresses"
+        fault = Fault("SOURCE", "websockets is not installed", expected, remedy, "package.missing")
+        raise TelemetryError("a WebSocket needs the package websockets", [fault])
