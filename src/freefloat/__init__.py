@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from freefloat.online.estimator import OnlineEstimator as OnlineEstimator
     from freefloat.parameters.parameters import Parameters as Parameters
     from freefloat.prediction.simulate import simulate as simulate
+    from freefloat.telemetry import QualityLimits as QualityLimits
     from freefloat.telemetry import Telemetry as Telemetry
     from freefloat.telemetry import quality as quality
     from freefloat.telemetry import read_telemetry as read_telemetry
@@ -46,6 +47,7 @@ _HOME_OF = {
     "OnlineEstimator": "freefloat.online.estimator",
     "Parameters": "freefloat.parameters.parameters",
     "Plan": "freefloat.excitation.plan",
+    "QualityLimits": "freefloat.telemetry",
     "Start": "freefloat.dynamics.state",
     "Telemetry": "freefloat.telemetry",
     "Verdict": "freefloat.validation.verdict",

@@ -7,9 +7,12 @@ import json
 import numpy as np
 import pytest
 
+from freefloat.errors import TelemetryError
 from freefloat.model import Coloured, Sensor
 from freefloat.prediction.sensor_errors import report as sensed
-from freefloat.telemetry import Channel, Telemetry, quality
+from freefloat.telemetry import Channel, QualityLimits, Telemetry, quality
+from freefloat.telemetry.quality import ChannelQuality
+from freefloat.telemetry.quality_checks import QualityFinding
 
 T = np.arange(6000) * 0.01
 
@@ -48,13 +51,15 @@ def clean(seed: int) -> dict[str, np.ndarray]:
 def test_clean_recordings_pass(seed):
     report = quality(Telemetry.from_arrays(T, clean(seed)))
     assert report.ok and not report.findings, str(report)
-    assert report.summary == "The recording is fit for use: 19 channels, no faults."
+    assert len(report.channels) == 19 and "fit for use" in report.summary
 
 
-def findings(channel: Channel, **options) -> list[str]:
+def report_on(channel: Channel, **options) -> tuple[ChannelQuality, dict[str, QualityFinding]]:
+    """What was found in a channel, and the findings by their codes."""
     report = quality(Telemetry.of([channel]), **options)
     assert report.ok == (not any(finding.is_fault for finding in report.findings))
-    return [str(finding) for finding in report.findings]
+    assert {finding.place for finding in report.findings} <= {channel.name}
+    return report.channels[channel.name], {found.code: found for found in report.findings}
 
 
 def gyro(values: np.ndarray | None = None, time: np.ndarray = T, **options) -> Channel:
@@ -66,10 +71,11 @@ def test_gaps():
     keep = np.ones(T.size, dtype=bool)
     keep[100:200] = False
     keep[4000] = False
-    (found,) = findings(gyro().select(keep))
-    assert found == "fault: base.rate.x: 2 gaps, the longest of 1.01 s at 0.99 s"
-    report = quality(Telemetry.of([gyro().select(keep)])).channels["base.rate.x"]
-    assert report.clock.n_missing == 101 and report.rate == pytest.approx(100.0)
+    channel, found = report_on(gyro().select(keep))
+    assert set(found) == {"clock.gaps"} and found["clock.gaps"].is_fault
+    assert channel.clock.n_missing == 101 and channel.rate == pytest.approx(100.0)
+    assert [gap.start for gap in channel.clock.gaps] == pytest.approx([0.99, 39.99])
+    assert channel.longest_gap is not None and channel.longest_gap.duration == pytest.approx(1.01)
 
 
 def test_a_few_dropped_or_invalid_samples_are_only_noted():
@@ -77,84 +83,118 @@ def test_a_few_dropped_or_invalid_samples_are_only_noted():
     values[[50, 2000]] = np.nan
     keep = np.ones(T.size, dtype=bool)
     keep[[1000, 3000]] = False
-    found = findings(gyro(values).select(keep))
-    assert len(found) == 2 and all(text.startswith("note: ") for text in found)
-    assert "2 of 5998 samples invalid" in found[0] and "2 gaps" in found[1]
+    channel, found = report_on(gyro(values).select(keep))
+    assert set(found) == {"samples.invalid", "clock.gaps"}
+    assert not any(one.is_fault for one in found.values())
+    assert channel.n_invalid == 2 and len(channel.clock.gaps) == 2
 
 
 def test_many_invalid_samples_are_a_fault():
     values = clean(0)["base.rate.x"]
     values[::10] = np.nan
-    assert findings(gyro(values)) == [
-        "fault: base.rate.x: 600 of 6000 samples invalid (0.1)",
-    ]
-    assert "no valid sample" in findings(gyro(np.full(T.size, np.nan)))[0]
+    channel, found = report_on(gyro(values))
+    assert set(found) == {"samples.invalid"} and found["samples.invalid"].is_fault
+    assert channel.n_invalid == 600
+    assert set(report_on(gyro(np.full(T.size, np.nan)))[1]) == {"samples.none"}
 
 
 def test_clocks():
     time = T.copy()
     time[3000:] -= 0.5
     time[100] = time[99]
-    found = findings(gyro(time=time))
-    assert "fault: base.rate.x: the clock runs backward 1 time" in found
-    assert "fault: base.rate.x: 1 repeated instant" in found
+    channel, found = report_on(gyro(time=time))
+    assert {"clock.backward", "clock.repeated"} <= set(found)
+    assert channel.clock.n_backward == 1 and channel.clock.n_repeated == 1
     jittered = T + 1e-3 * np.random.default_rng(0).normal(size=T.size)
-    report = quality(Telemetry.of([gyro(time=jittered)])).channels["base.rate.x"]
+    clock = report_on(gyro(time=jittered))[0].clock
     # A step is the difference of two instants, hence the root of two; 5 % for 6000 samples.
-    assert report.clock.jitter == pytest.approx(np.sqrt(2) * 1e-3, rel=0.05)
-    assert report.clock.n_backward == 0 and not report.clock.gaps
+    assert clock.jitter == pytest.approx(np.sqrt(2) * 1e-3, rel=0.05)
+    assert clock.n_backward == 0 and not clock.gaps
 
 
 def test_a_stuck_sensor():
     values = clean(0)["base.rate.x"]
     values[1000:1200] = values[1000]
-    (found,) = findings(gyro(values))
-    assert found == "fault: base.rate.x: stuck for 1.99 s (200 samples) at 10 s"
+    channel, found = report_on(gyro(values))
+    assert set(found) == {"sensor.stuck"}
+    (span,) = channel.runs.stuck
+    assert (span.start, span.n_samples) == (10.0, 200) and span.duration == pytest.approx(1.99)
 
 
 def test_a_stuck_noisy_encoder_needs_its_noise_stated():
     values = clean(0)["noisy_encoder.position"]
     values[5000:5500] = values[5000]
     channel = Channel("elbow.position", "rad", T, values, noise=3e-4)
-    assert any("stuck for 4.99 s" in text for text in findings(channel))
+    spans = report_on(channel)[0].runs.stuck
+    assert any(span.duration == pytest.approx(4.99) for span in spans)
 
 
 def test_slow_noise_on_a_coarse_sensor_is_not_stuck():
     drift = Sensor("gyro", "bus", 100.0, quantisation=5e-4, coloured=Coloured(1e-3, 100.0))
     channels = sensed(drift, "base.rate", T, np.zeros((T.size, 3)), seed=0)
     assert channels[0].noise > 0.5 * drift.quantisation
-    assert not [found for channel in channels for found in findings(channel)]
+    assert not any(report_on(channel)[1] for channel in channels)
 
 
 def test_saturation_is_seen_or_told():
     values = np.clip(clean(0)["base.rate.x"], -0.009, 0.009)
-    (found,) = findings(gyro(values))
-    number = int(np.count_nonzero(np.abs(values) == 0.009))
-    assert found == f"fault: base.rate.x: saturated at -0.009 and 0.009 in {number} samples"
+    channel, found = report_on(gyro(values))
+    assert set(found) == {"sensor.saturated"}
+    assert channel.runs.n_saturated == np.count_nonzero(np.abs(values) == 0.009)
+    assert channel.runs.saturated_at == (-0.009, 0.009)
     square = Channel("elbow.torque", "N m", T, clean(0)["square.torque"])
-    (found,) = findings(square, model_limits={"elbow.*": (-2.0, 2.0)})
-    assert "saturated at -2 and 2" in found
+    assert not report_on(square)[1]
+    channel, found = report_on(square, ranges={"elbow.*": (-2.0, 2.0)})
+    assert set(found) == {"sensor.saturated"} and channel.runs.saturated_at == (-2.0, 2.0)
 
 
 @pytest.mark.parametrize("height", [0.01, -0.01])
-def test_lone_outliers(height):
+def test_isolated_outliers(height):
     values = clean(0)["base.rate.x"]
     values[[3000, 4444]] += height
-    (found,) = findings(gyro(values))
-    assert found == "fault: base.rate.x: 2 lone outliers, the first at 30 s"
+    channel, found = report_on(gyro(values))
+    assert set(found) == {"sensor.spikes"} and channel.spikes == pytest.approx((30.0, 44.44))
 
 
 def test_quaternions():
     q = np.column_stack([0 * T, 0 * T, np.sin(0.1 * T), np.cos(0.1 * T)])
     q[2000:3000] *= -1.0
-    flight = Telemetry.from_arrays(T, {f"base.attitude.{a}": q[:, n] for n, a in enumerate("xyzw")})
-    report = quality(flight)
+    names = [f"base.attitude.{axis}" for axis in "xyzw"]
+    report = quality(Telemetry.from_arrays(T, dict(zip(names, q.T, strict=True))))
     assert report.ok and report.attitudes["base.attitude"].n_sign_flips == 2
-    assert "change sign 2 times, which does no harm" in str(report)
+    assert [found.code for found in report.findings] == ["attitude.sign_flips"]
     q[50:60] *= 1.01
+    report = quality(Telemetry.from_arrays(T, dict(zip(names, q.T, strict=True))))
+    attitude = report.attitudes["base.attitude"]
+    assert "attitude.norm" in [found.code for found in report.findings] and not report.ok
+    assert attitude.n_off_norm == 10 and attitude.worst_norm == pytest.approx(0.01)
+    assert 0.5 <= attitude.worst_at < 0.6
+
+
+def test_limits_can_be_set():
+    values = clean(0)["base.rate.x"]
+    values[1000:1008] = values[1000]
+    values[3000] += 0.01
+    keep = np.ones(T.size, dtype=bool)
+    keep[100:115] = False
+    channel = gyro(values).select(keep)
+    strict = QualityLimits(shortest_stuck=8)
+    patient = QualityLimits(gap=20.0, spike=1e4)
+    assert set(report_on(channel)[1]) == {"clock.gaps", "sensor.spikes"}
+    assert "sensor.stuck" in report_on(channel, limits=strict)[1]
+    assert report_on(channel)[1]["clock.gaps"].is_fault
+    found = report_on(channel, limits=patient)[1]
+    assert set(found) == {"clock.gaps"} and not found["clock.gaps"].is_fault
+    q = np.column_stack([0 * T, 0 * T, 0 * T, np.full(T.size, 1.005)])
     flight = Telemetry.from_arrays(T, {f"base.attitude.{a}": q[:, n] for n, a in enumerate("xyzw")})
-    found = str(quality(flight))
-    assert "10 quaternions not of norm one, the worst by 0.01 at 0.5" in found
+    assert not quality(flight).ok and quality(flight, limits=QualityLimits(quaternion_norm=0.01)).ok
+
+
+def test_limits_that_mean_nothing_are_refused():
+    for bad in ({"gap": -1.0}, {"spike": float("nan")}, {"rate_ratio": (0.0, 2.0)}):
+        with pytest.raises(TelemetryError) as caught:
+            QualityLimits(**bad)
+        assert caught.value.codes == ("option.range",)
 
 
 def test_the_report_is_json_and_a_table():

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from freefloat.model.model import Model
-from freefloat.telemetry.rate_consistency import disagreements
+from freefloat.notes import Note
+from freefloat.telemetry.quality_checks import QualityLimits
+from freefloat.telemetry.rate_consistency import check_rates
 from freefloat.telemetry.telemetry import Telemetry
 
 
@@ -24,5 +26,6 @@ def suspicions(model: Model, flights: Sequence[Telemetry]) -> list[str]:
     with np.errstate(over="ignore", invalid="ignore"):  # absurd values are refused elsewhere
         for flight in flights:
             samples = {name: channel.usable() for name, channel in flight.channels.items()}
-            found += [f"{name}: {text}" for name, text in disagreements(samples)]
+            rates = check_rates(samples, QualityLimits())
+            found += [Note(one.code, f"{one.place}: {one.text}") for one in rates]
     return list(dict.fromkeys(found))

@@ -8,6 +8,7 @@ from freefloat.telemetry.clock_offsets import TimeOffset as TimeOffset
 from freefloat.telemetry.clock_offsets import estimate_offset as estimate_offset
 from freefloat.telemetry.quality import Quality as Quality
 from freefloat.telemetry.quality import quality as quality
+from freefloat.telemetry.quality_checks import QualityLimits as QualityLimits
 from freefloat.telemetry.readers import read_telemetry as read_telemetry
 from freefloat.telemetry.readers import write_telemetry as write_telemetry
 from freefloat.telemetry.resample import align as align

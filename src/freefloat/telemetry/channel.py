@@ -17,7 +17,7 @@ Mask = NDArray[np.bool_]
 # theory: [s] from zero, 30 000 years: a time beyond was not in seconds
 LATEST = 1e12
 _SAME_INSTANT = 1e-9  # theory: [s]; 3 * 0.1 and 0.3 are the same instant, and no clock is finer
-_MAD = 1.4826  # theory: standard deviation of a normal variable over its median absolute deviation
+MAD = 1.4826  # theory: standard deviation of a normal variable over its median absolute deviation
 TIME_EXPECTED = f"a finite time, at most {LATEST:g} s from zero"
 AnyArray = TypeVar("AnyArray", bound=np.ndarray)
 
@@ -183,7 +183,7 @@ def estimate_noise(channel: Channel) -> float:
     steps = np.abs(np.diff(values))
     rounding = np.min(steps[steps > 0.0], initial=np.inf)
     is_coarse = np.mean(steps == 0.0) > 0.2
-    sigma = float(_MAD * np.median(np.abs(np.diff(values, 4))) / np.sqrt(70.0))
+    sigma = float(MAD * np.median(np.abs(np.diff(values, 4))) / np.sqrt(70.0))
     return max(sigma, float(rounding) / np.sqrt(12.0)) if is_coarse and steps.any() else sigma
 
 

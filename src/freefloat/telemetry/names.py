@@ -170,6 +170,10 @@ class ChannelName:
         """The name without its axis: what the axes of one quantity share."""
         return f"{self.place}.{self.quantity}" if self.place else self.quantity
 
+    def is_scalar(self, quantity: str) -> bool:
+        """Whether this is `quantity` of some place, without an axis."""
+        return self.quantity == quantity and bool(self.place) and not self.axis
+
     def along(self, axes: Sequence[str]) -> tuple[str, ...]:
         """The names of the same quantity along some axes.
 

@@ -12,39 +12,26 @@ import numpy as np
 
 from freefloat.telemetry.attitude import continuous
 from freefloat.telemetry.channel import Array, Channel
-from freefloat.telemetry.names import attitude_groups
+from freefloat.telemetry.names import XYZW, ChannelName, attitude_groups
 from freefloat.telemetry.quality_checks import (
     ClockQuality,
+    QualityFinding,
+    QualityLimits,
     Runs,
     Span,
     check_clock,
     check_runs,
     find_spikes,
 )
-from freefloat.telemetry.rate_consistency import disagreements
+from freefloat.telemetry.rate_consistency import check_rates
 from freefloat.telemetry.telemetry import Telemetry
-from freefloat.text import counted, paragraph, table_lines
+from freefloat.text import counted, listing, paragraph, table_lines
 
-_TOLERATED_SHARE = 0.01  # of samples missing or invalid
-_TOLERATED_GAP = 10.0  # sampling steps
-_TOLERATED_NORM = 1e-3  # by which a quaternion may differ from norm one
 _HEAD = (
     *("channel", "samples", "rate [Hz]", "jitter [s]"),
     *("gaps", "invalid", "stuck", "saturated", "spikes"),
 )
-_ALWAYS = 4  # columns of the head that are always shown
-
-
-@dataclass(frozen=True)
-class QualityFinding:
-    """One thing to know about a recording; a fault, unless it does no harm."""
-
-    place: str
-    text: str
-    is_fault: bool
-
-    def __str__(self) -> str:
-        return f"{'fault' if self.is_fault else 'note'}: {self.place}: {self.text}"
+_ALWAYS = 4  # format: columns of the head that are always shown
 
 
 @dataclass(frozen=True)
@@ -102,7 +89,7 @@ class Quality:
         if not faults:
             notes = f", {counted(len(self.findings), 'note')}" if self.findings else ""
             return f"The recording is fit for use: {n_channels}, no faults{notes}."
-        shown = ", ".join(places[:4]) + (", ..." if len(places) > 4 else "")
+        shown = listing(places, most=4)
         number = counted(len(faults), "fault")
         return f"The recording needs attention: {number} in {shown} (of {n_channels})."
 
@@ -134,59 +121,73 @@ class Quality:
 
 @np.errstate(over="ignore", invalid="ignore")  # absurdly large values are findings too
 def quality(
-    telemetry: Telemetry, model_limits: Mapping[str, tuple[float, float]] | None = None
+    telemetry: Telemetry,
+    *,
+    limits: QualityLimits | None = None,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
 ) -> Quality:
     """Return what is wrong with a recording: clocks, gaps, stuck, saturated, outliers, units.
 
-    `model_limits` gives, by channel name or glob, the range [unit] beyond which a sensor or
-    actuator cannot go; samples at its ends count as saturated.
+    Args:
+        telemetry: The recording.
+        limits: From when on something is found, or a fault; `QualityLimits()` unless given.
+        ranges: By channel name or glob, the least and the largest value [unit] that a sensor or
+            actuator can reach; samples at these count as saturated.
+
+    Returns:
+        The report: what was found in every channel and attitude, and the findings with codes.
 
     >>> t = np.arange(100) * 0.1
     >>> flight = Telemetry.from_arrays(t, {"base.rate.x": np.sin(t)})
     >>> quality(flight).summary
     'The recording is fit for use: 1 channel, no faults.'
     """
+    limits = limits or QualityLimits()
     attitudes: dict[str, AttitudeQuality] = {}
     samples = {name: channel.usable() for name, channel in telemetry.channels.items()}
     for group in attitude_groups(telemetry.names):
-        names = [f"{group}.{axis}" for axis in "xyzw"]
+        names = ChannelName.parse(group).along(XYZW)
         if all(np.array_equal(samples[name][0], samples[names[0]][0]) for name in names):
             time, rows = samples[names[0]][0], np.column_stack([samples[n][1] for n in names])
-            attitudes[group] = _attitude(group, time, rows)
+            attitudes[group] = _attitude(group, time, rows, limits)
             # A quaternion that changes its sign is the same attitude, not a spike.
             columns = continuous(rows).T if time.size else rows.T
             samples |= {name: (time, column) for name, column in zip(names, columns, strict=True)}
     channels: dict[str, ChannelQuality] = {}
     for name, channel in telemetry.channels.items():
-        limits = _limits(name, model_limits or {})
-        channels[name] = _channel(channel, *samples[name], limits=limits)
-    findings = [QualityFinding(name, text, True) for name, text in disagreements(samples)]
-    findings += [f for channel in channels.values() for f in _channel_findings(channel)]
+        bounds = next((r for glob, r in (ranges or {}).items() if fnmatchcase(name, glob)), None)
+        channels[name] = _channel(channel, *samples[name], limits, bounds=bounds)
+    findings = list(check_rates(samples, limits))
+    findings += [f for channel in channels.values() for f in _channel_findings(channel, limits)]
     findings += [f for attitude in attitudes.values() for f in _attitude_findings(attitude)]
     findings.sort(key=lambda finding: not finding.is_fault)
     return Quality(MappingProxyType(channels), MappingProxyType(attitudes), tuple(findings))
 
 
-def _limits(name: str, limits: Mapping[str, tuple[float, float]]) -> tuple[float, float] | None:
-    return next((limits[glob] for glob in limits if fnmatchcase(name, glob)), None)
-
-
 def _channel(
-    channel: Channel, time: Array, values: Array, *, limits: tuple[float, float] | None
+    channel: Channel,
+    time: Array,
+    values: Array,
+    limits: QualityLimits,
+    *,
+    bounds: tuple[float, float] | None,
 ) -> ChannelQuality:
     clock = check_clock(channel.time)
-    is_valve = channel.name.endswith(".force")  # opens and closes: a short pulse is no outlier
-    if channel.name.endswith(".angle"):
+    named = ChannelName.parse(channel.name)
+    is_valve = named.is_scalar("force")
+    if named.is_scalar("angle"):
         values = np.unwrap(values)  # a whole turn is no spike
     runs = Runs((), 0, ())
     if values.size:
-        runs = check_runs(time, values, noise=channel.noise)
+        runs = check_runs(time, values, limits, noise=channel.noise)
     if is_valve:
         runs = Runs(runs.stuck, 0, ())  # closed or wide open is what it is for
-    if limits is not None:
-        slack = 1e-9 * (limits[1] - limits[0])
-        beyond = (values <= limits[0] + slack) | (values >= limits[1] - slack)
+    if bounds is not None:
+        slack = 1e-9 * (bounds[1] - bounds[0])
+        beyond = (values <= bounds[0] + slack) | (values >= bounds[1] - slack)
         runs = Runs(runs.stuck, int(beyond.sum()), tuple(np.unique(values[beyond])[:2].tolist()))
+    # A valve opens and closes: a short pulse is no outlier.
+    spikes = () if is_valve else find_spikes(time, values, limits, step=clock.step).tolist()
     return ChannelQuality(
         name=channel.name,
         n_samples=channel.n_samples,
@@ -194,11 +195,11 @@ def _channel(
         rate=channel.rate,
         clock=clock,
         runs=runs,
-        spikes=() if is_valve else tuple(find_spikes(time, values, step=clock.step).tolist()),
+        spikes=tuple(spikes),
     )
 
 
-def _attitude(name: str, time: Array, rows: Array) -> AttitudeQuality:
+def _attitude(name: str, time: Array, rows: Array, limits: QualityLimits) -> AttitudeQuality:
     if not time.size:
         return AttitudeQuality(name, math.nan, math.nan, 0, 0)
     with np.errstate(over="ignore"):
@@ -208,52 +209,53 @@ def _attitude(name: str, time: Array, rows: Array) -> AttitudeQuality:
         name=name,
         worst_norm=float(deviation[worst]),
         worst_at=float(time[worst]),
-        n_off_norm=int(np.count_nonzero(deviation > _TOLERATED_NORM)),
+        n_off_norm=int(np.count_nonzero(deviation > limits.quaternion_norm)),
         n_sign_flips=int(np.count_nonzero(np.sum(rows[1:] * rows[:-1], axis=1) < 0.0)),
     )
 
 
-def _channel_findings(channel: ChannelQuality) -> Iterator[QualityFinding]:
+def _channel_findings(channel: ChannelQuality, limits: QualityLimits) -> Iterator[QualityFinding]:
     clock, name, n = channel.clock, channel.name, channel.n_samples
     if channel.n_invalid == n:
-        yield QualityFinding(name, "it has no valid sample", True)
+        yield QualityFinding("samples.none", name, "it has no valid sample", True)
     elif channel.n_invalid:
         share = channel.n_invalid / n
         text = f"{channel.n_invalid} of {n} samples invalid ({share:.2g})"
-        yield QualityFinding(name, text, share > _TOLERATED_SHARE)
+        yield QualityFinding("samples.invalid", name, text, share > limits.invalid_share)
     if clock.n_backward:
-        yield QualityFinding(
-            name, f"the clock runs backward {counted(clock.n_backward, 'time')}", True
-        )
+        text = f"the clock runs backward {counted(clock.n_backward, 'time')}"
+        yield QualityFinding("clock.backward", name, text, True)
     if clock.n_repeated:
-        yield QualityFinding(name, f"{counted(clock.n_repeated, 'repeated instant')}", True)
+        text = counted(clock.n_repeated, "repeated instant")
+        yield QualityFinding("clock.repeated", name, text, True)
     if (gap := channel.longest_gap) is not None:
         longest = f"the longest of {gap.duration:.4g} s at {gap.start:.6g} s"
         text = f"{counted(len(clock.gaps), 'gap')}, {longest}"
-        is_long = gap.duration > _TOLERATED_GAP * clock.step
-        yield QualityFinding(name, text, is_long or clock.n_missing > _TOLERATED_SHARE * n)
+        is_long = gap.duration > limits.gap * clock.step
+        is_fault = is_long or clock.n_missing > limits.invalid_share * n
+        yield QualityFinding("clock.gaps", name, text, is_fault)
     for span in channel.runs.stuck:
         text = f"stuck for {span.duration:.4g} s ({span.n_samples} samples) at {span.start:.6g} s"
-        yield QualityFinding(name, text, True)
+        yield QualityFinding("sensor.stuck", name, text, True)
     if channel.runs.n_saturated:
         values = " and ".join(f"{value:.6g}" for value in channel.runs.saturated_at)
         number = counted(channel.runs.n_saturated, "sample")
-        yield QualityFinding(name, f"saturated at {values} in {number}", True)
+        yield QualityFinding("sensor.saturated", name, f"saturated at {values} in {number}", True)
     if channel.spikes:
         first = f"the first at {channel.spikes[0]:.6g} s"
-        number = counted(len(channel.spikes), "lone outlier")
-        yield QualityFinding(name, f"{number}, {first}", True)
+        number = counted(len(channel.spikes), "isolated outlier")
+        yield QualityFinding("sensor.spikes", name, f"{number}, {first}", True)
 
 
 def _attitude_findings(attitude: AttitudeQuality) -> Iterator[QualityFinding]:
     if attitude.n_off_norm:
         worst = f"the worst by {attitude.worst_norm:.3g} at {attitude.worst_at:.6g} s"
         text = f"{counted(attitude.n_off_norm, 'quaternion')} not of norm one, {worst}"
-        yield QualityFinding(attitude.name, text, True)
+        yield QualityFinding("attitude.norm", attitude.name, text, True)
     if attitude.n_sign_flips:
         flips = counted(attitude.n_sign_flips, "time")
         text = f"the quaternions change sign {flips}, which does no harm"
-        yield QualityFinding(attitude.name, text, False)
+        yield QualityFinding("attitude.sign_flips", attitude.name, text, False)
 
 
 def _row(channel: ChannelQuality) -> tuple[str, ...]:

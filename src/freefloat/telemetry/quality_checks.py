@@ -7,21 +7,85 @@ a value, coarse encoders, thrusters that are on or off.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from freefloat.telemetry.channel import Array
+from freefloat.errors import Fault, TelemetryError
+from freefloat.telemetry.channel import MAD, Array
 
 Indices = NDArray[np.intp]
 
-_IMPROBABLE = 1e-6  # chance, in a whole recording, at which a run of equal values is no accident
-_SHORTEST_STUCK = 10
-_FEWEST_SATURATED = 5
-_MOST_REPEATS = 0.7  # white noise of half a digital step leaves 56 % of the values alone
-_SPIKE = 10.0  # standard deviations above both neighbours: never in white noise
-_LOCAL = 25  # samples before, and after, a suspected spike to judge it by
+
+@dataclass(frozen=True, kw_only=True)
+class QualityLimits:
+    """The thresholds of the quality report; the defaults let sound recordings pass.
+
+    Attributes:
+        invalid_share: Share of samples missing or invalid [1] beyond which they are a fault.
+        gap: A longer gap [sampling steps] is a fault, a shorter one a note.
+        quaternion_norm: By how much a quaternion may differ from norm one [1].
+        spike: How far above or below both neighbours [standard deviations of the noise] a single
+            sample is an outlier. White noise does not get to 10 in a recording.
+        spike_window: Samples before, and after, a suspected spike to judge the noise by.
+        stuck_chance: Chance, in a whole recording, at which a run of equal values is no accident.
+        shortest_stuck: Fewest equal samples of a stuck sensor.
+        fewest_saturated: Fewest samples at the same extreme value of a saturated sensor.
+        repeated_share: Share of samples equal to the one before [1] above which a signal with
+            noise stated counts as slow. White noise of half a digital step repeats 56 %.
+        rate_ratio: Least and largest ratio of a position's derivative to its rate [1] that gains,
+            delays and noise may make.
+        rate_correlation: Correlation [1] of the two above which they are compared: at 0.97 noise
+            changes the ratio by 6 % at most.
+        rate_stretches: Number of stretches of a recording over which the two are compared.
+        fewest_stretches: With fewer there is no comparison.
+        factor_tolerance: How near [1] a ratio must be to a known factor (180/pi, 1000, -1) to be
+            explained by it.
+
+    >>> QualityLimits(gap=50.0).gap
+    50.0
+    """
+
+    invalid_share: float = 0.01
+    gap: float = 10.0
+    quaternion_norm: float = 1e-3
+    spike: float = 10.0
+    spike_window: int = 25
+    stuck_chance: float = 1e-6
+    shortest_stuck: int = 10
+    fewest_saturated: int = 5
+    repeated_share: float = 0.7
+    rate_ratio: tuple[float, float] = (0.8, 1.25)
+    rate_correlation: float = 0.97
+    rate_stretches: int = 40
+    fewest_stretches: int = 8
+    factor_tolerance: float = 0.06
+
+    def __post_init__(self) -> None:
+        if not all(np.all(np.asarray(value) > 0) for value in astuple(self)):
+            expected, remedy = "positive numbers", "leave out what need not change"
+            fault = Fault("limits", str(self), expected, remedy, "option.range")
+            raise TelemetryError("the limits of the quality report cannot be used", [fault])
+
+
+@dataclass(frozen=True)
+class QualityFinding:
+    """One thing to know about a recording; a fault, unless it does no harm.
+
+    `code` stays when the sentence changes: `samples.none`, `samples.invalid`, `clock.backward`,
+    `clock.repeated`, `clock.gaps`, `sensor.stuck`, `sensor.saturated`, `sensor.spikes`,
+    `attitude.norm`, `attitude.sign_flips`, and `rate.degrees`, `rate.millimetres`, `rate.sign` or
+    `rate.gain` where a rate contradicts its position.
+    """
+
+    code: str
+    place: str
+    text: str
+    is_fault: bool
+
+    def __str__(self) -> str:
+        return f"{'fault' if self.is_fault else 'note'}: {self.place}: {self.text}"
 
 
 @dataclass(frozen=True)
@@ -58,7 +122,8 @@ def check_clock(time: Array) -> ClockQuality:
             math.nan, math.nan, (), 0, int(np.sum(steps < 0)), int(np.sum(steps == 0))
         )
     step = float(np.median(forward))
-    scatter = 1.4826 * float(np.median(np.abs(forward - step)))
+    scatter = MAD * float(np.median(np.abs(forward - step)))
+    # A step half as long again has lost a sample, unless the clock scatters that much.
     longest_regular = step + max(0.5 * step, 6.0 * scatter)
     is_gap = steps > longest_regular
     gaps = tuple(Span(float(time[n]), float(steps[n])) for n in np.flatnonzero(is_gap).tolist())
@@ -81,7 +146,7 @@ class Runs:
     saturated_at: tuple[float, ...]
 
 
-def check_runs(time: Array, values: Array, *, noise: float | None) -> Runs:
+def check_runs(time: Array, values: Array, limits: QualityLimits, *, noise: float | None) -> Runs:
     """Return where the values do not change although noise should change them.
 
     Such a run at the largest or smallest value of all is saturation, elsewhere a stuck sensor.
@@ -93,20 +158,20 @@ def check_runs(time: Array, values: Array, *, noise: float | None) -> Runs:
     starts, lengths = _equal_runs(values)
     quantum = np.min(np.abs(np.diff(values)), where=np.diff(values) != 0.0, initial=np.inf)
     if noise:
-        is_noisy = noise > 0.5 * quantum and _share_of_repeats(lengths) < _MOST_REPEATS
+        is_noisy = noise > 0.5 * quantum and _share_of_repeats(lengths) < limits.repeated_share
     else:
         is_noisy = _visible_noise(values) > 2.0 * quantum
     if starts.size < 3 or not is_noisy:
         return Runs((), 0, ())
     is_extreme = (values[starts] == values.max()) | (values[starts] == values.min())
-    shortest = _improbable_length(lengths[~is_extreme])
+    shortest = _improbable_length(lengths[~is_extreme], limits.stuck_chance)
     # Where equal neighbours never happen by chance, a few equal extremes need not be neighbours.
     clipped = is_extreme & (lengths >= (1 if shortest <= 3 else shortest))
-    stuck = ~is_extreme & (lengths >= max(shortest, _SHORTEST_STUCK))
+    stuck = ~is_extreme & (lengths >= max(shortest, limits.shortest_stuck))
     saturated_at = tuple(
         float(value)
         for value in np.unique(values[starts[clipped]])
-        if lengths[clipped & (values[starts] == value)].sum() >= _FEWEST_SATURATED
+        if lengths[clipped & (values[starts] == value)].sum() >= limits.fewest_saturated
     )
     at_limit = clipped & np.isin(values[starts], saturated_at)
     spans = tuple(
@@ -128,17 +193,17 @@ def _visible_noise(values: Array) -> float:
     third = third[third != 0.0]  # where the values do change
     if third.size < 20:
         return 0.0
-    sigma = 1.4826 * float(np.median(np.abs(third))) / math.sqrt(20.0)
+    sigma = MAD * float(np.median(np.abs(third))) / math.sqrt(20.0)  # 1 + 9 + 9 + 1
     # Third differences of white noise change sign 77 % of the time, those of a curve seldom.
     alternating = np.mean(third[1:] * third[:-1] < 0.0)
     is_rounding = sigma < 1e-12 * float(np.max(np.abs(values)))
     return sigma if alternating > 0.6 and not is_rounding else 0.0
 
 
-def _improbable_length(lengths: Indices) -> int:
+def _improbable_length(lengths: Indices, chance: float) -> int:
     """The length of a run that chance does not explain, from how often neighbours are equal."""
     n, share = int(lengths.sum()), min(max(_share_of_repeats(lengths), 1e-9), 0.999)
-    return math.ceil(1.0 + math.log(_IMPROBABLE / max(n, 1)) / math.log(share))
+    return math.ceil(1.0 + math.log(chance / max(n, 1)) / math.log(share))
 
 
 def _share_of_repeats(lengths: Indices) -> float:
@@ -147,7 +212,7 @@ def _share_of_repeats(lengths: Indices) -> float:
     return (others - (lengths.size - 1)) / max(others, 1)
 
 
-def find_spikes(time: Array, values: Array, *, step: float) -> Array:
+def find_spikes(time: Array, values: Array, limits: QualityLimits, *, step: float) -> Array:
     """Return the instants [s] of single samples far above or far below both their neighbours."""
     if values.size < 20:
         return np.empty(0)
@@ -159,12 +224,13 @@ def find_spikes(time: Array, values: Array, *, step: float) -> Array:
     smaller, larger = np.sort([np.abs(before), np.abs(after)], axis=0)
     is_alone = (before * after < 0.0) & (smaller > 0.3 * larger)  # not a neighbour of a spike
     rounding = 1e-12 * float(np.max(np.abs(values)))
-    threshold = np.maximum(_SPIKE * _liveliness(after - before), 4.0 * nonzero.min() + rounding)
+    local = _local_noise(after - before, limits.spike_window)
+    threshold = np.maximum(limits.spike * local, 4.0 * nonzero.min() + rounding)
     has_neighbours = np.maximum(np.diff(time)[:-1], np.diff(time)[1:]) <= 1.5 * step
     return time[1:-1][is_alone & (smaller > threshold) & has_neighbours]
 
 
-def _liveliness(second: Array) -> Array:
+def _local_noise(second: Array, window: int) -> Array:
     """The standard deviation of white noise with such second differences, sample by sample.
 
     It is the largest of that before, that after, and that of the whole recording: a calm stretch
@@ -173,9 +239,9 @@ def _liveliness(second: Array) -> Array:
     from scipy.ndimage import median_filter
 
     size = np.abs(second)
-    middle = median_filter(size, size=min(_LOCAL, size.size), mode="nearest")
-    shift = min(_LOCAL // 2 + 1, size.size - 1)
+    middle = median_filter(size, size=min(window, size.size), mode="nearest")
+    shift = min(window // 2 + 1, size.size - 1)
     earlier = np.concatenate([np.full(shift, middle[0]), middle[:-shift]])
     later = np.concatenate([middle[shift:], np.full(shift, middle[-1])])
     # sqrt(6): by so much the second differences of white noise are larger than the noise.
-    return 1.4826 / math.sqrt(6.0) * np.maximum(np.maximum(earlier, later), np.median(size))
+    return MAD / math.sqrt(6.0) * np.maximum(np.maximum(earlier, later), np.median(size))

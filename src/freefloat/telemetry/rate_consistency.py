@@ -1,12 +1,12 @@
-"""Do rates say the same as positions? Where they do not, a unit or a sign is wrong.
+"""Consistency of rates with positions: where they contradict, a unit, a sign or a gain is wrong.
 
-Over stretches of the flight the integral of a rate is compared with how far its position went. Both
-are noisy, but where they go together at all, their ratio is one.
+Over stretches of the recording the integral of a rate is compared with the change of its position.
+Both are noisy, but where they are correlated at all, their ratio is one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import degrees
 
 import numpy as np
@@ -17,52 +17,57 @@ from freefloat.model.rotations import (
     rotation_vector_from_quaternion,
 )
 from freefloat.telemetry.channel import Array
-from freefloat.telemetry.names import attitude_groups
+from freefloat.telemetry.names import XYZ, XYZW, ChannelName, attitude_groups
+from freefloat.telemetry.quality_checks import QualityFinding, QualityLimits
 
-Samples = Mapping[str, tuple[Array, Array]]
+TimeSeries = Mapping[str, tuple[Array, Array]]  # instants [s] and values by channel name
 
-STRETCHES = 40  # of the flight that are compared
-FEWEST = 8
-TOGETHER = 0.97  # correlation above which noise changes the ratio by 6 % at most
-EQUAL = (0.8, 1.25)  # ratios that gains, delays and noise may make
-NEAR = 0.06  # of a known factor
-PAIRS = ((".position", ".velocity"), (".motor_position", ".motor_velocity"))
-MOVED = {f"base.position.{axis}": f"base.velocity.{axis}" for axis in "xyz"}
+RATE_OF = {"position": "velocity", "motor_position": "motor_velocity"}
+# factor -> code and hint
 HINTS = {
-    degrees(1.0): "one of them is in degrees and is called radians, or the other way round",
-    1e3: "one of them is in mm and is called m, or the other way round",
-    -1.0: "one of them has the wrong sign",
+    degrees(1.0): ("rate.degrees", "one of the two is in degrees but labelled in radians"),
+    1e3: ("rate.millimetres", "one of the two is in mm but labelled in m"),
+    -1.0: ("rate.sign", "one of the two has the wrong sign"),
 }
+OTHERWISE = ("rate.gain", "a gain or a unit is wrong")
 
 
-def disagreements(samples: Samples) -> Iterator[tuple[str, str]]:
-    """Rates that do not fit to their positions, and a sentence about each.
+def check_rates(series: TimeSeries, limits: QualityLimits) -> Iterator[QualityFinding]:
+    """Rates that contradict their positions.
 
     >>> t = np.linspace(0.0, 10.0, 500)
     >>> flight = {"elbow.position": (t, np.sin(t)), "elbow.velocity": (t, np.degrees(np.cos(t)))}
-    >>> next(disagreements(flight))[1][:47]
-    'elbow.position changes 0.0175 times as fast: on'
+    >>> [(found.code, found.place) for found in check_rates(flight, QualityLimits())]
+    [('rate.degrees', 'elbow.velocity')]
     """
-    for position, rate in _pairs(samples):
-        yield from _compared(position, rate, *_of_channel(samples, position, rate))
-    for group in attitude_groups(tuple(samples)):
-        rates = [f"{group.removesuffix('.attitude')}.rate.{axis}" for axis in "xyz"]
-        if all(name in samples for name in rates):
-            names = [f"{group}.{axis}" for axis in "xyzw"]
-            yield from _compared(group, rates[0][:-2], *_of_attitude(samples, names, rates))
+    for position, rate in _pairs(series):
+        changes = _changes(series, position, rate, limits.rate_stretches)
+        yield from _compare(position, rate, *changes, limits)
+    for group in attitude_groups(tuple(series)):
+        attitude = ChannelName.parse(group)
+        rate = ChannelName(attitude.place, "rate")
+        if all(name in series for name in rate.along(XYZ)):
+            names, rates = attitude.along(XYZW), rate.along(XYZ)
+            changes = _attitude_changes(series, names, rates, limits.rate_stretches)
+            yield from _compare(group, rate.group, *changes, limits)
 
 
-def _pairs(samples: Samples) -> Iterator[tuple[str, str]]:
+def _pairs(series: TimeSeries) -> Iterator[tuple[str, str]]:
     """Positions and their rates, where both are there."""
-    known = dict(MOVED) | {"base.angle": "base.rate.z"}
-    for end, rate in PAIRS:
-        known |= {n: n.removesuffix(end) + rate for n in samples if n.endswith(end)}
-    yield from ((p, r) for p, r in known.items() if p in samples and r in samples)
+    base = {f"base.position.{axis}": f"base.velocity.{axis}" for axis in XYZ}
+    known = base | {"base.angle": "base.rate.z"}
+    for quantity, rate in RATE_OF.items():
+        parsed = {name: ChannelName.parse(name) for name in series}
+        joints = {n: p for n, p in parsed.items() if p.is_scalar(quantity)}
+        known |= {name: place.of(rate) for name, place in joints.items()}
+    yield from ((p, r) for p, r in known.items() if p in series and r in series)
 
 
-def _compared(position: str, rate: str, went: Array, told: Array) -> Iterator[tuple[str, str]]:
-    """What is to be said of how far something went and what its rate told, in whatever axes."""
-    if len(went) < FEWEST or not np.all(np.isfinite([went, told])):
+def _compare(
+    position: str, rate: str, went: Array, told: Array, limits: QualityLimits
+) -> Iterator[QualityFinding]:
+    """The finding, if any, from changes of a position and integrals of its rate, in any axes."""
+    if len(went) < limits.fewest_stretches or not np.all(np.isfinite([went, told])):
         return
     cross = told.T @ went
     if not np.all(np.isfinite(cross)):
@@ -71,20 +76,22 @@ def _compared(position: str, rate: str, went: Array, told: Array) -> Iterator[tu
     both = float(cross[0, 0] if cross.size == 1 else np.linalg.norm(cross, "nuc"))
     squares = float(np.sum(told * told))
     size = float(np.sqrt(squares * np.sum(went * went)))
-    if not 0.0 < size < np.inf or abs(both) < TOGETHER * size:
+    if not 0.0 < size < np.inf or abs(both) < limits.rate_correlation * size:
         return
     ratio = both / squares
-    if EQUAL[0] < ratio < EQUAL[1]:
+    if limits.rate_ratio[0] < ratio < limits.rate_ratio[1]:
         return
-    hint = next((h for f, h in HINTS.items() if _is_near(ratio, f)), "a gain or a unit is wrong")
-    yield rate, f"{position} changes {ratio:.3g} times as fast: {hint}"
+    near = (h for f, h in HINTS.items() if _is_near(ratio, f, limits.factor_tolerance))
+    code, hint = next(near, OTHERWISE)
+    text = f"the derivative of {position} is {ratio:.3g} times this rate: {hint}"
+    yield QualityFinding(code, rate, text, True)
 
 
-def _is_near(ratio: float, factor: float) -> bool:
-    return any(abs(ratio / f - 1.0) < NEAR for f in (factor, 1.0 / factor))
+def _is_near(ratio: float, factor: float, tolerance: float) -> bool:
+    return any(abs(ratio / f - 1.0) < tolerance for f in (factor, 1.0 / factor))
 
 
-def _instants(*times: Array, most: int = STRETCHES) -> Array:
+def _instants(*times: Array, most: int) -> Array:
     """Ends of stretches that all channels have samples in."""
     if any(len(t) < 2 or not np.all(np.diff(t) > 0.0) for t in times):
         return np.zeros(0)
@@ -94,7 +101,7 @@ def _instants(*times: Array, most: int = STRETCHES) -> Array:
     return np.linspace(start, end, n + 1)
 
 
-def _integrated(time: Array, rate: Array, instants: Array) -> Array:
+def _integrate(time: Array, rate: Array, instants: Array) -> Array:
     """The integral of a rate from each instant to the next."""
     at = np.union1d(time, instants)
     at = at[(at >= instants[0]) & (at <= instants[-1])]
@@ -103,39 +110,41 @@ def _integrated(time: Array, rate: Array, instants: Array) -> Array:
     return np.diff(np.interp(instants, at, whole))
 
 
-def _of_channel(samples: Samples, position: str, rate: str) -> tuple[Array, Array]:
-    """How far a position went over every stretch, and what its rate told."""
-    (time, way), (rate_time, rates) = samples[position], samples[rate]
-    instants = _instants(time, rate_time)
+def _changes(series: TimeSeries, position: str, rate: str, most: int) -> tuple[Array, Array]:
+    """The change of a position over every stretch, and the integral of its rate."""
+    (time, way), (rate_time, rates) = series[position], series[rate]
+    instants = _instants(time, rate_time, most=most)
     if not len(instants):
         return instants, instants
     way = np.unwrap(way) if position == "base.angle" else way
     went = np.diff(np.interp(instants, time, way))
-    return went[:, None], _integrated(rate_time, rates, instants)[:, None]
+    return went[:, None], _integrate(rate_time, rates, instants)[:, None]
 
 
-def _of_attitude(samples: Samples, names: list[str], rates: list[str]) -> tuple[Array, Array]:
-    """How far a body turned over every stretch, and the integrals of its rates.
+def _attitude_changes(
+    series: TimeSeries, names: Sequence[str], rates: Sequence[str], most: int
+) -> tuple[Array, Array]:
+    """The rotation of a body over every stretch, and the integrals of its rates.
 
     Attitudes are taken at their own samples, so that nothing is interpolated.
     """
-    time = samples[names[0]][0]
-    if any(not np.array_equal(samples[n][0], time) for n in names):
+    time = series[names[0]][0]
+    if any(not np.array_equal(series[n][0], time) for n in names):
         return np.zeros(0), np.zeros(0)
-    q = np.column_stack([samples[n][1] for n in names])
+    q = np.column_stack([series[n][1] for n in names])
     # stretches short enough that no turn is ambiguous: about a radian each
-    whole = float(np.sum(np.linalg.norm(_turns(q), axis=1)))
+    whole = float(np.sum(np.linalg.norm(_rotations(q), axis=1)))
     if not np.isfinite(whole):  # numbers that are no attitudes
         return np.zeros(0), np.zeros(0)
-    instants = _instants(time, *(samples[n][0] for n in rates), most=max(STRETCHES, int(whole)))
+    instants = _instants(time, *(series[n][0] for n in rates), most=max(most, int(whole)))
     if not len(instants):
         return instants, instants
     nearest = np.unique(np.clip(np.searchsorted(time, instants), 0, len(time) - 1))
     nearest = nearest[(time[nearest] >= instants[0]) & (time[nearest] <= instants[-1])]
-    told = [_integrated(*samples[n], time[nearest]) for n in rates]
-    return _turns(q[nearest]), np.column_stack(told)
+    told = [_integrate(*series[n], time[nearest]) for n in rates]
+    return _rotations(q[nearest]), np.column_stack(told)
 
 
-def _turns(q: Array) -> Array:
+def _rotations(q: Array) -> Array:
     """Rotation vectors [rad] from each attitude to the next, in body axes, the shorter way."""
     return rotation_vector_from_quaternion(quaternion_product(conjugate(q[:-1]), q[1:]))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from freefloat.telemetry.attitude import continuous, slerp, unit
 from freefloat.telemetry.channel import Array, Channel, read_only
-from freefloat.telemetry.names import attitude_groups, misuse
+from freefloat.telemetry.names import XYZW, ChannelName, attitude_groups, misuse
 from freefloat.telemetry.telemetry import Telemetry, different_times
 
 Method = Literal["spline", "linear", "hold"]
@@ -50,13 +50,12 @@ def resample(
         raise misuse("method", repr(method), " or ".join(map(repr, METHODS)))
     instants = _instants(telemetry, rate, times)
     resampled: dict[str, Channel] = {}
-    groups = {f"{p}.{axis}": p for p in attitude_groups(telemetry.names) for axis in "xyzw"}
-    for name, channel in telemetry.channels.items():
+    attitudes = [ChannelName.parse(g).along(XYZW) for g in attitude_groups(telemetry.names)]
+    groups = {name: names for names in attitudes for name in names}
+    for name in telemetry.names:
         if name in resampled:
             continue
-        together = [channel]
-        if name in groups:
-            together = [telemetry[f"{groups[name]}.{axis}"] for axis in "xyzw"]
+        together = [telemetry[one] for one in groups.get(name, (name,))]
         made = _resampled(together, instants, method=method, max_gap=max_gap)
         resampled |= {new.name: new for new in made}
     ordered = [resampled[name] for name in telemetry.names]
@@ -126,7 +125,7 @@ def _resampled(
     time, values = _usable(channels)
     if is_attitude:
         values = continuous(unit(values))
-    elif channels[0].name.endswith(".angle"):
+    elif ChannelName.parse(channels[0].name).is_scalar("angle"):
         values = np.unwrap(values, axis=0)
     gap = _BRIDGED_STEPS * median_step(time) if max_gap is None else max_gap
     quieter = 1.0
