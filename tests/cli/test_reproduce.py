@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from freefloat import reproduce as library
+from freefloat import papers as library
 from freefloat.papers import paper_003
 from freefloat.papers.paper_003.tables import true_value_rows
 from freefloat.papers.paper_rows import Row

@@ -6,9 +6,11 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import freefloat
 from freefloat.numba_.compilation import is_compiled
 
 LIMIT = 1.5  # [s] to the first output
@@ -74,6 +76,20 @@ def test_the_first_run_compiles_and_says_so(tmp_path, figure):
     taken = usage.ru_utime + usage.ru_stime
     figure("S7", f"first run: {taken:.1f} s of processor time, compilation included")
     assert taken <= COMPILE_LIMIT
+
+
+def test_the_cache_is_another_one_when_a_kernel_changes(tmp_path, monkeypatch):
+    from freefloat.numba_ import compilation
+
+    kernels = tmp_path / "dynamics" / "kernels"
+    kernels.mkdir(parents=True)
+    monkeypatch.setattr(compilation, "PACKAGE", tmp_path)
+    fingerprints = set()
+    for text in ("x = 1", "x = 2"):
+        (kernels / "spatial.py").write_text(text)
+        fingerprints.add(compilation._fingerprint.__wrapped__())
+    assert len(fingerprints) == 2
+    assert list(Path(freefloat.__file__).parent.glob("*/kernels/integrate.py"))
 
 
 def test_the_cache_knows_what_it_holds(tmp_path, monkeypatch):

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+PACKAGE = Path(__file__).parents[1]  # folders of it have their kernels in a folder `kernels`
 
 
 @lru_cache(maxsize=1)
@@ -131,7 +132,7 @@ def is_compiled(*kernels: str) -> bool:
 def _has_index(module: str, name: str) -> bool:
     folder = cache_folder() / _fingerprint()
     python = f"py{sys.version_info.major}{sys.version_info.minor}"
-    sources = Path(__file__).parent.glob(f"**/kernels/{module}.py")
+    sources = PACKAGE.glob(f"**/kernels/{module}.py")
     written = max((source.stat().st_mtime for source in sources), default=0.0)
     indices = folder.glob(f"*/{module}.{name}-*.{python}*.nbi")
     return any(index.stat().st_mtime >= written for index in indices)
@@ -141,7 +142,7 @@ def _has_index(module: str, name: str) -> bool:
 def _fingerprint() -> str:
     """Changes with any kernel source: Numba itself only looks at the entry point's own file."""
     # And with the installation: Numba keeps the code of each apart.
-    digest = hashlib.sha256(str(Path(__file__).parent).encode())
-    for source in sorted(Path(__file__).parent.glob("**/kernels/*.py")):
+    digest = hashlib.sha256(str(PACKAGE).encode())
+    for source in sorted(PACKAGE.glob("**/kernels/*.py")):
         digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
