@@ -258,6 +258,21 @@ def test_a_downward_import_is_allowed(statement):
     assert not list(upward_imports(module_of(statement)))
 
 
+def test_the_map_draws_every_folder_in_the_order():
+    text = (ROOT / "docs" / "contribute" / "architecture.md").read_text(encoding="utf-8")
+    drawing = text.partition("## The order of folders")[2].split("```")[1]
+    drawn = [drawing.find(name) for name in dict.fromkeys(f.split("/")[0] for f in FOLDERS)]
+    assert min(drawn) > 0 and drawn == sorted(drawn)
+    assert all(name.rpartition("/")[2] in drawing for name in FOLDERS if "paper_" not in name)
+
+
+def test_the_map_names_files_that_exist():
+    text = (ROOT / "docs" / "contribute" / "architecture.md").read_text(encoding="utf-8")
+    files = re.findall(r"`([a-z_]+(?:/\w+)*\.py)`", text)
+    lost = [f for f in files if not (PACKAGE / f).exists() and not (ROOT / f).exists()]
+    assert files and not lost
+
+
 def test_kernels_do_not_import_their_wrappers():
     kernel = module_of("import freefloat.online.estimator", "freefloat.online.kernels.invented")
     assert list(upward_imports(kernel))

@@ -6,6 +6,7 @@
     python tools/house.py --folders                    # a row a folder
     python tools/house.py --list constants online      # what is found, with its place
     python tools/house.py --list asserts               # tests that look for English sentences
+    python tools/house.py --tree prediction            # every file with the first line it says
 
 Another commit is read through `git archive`; nothing of it is imported unless --trace is given.
 """
@@ -13,6 +14,7 @@ Another commit is read through `git archive`; nothing of it is imported unless -
 from __future__ import annotations
 
 import argparse
+import ast
 import io
 import subprocess
 import sys
@@ -115,6 +117,22 @@ def print_list(tree: Tree, kind: str, folder: str) -> None:
             print(f"{tree.place(finding.module, finding.line)}: {finding.what}")
 
 
+def tree_lines(tree: Tree, folder: str = "") -> list[str]:
+    """Every file with the first sentence of its docstring, indented by folder."""
+    inside = tree.root / "src" / "freefloat" / folder
+    modules = [m for m in tree.modules.values() if m.path.is_relative_to(inside)]
+    # A folder's own files before its subfolders, __init__ first.
+    modules.sort(key=lambda m: (m.path.parent.parts, m.path.name))
+    lines, shown = [], None
+    for module in modules:
+        if module.subfolder != shown:
+            shown = module.subfolder
+            lines += ["", f"{shown or 'freefloat'}/"]
+        first = (ast.get_docstring(module.tree) or "").partition("\n")[0]
+        lines.append(f"  {module.path.name:28s}{first}")
+    return lines
+
+
 def unpack(commit: str, into: Path) -> Path:
     """The sources and tests of a commit in a folder."""
     command = ["git", "-C", str(ROOT), "archive", commit, "src", "tests"]
@@ -132,11 +150,15 @@ def main() -> None:
     parser.add_argument("--beside", metavar="COMMIT", help="compare with another commit")
     parser.add_argument("--trace", action="store_true", help="follow one identify (a minute)")
     parser.add_argument("--folders", action="store_true", help="a row a folder")
+    parser.add_argument("--tree", action="store_true", help="every file and what it says it is")
     parser.add_argument("--list", choices=[*figures.LISTS, "asserts"], help="list what is found")
     parser.add_argument(
         "folder", nargs="?", default="", help="only in this folder of src/freefloat"
     )
     wanted = parser.parse_args()
+    if wanted.tree:
+        print("\n".join(tree_lines(Tree(ROOT), wanted.folder)))
+        return
     with tempfile.TemporaryDirectory() as scratch:
         roots = {"here": ROOT}
         if wanted.beside:
