@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from freefloat.errors import FreefloatError as FreefloatError
     from freefloat.excitation.default import default_plan as default_plan
     from freefloat.excitation.plan import Plan as Plan
-    from freefloat.excitation.plan_files import load_plan as load_plan
+    from freefloat.excitation.plan_file import load_plan as load_plan
     from freefloat.identification.fit import Fit as Fit
     from freefloat.identification.fit_files import load_fit as load_fit
     from freefloat.identification.identify import identify as identify
@@ -59,7 +59,7 @@ _HOME_OF = {
     "identify": "freefloat.identification.identify",
     "load_fit": "freefloat.identification.fit_files",
     "load_model": "freefloat.model",
-    "load_plan": "freefloat.excitation.plan_files",
+    "load_plan": "freefloat.excitation.plan_file",
     "load_verdict": "freefloat.validation.verdict_files",
     "modes": "freefloat.dynamics.modes",
     "quality": "freefloat.telemetry",

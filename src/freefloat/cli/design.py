@@ -190,7 +190,7 @@ def look(request: DesignRequest) -> Design:
 
 def _write(request: DesignRequest, found: Design) -> None:
     """Write every file that was asked for."""
-    from freefloat.excitation.plan_files import save_table
+    from freefloat.excitation.plan_file import save_table
 
     files = request.files
     if "plan" in files:

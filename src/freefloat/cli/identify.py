@@ -178,7 +178,7 @@ def find(request: IdentifyRequest) -> Fit:
 
 def _plans(paths: tuple[Path, ...]) -> Plan | list[Plan] | None:
     """One plan for all flights, or one each."""
-    from freefloat.excitation.plan_files import load_plan
+    from freefloat.excitation.plan_file import load_plan
 
     plans = [load_plan(path) for path in paths]
     return plans if len(plans) > 1 else next(iter(plans), None)

@@ -87,7 +87,7 @@ def _plan(model: Model, path: Path | None, duration: float, seed: int) -> Plan:
         from freefloat.excitation.default import default_plan
 
         return default_plan(model, duration=duration, seed=seed)
-    from freefloat.excitation.plan_files import load_plan
+    from freefloat.excitation.plan_file import load_plan
 
     return load_plan(path, model)
 

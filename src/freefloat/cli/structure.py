@@ -63,7 +63,7 @@ def structure(
     from freefloat.cli import screen
     from freefloat.cli.waiting import progress, tell_first_run
     from freefloat.errors import FreefloatError
-    from freefloat.excitation.plan_files import load_plan
+    from freefloat.excitation.plan_file import load_plan
     from freefloat.identification.structure import find_structure
     from freefloat.model import load_model
     from freefloat.parameters.parameters import Parameters

@@ -31,7 +31,7 @@ def looked_at(
     FreefloatError for a plan that cannot be read, an unknown sensor or a glob that fits nothing.
     """
     from freefloat.cli.waiting import tell_first_run
-    from freefloat.excitation.plan_files import load_plan
+    from freefloat.excitation.plan_file import load_plan
     from freefloat.observability.identifiability import identifiability
     from freefloat.parameters.parameters import Parameters
 

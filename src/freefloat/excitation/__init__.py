@@ -1,7 +1,6 @@
 """Excitation: the Plan, and the ways a robot can be moved and pushed."""
 
 from freefloat.excitation.commands import Pulses, Steps, Wave
-from freefloat.excitation.control import CaptureControl
 from freefloat.excitation.default import default_plan
 from freefloat.excitation.motions import (
     Accelerate,
@@ -15,8 +14,8 @@ from freefloat.excitation.motions import (
     Spline,
     Table,
 )
-from freefloat.excitation.plan import Feedback, Plan
-from freefloat.excitation.plan_files import load_plan, save_plan, save_table
+from freefloat.excitation.plan import CaptureControl, Feedback, Plan
+from freefloat.excitation.plan_file import load_plan, save_plan, save_table
 
 __all__ = [
     "Accelerate",

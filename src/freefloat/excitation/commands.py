@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.excitation.motions import Duration
 
 SAME_INSTANT = 1e-9  # [s]: 0.1 + 0.2 and 0.3 are the same instant, and an edge counts as past
 # The components of a wrench on the root, in the order of the input tables.
@@ -58,7 +59,7 @@ class Wave:
     """offset + amplitude sin(2 pi t / period + phase)."""
 
     amplitude: float
-    period: float
+    period: Duration
     phase: float = 0.0
     offset: float = 0.0
     kind: Literal["wave"] = "wave"

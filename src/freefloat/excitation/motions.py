@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.records.values import LowerBound
 
 if TYPE_CHECKING:
     from scipy.interpolate import BSpline
 
 Three = tuple[Array, Array, Array]
+Duration = Annotated[float, LowerBound(above=0.0, unit="s", remedy="give a time in seconds")]
 
 
 class Motion(Protocol):
@@ -58,7 +60,7 @@ class Fourier:
     quintic makes q = first and last, at rest, at the ends. a and b are in rad/s.
     """
 
-    duration: float
+    duration: Duration
     a: tuple[float, ...]
     b: tuple[float, ...]
     first: float = 0.0
@@ -106,11 +108,11 @@ class Sinusoid:
     `ramp` [s] and falling over the last `ramp` of `duration`.
     """
 
-    duration: float
+    duration: Duration
     center: float
     amplitude: float
-    period: float
-    ramp: float
+    period: Duration
+    ramp: Duration
     first: float = 0.0
     phase: float = 0.0
     kind: Literal["sinusoid"] = "sinusoid"
@@ -144,11 +146,11 @@ class Multisine:
     while s is one.
     """
 
-    duration: float
+    duration: Duration
     center: float
     cosines: tuple[float, ...]
     sines: tuple[float, ...]
-    ramp: float
+    ramp: Duration
     first: float = 0.0
     kind: Literal["multisine"] = "multisine"
 
@@ -190,9 +192,9 @@ class Bangs:
     at rest, as they must.
     """
 
-    duration: float
+    duration: Duration
     levels: tuple[float, ...]
-    ramp: float
+    ramp: Duration
     first: float = 0.0
     kind: Literal["bangs"] = "bangs"
 
@@ -262,7 +264,7 @@ class Spline:
     acceleration vanish at the ends.
     """
 
-    duration: float
+    duration: Duration
     control: tuple[float, ...]
     kind: Literal["spline"] = "spline"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -19,10 +20,12 @@ from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import System
 from freefloat.errors import ExcitationError
 from freefloat.excitation.commands import WRENCH, AnyCommand, Wave
-from freefloat.excitation.control import CaptureControl
 from freefloat.excitation.motions import AnyMotion, Hold, Speeds
 from freefloat.excitation.plan_checks import model_faults, own_faults
 from freefloat.model.model import Model
+from freefloat.records.values import LowerBound
+
+Gain = Annotated[float, LowerBound(least=0.0, remedy="drop the sign")]
 
 
 @dataclass(frozen=True)
@@ -33,9 +36,32 @@ class Feedback:
     motion of the coordinate, the feedforward its torque, where there is one.
     """
 
-    kp: float
-    kd: float
-    limit: float | None = None
+    kp: Gain
+    kd: Gain
+    limit: Gain | None = None
+
+
+@dataclass(frozen=True)
+class CaptureControl:
+    """Closed-loop control of paper 001: the arm steadies the base, thrusters brake the whole.
+
+    The base's attitude angles e (yaw, pitch, roll for a floating root) obey
+    dde + damping de + stiffness e = 0 (eq. 39) through the arm alone: joint accelerations are the
+    smallest that do it. Force and torque on the base are proportional to the system's linear and
+    angular momentum, saturated axis by axis (eqs 40, 41).
+
+    damping [1/s], stiffness [1/s^2], force_gain and torque_gain [1/s], max_force [N], max_torque
+    [N m]; the force acts at the root's origin, in world axes; momentum is about the system's
+    centre of mass.
+    """
+
+    damping: Gain = 0.7071067811865476
+    stiffness: Gain = 0.25
+    force_gain: Gain = 1.0
+    max_force: Gain = 10.0
+    torque_gain: Gain = 1.0
+    max_torque: Gain = 10.0
+    kind: Literal["capture"] = "capture"
 
 
 @dataclass(frozen=True)
@@ -59,7 +85,7 @@ class Plan:
 
     def save(self, path: str | Path) -> None:
         """Write the plan as TOML."""
-        from freefloat.excitation.plan_files import save_plan
+        from freefloat.excitation.plan_file import save_plan
 
         save_plan(self, path)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from freefloat.errors import Fault
 from freefloat.records.source import FileKind
@@ -52,3 +54,42 @@ class FaultList:
         if self.faults:
             message = f"{self.file}: {counted(len(self.faults), 'fault')} found"
             raise kind.refuse(message, self.faults)
+
+
+class NamedFaults(FaultList):
+    """Faults of a file whose parts have names, by which the checks of a whole record call them."""
+
+    def __init__(self, file: str, *, lines: Mapping[KeyPath, int]) -> None:
+        super().__init__(file, lines=lines)
+        self._paths: dict[str, KeyPath] = {}
+
+    def register(self, path: KeyPath, name: str, *, kinds: Iterable[str] = ()) -> None:
+        """Remember where the part called `name` is, by all that a check may call it."""
+        self._paths[f"{path[0]} {name!r}"] = path
+        self._paths[f"name {name!r}"] = (*path, "name")
+        for kind in kinds:
+            self._paths.setdefault(f"{kind} {name!r}", path)
+
+    def path_of(self, place: str) -> KeyPath | None:
+        """The path to a part as a check names it, such as "joint 'arm_4'.axis"."""
+        part, steps = place, ()
+        while part not in self._paths and "." in part:
+            part, _, last = part.rpartition(".")
+            steps = (last, *steps)
+        if part in self._paths:
+            return (*self._paths[part], *steps)
+        if indexed := re.match(r"(\w+)\[(\d+)\]", part):
+            return (indexed.group(1), int(indexed.group(2)), *steps)
+        return None if " " in part else (part, *steps)
+
+    def add_check(self, fault: Fault) -> None:
+        """Add the fault of a check at its place in the file, unless it has been told already."""
+        path = self.path_of(fault.place)
+        if path is None:
+            self.faults.append(replace(fault, place=f"{self.file}: {fault.place}"))
+        elif not self.is_told(path):
+            self.faults.append(replace(fault, place=self.place(path), line=self.line(path)))
+
+    def is_told(self, path: KeyPath) -> bool:
+        """Whether a fault at `path` only repeats one that has been written down already."""
+        return any(path[: len(known)] == known for known in self.paths)

@@ -7,6 +7,7 @@ A check takes a value as a file or a caller gave it, and returns the value to be
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -35,6 +36,30 @@ class PathFault(NamedTuple):
     def below(self, path: KeyPath) -> PathFault:
         """The same fault, seen from further outside."""
         return self._replace(path=(*path, *self.path))
+
+
+@dataclass(frozen=True)
+class LowerBound:
+    """The smallest value a number may have, or one that it must be above.
+
+    In an annotation: `duration: Annotated[float, LowerBound(above=0.0, unit="s")]`.
+    """
+
+    least: float | None = None
+    above: float | None = None
+    unit: str = ""
+    remedy: str = "correct it"
+
+    @property
+    def text(self) -> str:
+        """The bound as a message shows it."""
+        words = f">= {self.least:g}" if self.least is not None else f"> {self.above:g}"
+        return f"{words} {self.unit}".strip()
+
+    def admits(self, value: float) -> bool:
+        """Whether a value is within the bound."""
+        is_low = self.least is not None and value < self.least
+        return not is_low and (self.above is None or value > self.above)
 
 
 class RefusedError(ValueError):
@@ -130,7 +155,7 @@ def numbers(*counts: int) -> Check:
     expected = " or ".join(map(str, counts)) + " numbers in brackets"
 
     def check_numbers(value: Any) -> tuple[float, ...]:
-        is_list = isinstance(value, list | tuple)
+        is_list = isinstance(value, list | tuple | np.ndarray)
         values = value if is_list else [value]
         if (not is_list and 1 not in counts) or len(values) not in counts:
             example = "[" + ", ".join(["0.0"] * counts[0]) + "]"

@@ -12,7 +12,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.capture import integrate_closed_loop
 from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import System, flatten
-from freefloat.excitation.control import CaptureControl
+from freefloat.excitation.plan import CaptureControl
 from freefloat.model import inertia as inertial
 from freefloat.model import load_model
 from freefloat.model.model import Model

@@ -1,0 +1,69 @@
+"""The check of a record that was made in Python, by the same annotations as that of a file."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, get_args
+
+from freefloat.records.schema import hints_of, table_of
+from freefloat.records.toml_text import TOML
+from freefloat.records.values import Check, LowerBound, PathFault, RefusedError
+
+
+@cache
+def bounds_of(record: type) -> dict[str, LowerBound]:
+    """The bounds that the annotations of a dataclass set, by field."""
+    found = {name: _find_bound(hint) for name, hint in hints_of(record).items()}
+    return {name: bound for name, bound in found.items() if bound is not None}
+
+
+def _find_bound(hint: Any) -> LowerBound | None:
+    """The bound in Annotated[float, LowerBound(...)], or in such a type or None."""
+    for inner in get_args(hint):
+        found = inner if isinstance(inner, LowerBound) else _find_bound(inner)
+        if found is not None:
+            return found
+    return None
+
+
+@cache
+def _checks(record: type) -> dict[str, Check]:
+    keys = table_of(record, TOML).keys
+    return {name: kind for name, kind in keys.items() if callable(kind)}
+
+
+def value_faults(record: Any) -> list[PathFault]:
+    """The fields of a record that do not hold what their annotations say, or no finite number.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Ramp:
+    ...     duration: float
+    ...     levels: tuple[float, ...] = ()
+    >>> [fault.path for fault in value_faults(Ramp("1", (0.0, float("nan"))))]
+    [('duration',), ('levels', 1)]
+    """
+    found: list[PathFault] = []
+    for name, check in _checks(type(record)).items():
+        try:
+            check(getattr(record, name))
+        except RefusedError as refused:
+            found += [fault.below((name,)) for fault in refused.faults]
+    return found
+
+
+def bound_faults(record: Any) -> list[PathFault]:
+    """The numbers of a record that are outside of the bounds that its annotations set.
+
+    >>> from dataclasses import make_dataclass
+    >>> from typing import Annotated
+    >>> seconds = Annotated[float, LowerBound(above=0.0, unit="s")]
+    >>> Ramp = make_dataclass("Ramp", [("duration", seconds)])
+    >>> bound_faults(Ramp(-1.0))[0].expected
+    '> 0 s'
+    """
+    return [
+        PathFault((name,), f"{value:g}", bound.text, bound.remedy, "value.range")
+        for name, bound in bounds_of(type(record)).items()
+        if (value := getattr(record, name)) is not None and not bound.admits(value)
+    ]
