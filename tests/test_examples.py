@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import runpy
 import warnings
+from pkgutil import resolve_name
 
 import pytest
 from documents import ROOT
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+# The benchmarks are not run by the tests: at least what they import must be there.
+SCRIPTS = sorted([*(ROOT / "benchmarks").glob("*.py"), *(ROOT / "tools").glob("*.py")])
 LONGEST = 80
 
 
@@ -20,6 +24,14 @@ def test_an_example_runs(example, tmp_path, monkeypatch, capsys):
         warnings.simplefilter("error")
         runpy.run_path(str(example), run_name="__main__")
     assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_scripts_import_what_there_is(script):
+    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "freefloat":
+            for alias in node.names:
+                resolve_name(f"{node.module}.{alias.name}")
 
 
 def test_there_are_examples():
