@@ -20,8 +20,8 @@ import common
 import numpy as np
 
 import freefloat as ff
+from freefloat.design.criteria import flights_and_criterion
 from freefloat.design.excitation import Effort, design
-from freefloat.design.information_criterion import informed
 from freefloat.design.variables import variables_of
 from freefloat.dynamics import flatten
 from freefloat.excitation import Table
@@ -51,8 +51,10 @@ def deviation(model: ff.Model, plan: ff.Plan) -> float:
     system, allowed = flatten(model), limits_of(model)
     variables = variables_of(system, allowed, basis=Basis("fourier", DURATION, HARMONICS))
     wanted = ff.Parameters.of(model).free(*WANTED)
-    flights, judge = informed(system, wanted, variables, (), model.sensors, "d_optimal")
-    return judge.told(judge.value(flights.fly_plan(plan).rows)[0])[1]
+    flights, judge = flights_and_criterion(
+        system, wanted, variables, (), model.sensors, "d_optimal"
+    )
+    return judge.describe(judge.value(flights.fly_plan(plan).rows)[0])[1]
 
 
 def ours(model: ff.Model, effort: Effort) -> tuple[float, ff.Plan, float]:

@@ -8,8 +8,7 @@ Writes to build/examples. docs/design.md explains criteria, limits and families 
 from pathlib import Path
 
 import freefloat as ff
-from freefloat.design import design
-from freefloat.design.excitation import Effort
+from freefloat.design import Effort, design
 from freefloat.excitation import save_table
 
 folder = Path("build/examples")

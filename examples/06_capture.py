@@ -9,8 +9,7 @@ both flights, the fit, the identified model and a report to build/demo.
 from pathlib import Path
 
 import freefloat as ff
-from freefloat.design import design
-from freefloat.design.excitation import Effort
+from freefloat.design import Effort, design
 from freefloat.model import Body
 
 folder = Path("build/demo")

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import freefloat as ff
-from freefloat.design.excitation import Effort
+from freefloat.design import Effort
 from freefloat.excitation import Pulses
 from freefloat.identification.output_error.options import SearchOptions
 from freefloat.model import Sensor

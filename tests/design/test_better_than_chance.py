@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat.design.excitation import Effort, finished, searching
-from freefloat.design.information_criterion import informed
+from freefloat.design.criteria import flights_and_criterion
+from freefloat.design.excitation import Effort, finish_design, start_search
 from freefloat.design.variables import variables_of
 from freefloat.dynamics import flatten
 from freefloat.excitation.basis import Basis
@@ -31,15 +31,15 @@ def variance_ratio(globs: tuple[str, ...], duration: float, effort: Effort) -> t
     system, allowed = flatten(model), limits_of(model)
     variables = variables_of(system, allowed, basis=Basis("fourier", duration, 3))
     suite = [sensor for sensor in model.sensors if sensor.kind != "thruster"]
-    flights, judge = informed(
+    flights, judge = flights_and_criterion(
         system, ff.Parameters.of(model).free(*globs), variables, watches_of(system, allowed),
         suite, "worst_parameter",
     )  # fmt: skip
-    search = searching(model, variables, allowed, [flights], [judge], effort=effort)
-    plan = finished(search, variables, allowed, "worst_parameter").plan
+    search = start_search(model, variables, allowed, [flights], [judge], effort=effort)
+    plan = finish_design(search, variables, allowed, "worst_parameter").plan
     designed = judge.value(judge.rows(flights.fly_plan(plan)))[0]
     rng = np.random.default_rng(7)
-    tried = (search.filled(search.random(rng)) for _ in range(N_RANDOM))
+    tried = (search.scale_to_limits(search.random(rng)) for _ in range(N_RANDOM))
     best = min(one.value for one in tried if one is not None)
     exceeded = account(model, plan, ff.simulate(model, plan, step=1e-3)).excesses
     return float(np.exp(best - designed)), len(exceeded)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from freefloat.design.base_motion import BaseAcceleration, BaseExcursion
-from freefloat.design.criteria import Information, information, only_seen
-from freefloat.design.local_model import smooth_worst
-from freefloat.design.modal_energy import ModalEnergy
+from freefloat.design.criteria import Information, information, observable_part
+from freefloat.design.motion_criteria import BaseAcceleration, BaseExcursion, ModalEnergy
+from freefloat.design.search import smooth_worst
 
 KINDS = ("a", "d", "e", "cond", "worst", "named")
 
@@ -38,7 +37,7 @@ def test_criteria_of_a_diagonal_information():
     rows = np.vstack([np.diag([10.0, 100.0, 1000.0]), np.zeros((2, 3))])
     std = np.array([0.1, 0.01, 0.001])
     plain = {k: Information(k, 3, np.ones(3), np.zeros(3), (0, 1)) for k in KINDS}  # type: ignore[arg-type]
-    found = {kind: judge.told(judge.value(rows)[0])[1] for kind, judge in plain.items()}
+    found = {kind: judge.describe(judge.value(rows)[0])[1] for kind, judge in plain.items()}
     assert found["a"] == pytest.approx(100.0 * np.sqrt(np.mean(std**2)))
     assert found["d"] == pytest.approx(1.0)
     assert found["e"] == pytest.approx(10.0)  # the norm is a maximum where one value dominates
@@ -62,7 +61,7 @@ def test_what_no_motion_shows_has_no_part(kind):
     rng = np.random.default_rng(4)
     rows = rng.normal(size=(30, 6))
     rows[:, 1] = 0.0  # of four wanted ones the second, with a prior, is never seen
-    judge = only_seen(criterion(kind, rows), rows)
+    judge = observable_part(criterion(kind, rows), rows)
     assert judge.seen is not None and judge.seen.shape == (3, 4)
     assert slope_error(judge, rows) < 1e-6  # of central differences
     sizes, prior = np.array([2.0, 1.0, 3.0]), np.full(3, np.nan)

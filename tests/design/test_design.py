@@ -7,10 +7,9 @@ import pytest
 
 import freefloat as ff
 from freefloat.design import design
-from freefloat.design.excitation import Effort, finished, searching
-from freefloat.design.information_criterion import informed
-from freefloat.design.modal_energy import band_share, bands_of
-from freefloat.design.scenarios import scenarios_of
+from freefloat.design.criteria import flights_and_criterion
+from freefloat.design.excitation import Effort, finish_design, scenarios_of, start_search
+from freefloat.design.motion_criteria import band_share, bands_of
 from freefloat.design.search import Search
 from freefloat.design.variables import variables_of
 from freefloat.dynamics import flatten
@@ -41,7 +40,7 @@ def test_a_design_is_better_than_the_default_and_within_the_limits(cepheus):
     found = design(
         cepheus, wanted(cepheus, "bus.izz", "link_2.mx", "link_2.izz"), duration=5.0, effort=QUICK
     )
-    for name, before, after in found.compared():
+    for name, before, after in found.comparison():
         assert after < 0.3 * before, name
     assert found.usage[0].share <= 1.0
     assert not worst_limit(cepheus, found.plan)
@@ -134,7 +133,7 @@ def test_an_interrupt_keeps_the_best_so_far(cepheus, monkeypatch):
         calls += 1
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Search, "_model", interrupted)
+    monkeypatch.setattr(Search, "_local_model", interrupted)
     heard = []
     found = design(
         cepheus, wanted(cepheus, "link_2.izz"), duration=5.0, effort=QUICK,
@@ -175,20 +174,20 @@ def test_the_model_of_the_search_predicts_flights(cepheus):
     """Rows near a motion: linear to second order in the step, from any number of unknowns."""
     system, allowed = flatten(cepheus), limits_of(cepheus)
     variables = variables_of(system, allowed, basis=Basis("fourier", 5.0, 2))
-    flights, judge = informed(
+    flights, judge = flights_and_criterion(
         system, wanted(cepheus, "link_2.izz", "bus.izz"), variables, watches_of(system, allowed),
         cepheus.sensors, "a_optimal",
     )  # fmt: skip
-    search = searching(cepheus, variables, allowed, [flights], [judge])
+    search = start_search(cepheus, variables, allowed, [flights], [judge])
     here = search.evaluate(0.3 * search.random(np.random.default_rng(0)))
-    model = search._model(here)
+    model = search._local_model(here)
     step = np.random.default_rng(1).normal(size=variables.n)
     errors = []
     for size in (0.1, 0.05):
         there = search.evaluate(here.x + size * step)
         errors.append(abs(model.value(size * step)[0] - there.value))
     assert errors[0] < 0.1 and errors[1] < 0.35 * errors[0]  # a quarter, to second order
-    assert finished(search, variables, allowed, "a_optimal").value > 0.0
+    assert finish_design(search, variables, allowed, "a_optimal").value > 0.0
 
 
 def test_bang_like_moves_push_as_hard_as_allowed(cepheus):

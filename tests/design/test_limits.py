@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat.design import design
-from freefloat.design.excitation import Effort
+from freefloat.design import Effort, design
 from freefloat.errors import ExcitationError
 
 QUICK = Effort(random=4, starts=1, rounds=3)

@@ -14,11 +14,10 @@ from freefloat.dynamics import flatten
 from freefloat.errors import IdentificationError
 from freefloat.excitation import Pulses, Speeds
 from freefloat.model import Body, Joint, Model, Placement
-from freefloat.observability.counts import Family, minimal_count
 from freefloat.observability.identifiability import identifiability
-from freefloat.observability.information import expected_rows
+from freefloat.observability.information import choose_sensors, expected_rows
+from freefloat.observability.minimal_set import EquationFamily, minimal_count
 from freefloat.observability.scale import is_scaled
-from freefloat.observability.sensor_choice import chosen_sensors
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameters
 
@@ -122,7 +121,7 @@ def test_spatial_base_and_target_need_three_joints(n: int, rank: int) -> None:
     assert found.rank == rank
     assert found.scale is not None and found.scale.words.startswith("fixed by thrust")
     if n == 3:
-        assert len(found.named("seen")) == 20
+        assert len(found.names("seen")) == 20
     without = identifiability(model, asked, plan=moving(model, n, with_thrust=False))
     assert without.rank <= rank and without.scale is not None
     assert "thrust," not in without.scale.words.partition("what would")[0]
@@ -218,13 +217,13 @@ def test_a_perfect_sensor_is_not_believed_and_noted() -> None:
 
 def test_sensors_are_chosen_by_words() -> None:
     model = ff.load_model("spatial-capture")
-    kinds = [s.kind for s in chosen_sensors(model, "gyro, encoders arm_1")]
+    kinds = [s.kind for s in choose_sensors(model, "gyro, encoders arm_1")]
     assert kinds == ["gyro", "encoder", "joint_rate"]
     for words in ("laser", ""):
         with pytest.raises(IdentificationError, match="it has position, velocity"):
-            chosen_sensors(model, words)
+            choose_sensors(model, words)
     with pytest.raises(IdentificationError, match="no sensors"):
-        chosen_sensors(replace(model, sensors=()), None)
+        choose_sensors(replace(model, sensors=()), None)
     with pytest.raises(IdentificationError, match="of the model that flies"):
         identifiability(model, free(ff.load_model("cepheus"), "bus.*"))
     with pytest.raises(IdentificationError, match="no parameter is free"):
@@ -262,7 +261,7 @@ def test_linear_families_see_the_known_counts(n: int, seed: int) -> None:
 
 @pytest.mark.parametrize("family", ["angular", "reduced"])
 @pytest.mark.parametrize(("n", "seed"), TREES)
-def test_what_is_left_without_translation(n: int, seed: int, family: Family) -> None:
+def test_what_is_left_without_translation(n: int, seed: int, family: EquationFamily) -> None:
     """Both see the same: 14, 23, and from three joints on everything that the forces see."""
     expected = {1: 14, 2: 23, 3: 31, 6: 52}[n]
     assert minimal_count(revolute(n, seed), family) == expected

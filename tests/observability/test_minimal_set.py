@@ -14,8 +14,7 @@ from freefloat.identification.linear.body_pairs import (
     rotor_momentum,
 )
 from freefloat.model import load_model
-from freefloat.observability.minimal_set import minimal_set
-from freefloat.observability.random_states import generic_accelerations, generic_states
+from freefloat.observability.minimal_set import generic_accelerations, generic_states, minimal_set
 
 
 def tree(seed: int, n_joints: int):

@@ -34,11 +34,11 @@ def test_only_what_takes_part_in_the_null_space_is_called_so(seed: int) -> None:
     scaled = conditioned(rng, 200, n) @ (np.eye(n) - basis @ basis.T)
     found = visibility(scaled / sizes, named(n), sizes)
     assert found.rank == n - n_null
-    for k, sight in enumerate(found.parameters):
+    for k, one in enumerate(found.parameters):
         if k in touched:
-            assert sight.status == "only in combination" and np.isnan(sight.std)
+            assert one.status == "only in combination" and np.isnan(one.std)
         else:
-            assert sight.status == "seen" and sight.std > 0.0
+            assert one.status == "seen" and one.std > 0.0
     assert len(found.trades) == n_null
     words = " ".join(found.trades)
     assert not any(f"p{k}." in words.split() for k in range(n) if k not in touched)
@@ -54,8 +54,8 @@ def test_deviations_are_those_of_least_squares_with_the_nuisance_estimated_too()
     expected = np.sqrt(np.diag(covariance))[:4]
     assert np.allclose([s.std for s in found.parameters], expected, rtol=1e-12)
     relative = expected / sizes
-    for sight, share in zip(found.parameters, relative, strict=True):
-        assert sight.status == ("seen" if share < 0.1 else "weak" if share < 1.0 else sight.status)
+    for one, share in zip(found.parameters, relative, strict=True):
+        assert one.status == ("seen" if share < 0.1 else "weak" if share < 1.0 else one.status)
 
 
 def test_four_statuses() -> None:
@@ -63,21 +63,21 @@ def test_four_statuses() -> None:
     J = np.diag([100.0, 2.0, 50.0, 0.0, 0.0, 0.5])
     J[2, 3] = 50.0
     found = visibility(J, [f"{x}.mass" for x in "abcdef"], np.ones(6))
-    statuses = [sight.status for sight in found.parameters]
+    statuses = [one.status for one in found.parameters]
     together = "only in combination"
     assert statuses == ["seen", "weak", together, together, "invisible", "invisible"]
     assert np.isnan(found["c.mass"].std) and np.isnan(found["e.mass"].std)
     assert found.trades == ("d.mass trades against c.mass (-1)",)
     assert [s.words for s in found.combinations] == ["c.mass + d.mass"]
     assert found.combinations[0].std == pytest.approx(0.02)
-    assert found.named("seen") == ("a.mass",)
+    assert found.names("seen") == ("a.mass",)
 
 
 def test_what_the_start_explains_is_not_seen() -> None:
     J = np.array([[1e3, 0.0], [1e3, 5e2], [1e3, 0.0]])
     found = visibility(J, ["hinge.rest", "bus.mass"], np.ones(2), nuisance=np.ones((3, 1)))
     assert found["hinge.rest"].status == "only in combination"
-    assert found.trades == ("hinge.rest trades against what is unknown of the start",)
+    assert found.trades == ("hinge.rest trades against the unknown initial state",)
     assert found["bus.mass"].status == "seen"
     assert not np.any(without(np.ones((3, 1)), J)[:, 0])
 
@@ -116,7 +116,7 @@ def test_a_homogeneous_problem_has_no_scale() -> None:
     assert told is not None and not told.is_fixed and np.isnan(told.std)
     assert told.words.startswith("not fixed: only ratios") and "thrust" in told.words
     found = visibility(J, named(6), np.ones(6))
-    assert found.rank == 5 and not found.named("seen") and not found.named("weak")
+    assert found.rank == 5 and not found.names("seen") and not found.names("weak")
 
 
 def test_the_source_of_the_scale_is_named() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from freefloat.design.excitation import Effort
+from freefloat.design import Effort
 from freefloat.dynamics.state import positions
 from freefloat.model import load_model
 from freefloat.papers.paper_000 import bound
@@ -39,7 +39,7 @@ def test_every_hinge_keeps_its_limit_after_the_motion_too():
     bench = design_000.Bench.of(load_model("servicer-wings"), design_000.DEFLECTION)
     rng = np.random.default_rng(0)
     plan = bench.shrunk(5.0 * rng.normal(size=bench.variables.n))
-    at = bench.flights.replayed(plan)
+    at = bench.flights.replay(plan)
     hinges = [k for k, name in enumerate(bench.flights.system.coordinates) if "hinge" in name]
     bent = np.abs(positions(at.states)[:, hinges])
     resting = at.times > 20.0

@@ -168,10 +168,10 @@ def look(request: DesignRequest) -> Design:
 
     tell_first_run("tangent.rk4_tangent", takes="about half a minute")
     # Here and not above: this loads Numba, and the note above should come before that.
-    from freefloat.design.excitation import Effort
+    from freefloat.design import Effort
     from freefloat.design.excitation import design as run_design
-    from freefloat.design.modal_energy import bands_of
-    from freefloat.design.scenarios import scenarios_of
+    from freefloat.design.excitation import scenarios_of
+    from freefloat.design.motion_criteria import bands_of
     from freefloat.dynamics.tree import flatten
 
     motion = request.motion

@@ -68,7 +68,7 @@ def _known(request: DesignRequest) -> dict[str, float]:
 def _parameter_rows(found: Design, known: dict[str, float]) -> Iterator[tuple[str, ...]]:
     if found.after is None:
         return
-    for sight, (_, old, new) in zip(found.after.parameters, found.compared(), strict=True):
+    for sight, (_, old, new) in zip(found.after.parameters, found.comparison(), strict=True):
         gain = f"{old / new:.3g} x" if math.isfinite(old) and new > 0.0 else "-"
         second = f"{sight.value:.5g}"
         if known:
@@ -102,7 +102,7 @@ def as_dict(request: DesignRequest, found: Design) -> dict[str, object]:
         "parameters": [
             {"name": sight.name, "unit": sight.unit, "value": sight.value, "status": sight.status,
              "std_prior": known.get(sight.name), "std_default": old, "std": new}
-            for sight, (_, old, new) in zip(sights, found.compared(), strict=True)
+            for sight, (_, old, new) in zip(sights, found.comparison(), strict=True)
         ],
         "limits": [
             {"name": one.limit.name, "unit": one.limit.unit, "limit": one.limit.value,

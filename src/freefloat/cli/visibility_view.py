@@ -65,7 +65,7 @@ def visible_parts(model: Model, found: Visibility) -> Iterator[RenderableType]:
     yield from _lines("Not told apart (changes that undo one another)", found.trades)
     yield from _lines("Notes", found.notes)
     yield ""
-    n_seen = len(found.named("seen"))
+    n_seen = len(found.names("seen"))
     yield Text(
         f"{counted(n_seen, 'parameter')} of {len(found.parameters)} seen,"
         f" {counted(found.rank, 'direction')} in all.",

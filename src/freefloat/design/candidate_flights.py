@@ -1,9 +1,10 @@
-"""Flights of candidate motions: what the sensors would tell, and how near the limits they come.
+"""Simulations of candidate motions: what the sensors would tell, how near the limits they come.
 
-A candidate is flown on a grid as coarse as its motion allows; a sample of the grid stands for all
-the samples that the sensors take in that time. Input tables are linear in the unknowns: they are
-sums of tables made once. Slopes of readings are analytic; how they change with the motion comes
-from neighbouring flights, one an unknown of the design, on all cores.
+A candidate is simulated on a grid as coarse as its motion allows; a sample of the grid stands for
+all the samples that the sensors take in that time. Input tables are linear in the unknowns: they
+are sums of tables made once. Derivatives of readings by parameters are analytic; how they change
+with the motion comes by finite differences from neighbouring flights, one an unknown of the design,
+on all cores.
 """
 
 from __future__ import annotations
@@ -29,27 +30,53 @@ from freefloat.dynamics.tree import System, with_friction
 from freefloat.errors import FreefloatError
 from freefloat.excitation.plan import Plan
 from freefloat.model.checks import sensor_targets
+from freefloat.model.parameter_name import field_of
 from freefloat.model.parts import Sensor
 from freefloat.observability.information import QUIETEST, noise_of
 from freefloat.prediction.limit_monitors import Watch
 from freefloat.prediction.sensor_jacobians import reading_slopes
 from freefloat.prediction.sensor_models import FlightSegment, readings
 
+# theory: the error of RK4 at 16 steps a cycle is about (2 pi / 16)^4 / 120 = 2e-4 of the motion
 A_CYCLE = 16  # steps in a cycle of the fastest motion
-A_SWING = 5  # steps in a cycle of the fastest mode: RK4 stays stable down to 2.3
+# theory: RK4 is stable down to 2 pi / 2.83 = 2.3 steps a cycle of an undamped mode
+A_SWING = 5  # steps in a cycle of the fastest mode
+# theory: twice the rate that resolves products of two motions (Nyquist: four samples a cycle)
 SAMPLES = 8  # grid points in a cycle of the fastest motion
-LEAST = 100  # grid points in a flight, where there are as many steps: limits are looked at there
+# theory: a half sine seen at 100 points shows its peak to (pi / 200)^2 / 2 = 1e-4
+LEAST = 100  # grid points in a flight, where there are as many steps: limits are checked there
+# theory: RK4 errs by 1e-4 of what it does at a tenth of the step
 FINER = 10  # steps of a replay in one of a search
-NEARBY = 1e-5  # of a unit: how far away a neighbouring motion is
+# theory: between rounding (1e-16 / step) and curvature (step) of a one-sided difference
+NEARBY = 1e-5  # units of an unknown: the step of finite differences
 
 
 @dataclass(frozen=True)
 class CandidateFlight:
-    """One flight: J (rows, columns) in units of noise, shares of limits (N, watches), the truth."""
+    """One flight: Jacobian `rows` (rows, columns) in units of noise, shares of limits (N, limits).
+
+    A share is what a monitored quantity takes of its limit: 1 is at it.
+    """
 
     at: FlightSegment
     rows: Array
     shares: Array
+
+
+class Criterion(Protocol):
+    """A number for a flight: some rows of it, and what they are worth."""
+
+    def rows(self, flight: CandidateFlight) -> Array:
+        """What of the flight counts."""
+        ...
+
+    def value(self, rows: Array) -> tuple[float, Array]:
+        """A logarithm, the smaller the better, and its derivative by the rows."""
+        ...
+
+    def describe(self, value: float) -> tuple[str, float]:
+        """The value for people: what it is, and the number."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -61,7 +88,7 @@ class DesignUnknowns:
 
 
 class Flier(Protocol):
-    """Whoever can fly candidates: `Flights`, or something that knows a shorter way."""
+    """Whoever can fly candidates: `CandidateFlights`, or something that knows a shorter way."""
 
     @property
     def system(self) -> System:
@@ -74,7 +101,7 @@ class Flier(Protocol):
         ...
 
     @property
-    def watches(self) -> tuple[Watch, ...]:
+    def monitors(self) -> tuple[Watch, ...]:
         """The limits that a flight shows."""
         ...
 
@@ -86,28 +113,37 @@ class Flier(Protocol):
         """The flights of candidates that are NEARBY further along each unknown."""
         ...
 
-    def replayed(self, plan: Plan) -> FlightSegment:
-        """The flight of a plan at a tenth of the step, every step looked at."""
+    def replay(self, plan: Plan) -> FlightSegment:
+        """The flight of a plan at a tenth of the step, every step recorded."""
         ...
 
 
-class Flights:
-    """Flies candidates of one system."""
+class CandidateFlights:
+    """Flies candidates of one system.
+
+    Args:
+        system: what flies.
+        variables: the unknowns of the design.
+        monitors: limits, whose shares every flight tells.
+        sensors: whose readings are differentiated; thrusters are passed over.
+        unknowns: what they are differentiated by; none: no Jacobian is made.
+        n_threads: for neighbouring flights; as many as there are cores unless given.
+    """
 
     def __init__(
         self,
         system: System,
         variables: Variables,
-        watches: Sequence[Watch],
+        monitors: Sequence[Watch],
         *,
         sensors: Sequence[Sensor] = (),
         unknowns: DesignUnknowns = DesignUnknowns((), np.zeros((0, 0))),  # noqa: B008
         n_threads: int | None = None,
     ) -> None:
-        self.system, self.variables, self.watches = system, variables, tuple(watches)
+        self.system, self.variables, self.monitors = system, variables, tuple(monitors)
         self.unknowns = unknowns
         self._is_mixed = not np.array_equal(unknowns.mix, np.eye(len(unknowns.names)))
-        if any(name.endswith(".friction") for name in unknowns.names):
+        if any(field_of(name) == "friction" for name in unknowns.names):
             self.system = with_friction(system)
         self._directions = directions(self.system, unknowns.names)
         self.n_threads = n_threads or os.cpu_count() or 1
@@ -116,66 +152,68 @@ class Flights:
         self.times = np.arange(self.n_steps // self.every + 1) * self.step * self.every
         self._stages = (np.arange(self.n_steps)[:, None] + np.array([0.0, 0.5, 1.0])) * self.step
         self._moves = self._columns(self._stages)
-        self._moves_seen = self._columns(np.repeat(self.times[:, None], 3, axis=1))
+        self._moves_sampled = self._columns(np.repeat(self.times[:, None], 3, axis=1))
         self._at_rest = self._tables(variables.plan(np.zeros(variables.n)))
         self._read_at = _read_at(system, variables, self.times)
-        self._looks = self._weighed(sensors) if unknowns.names else []
+        self._weighted = self._weigh_sensors(sensors) if unknowns.names else []
 
     def fly(self, x: Array) -> CandidateFlight:
         """The flight of one candidate."""
-        return self._flown(*self._summed(x))
+        return self._simulate(*self._candidate_tables(x))
 
     def fly_plan(self, plan: Plan) -> CandidateFlight:
         """The flight of any plan of the same duration."""
-        return self._flown(*self._tables(plan))
+        return self._simulate(*self._tables(plan))
 
     def neighbours(self, x: Array) -> list[CandidateFlight]:
         """The flights of candidates that are NEARBY further along each unknown."""
-        start, flown, seen = self._summed(x)
+        start, inputs, sampled = self._candidate_tables(x)
 
         def fly(k: int) -> CandidateFlight:
             if k >= len(self._moves):
                 near = x.copy()
                 near[k] += NEARBY
                 return self.fly(near)
-            return self._flown(start, self._moved(flown, k, 0), self._moved(seen, k, 1))
+            return self._simulate(start, self._shift(inputs, k, 0), self._shift(sampled, k, 1))
 
         with ThreadPoolExecutor(self.n_threads) as pool:
             return list(pool.map(fly, range(self.variables.n)))
 
-    def replayed(self, plan: Plan) -> FlightSegment:
-        """The flight of a plan at a tenth of the step, every step looked at."""
+    def replay(self, plan: Plan) -> FlightSegment:
+        """The flight of a plan at a tenth of the step, every step recorded."""
         step, tabulate = self.step / FINER, plan.inputs(self.system)
-        flown = integrate(
+        flight = integrate(
             self.system, plan.start_state(self.system), tabulate,
             duration=FINER * self.n_steps * step, step=step, breaks=plan.edges(),
         )  # fmt: skip
-        seen = tabulate(np.repeat(flown.times[:, None], 3, axis=1))
-        motion = observe(self.system, flown.states, inputs=seen, times=flown.times)
-        return FlightSegment(flown.times, flown.states, motion, seen)
+        inputs = tabulate(np.repeat(flight.times[:, None], 3, axis=1))
+        motion = observe(self.system, flight.states, inputs=inputs, times=flight.times)
+        return FlightSegment(flight.times, flight.states, motion, inputs)
 
     def _columns(self, times: Array) -> Array:
         """What one unit of each motion's unknown adds to the input tables: (n, rows, 3, 3)."""
         found = self.variables.columns(times.ravel())[:, :3]
         return np.moveaxis(found.reshape(-1, 3, *times.shape), 1, -1)
 
-    def _moved(self, inputs: Inputs, k: int, which: int) -> Inputs:
+    def _shift(self, inputs: Inputs, k: int, which: int) -> Inputs:
+        """The tables with the k-th unknown moved by NEARBY."""
         given = inputs.given.copy()
-        move = (self._moves, self._moves_seen)[which][k]
+        move = (self._moves, self._moves_sampled)[which][k]
         given[:, :, self.variables.places[k]] += NEARBY * move
         return inputs._replace(given=given)
 
     def _tables(self, plan: Plan) -> tuple[Array, Inputs, Inputs]:
+        """The initial state of a plan, its inputs at the stages of every step and on the grid."""
         tabulate = plan.inputs(self.system)
-        seen = tabulate(np.repeat(self.times[:, None], 3, axis=1))
-        return plan.start_state(self.system), tabulate(self._stages), seen
+        sampled = tabulate(np.repeat(self.times[:, None], 3, axis=1))
+        return plan.start_state(self.system), tabulate(self._stages), sampled
 
-    def _summed(self, x: Array) -> tuple[Array, Inputs, Inputs]:
+    def _candidate_tables(self, x: Array) -> tuple[Array, Inputs, Inputs]:
         """The tables of a candidate: at rest, plus each unknown times what it adds."""
         start, *tables = self._at_rest
         if self.variables.pulsers:
             start, *tables = self._tables(replace(self.variables.plan(x), motions={}))
-        for which, moves in enumerate((self._moves, self._moves_seen)):
+        for which, moves in enumerate((self._moves, self._moves_sampled)):
             given, first = tables[which].given.copy(), 0
             for mover in self.variables.movers:
                 own = slice(first, first + mover.n)
@@ -184,30 +222,29 @@ class Flights:
             tables[which] = tables[which]._replace(given=given)
         return start, tables[0], tables[1]
 
-    def _flown(self, start: Array, inputs: Inputs, seen: Inputs) -> CandidateFlight:
-        with np.errstate(over="ignore", invalid="ignore"):  # far too fast is no motion, that is all
-            return self._looked_at(*self._integrated(start, inputs, seen))
-
-    def _looked_at(self, at: FlightSegment, slopes: Sensitivity) -> CandidateFlight:
-        shares = [watch.shares(self.system, at) for watch in self.watches]
-        table = np.column_stack(shares) if shares else np.zeros((len(self.times), 0))
-        return CandidateFlight(at, self._rows(*self._thinned(at, slopes)), table)
+    def _simulate(self, start: Array, inputs: Inputs, sampled: Inputs) -> CandidateFlight:
+        # a candidate may be far too fast to be integrated; its infinite shares then refuse it
+        with np.errstate(over="ignore", invalid="ignore"):
+            at, slopes = self._integrate(start, inputs, sampled)
+            shares = [monitor.shares(self.system, at) for monitor in self.monitors]
+            table = np.column_stack(shares) if shares else np.zeros((len(self.times), 0))
+            return CandidateFlight(at, self._rows(*self._thin(at, slopes)), table)
 
     def _rows(self, at: FlightSegment, slopes: Sensitivity) -> Array:
-        """Slopes of all readings by all columns, in units of their noise."""
-        if not self._looks:
+        """Derivatives of all readings by all columns, in units of their noise."""
+        if not self._weighted:
             return np.zeros((0, 0))
         ends = np.ones((len(at.times), 1, 1))
         ends[[0, -1]] = sqrt(0.5)  # as of a trapezoid
         found = [
             (weight * ends) * reading_slopes(self.system, sensor, target, at, slopes)
-            for sensor, target, weight in self._looks
+            for sensor, target, weight in self._weighted
         ]
         J = np.vstack([table.reshape(-1, table.shape[2]) for table in found])
         return J @ self.unknowns.mix if self._is_mixed else J
 
-    def _thinned(self, at: FlightSegment, slopes: Sensitivity) -> tuple[FlightSegment, Sensitivity]:
-        """What is at those points of the grid where readings are looked at."""
+    def _thin(self, at: FlightSegment, slopes: Sensitivity) -> tuple[FlightSegment, Sensitivity]:
+        """The flight at those points of the grid where readings are differentiated."""
         if self._read_at == 1:
             return at, slopes
         some = slice(None, None, self._read_at)
@@ -217,22 +254,25 @@ class Flights:
         tables = (slopes.states[some], slopes.tangents[some], slopes.efforts[some])
         return thin, Sensitivity(slopes.names, *tables, slopes.free)
 
-    def _integrated(
-        self, start: Array, inputs: Inputs, seen: Inputs
+    def _integrate(
+        self, start: Array, inputs: Inputs, sampled: Inputs
     ) -> tuple[FlightSegment, Sensitivity]:
         slopes = integrate_with_sensitivity(
             self.system, start, self.unknowns.names, inputs=inputs, step=self.step,
             n_steps=self.n_steps, every=self.every, known=self._directions,
         )  # fmt: skip
-        motion = observe(self.system, slopes.states, inputs=seen, times=self.times)
-        return FlightSegment(self.times, slopes.states, motion, seen), slopes
+        motion = observe(self.system, slopes.states, inputs=sampled, times=self.times)
+        return FlightSegment(self.times, slopes.states, motion, sampled), slopes
 
-    def _weighed(self, sensors: Sequence[Sensor]) -> list[tuple[Sensor, str, float]]:
-        """Sensors that tell something of the unknowns, with the weight of a grid point."""
+    def _weigh_sensors(self, sensors: Sequence[Sensor]) -> list[tuple[Sensor, str, float]]:
+        """Sensors that tell something of the unknowns, with the weight of a grid point.
+
+        Found by a random motion: a derivative that is zero on it is zero on any other.
+        """
         rng = np.random.default_rng(0)
         n = self.variables.n
         x = rng.uniform(0.1, 0.5, n) if n > self.variables.n_motion else rng.normal(size=n)
-        at, slopes = self._integrated(*self._tables(self.variables.plan(x)))
+        at, slopes = self._integrate(*self._tables(self.variables.plan(x)))
         spacing = self.step * self.every * self._read_at
         found = []
         for sensor in sensors:
@@ -252,7 +292,7 @@ class Flights:
 
 def _grid(system: System, variables: Variables) -> tuple[float, int]:
     """Step [s] and steps between grid points that suit motion, pulses and modes."""
-    swings = [mode.frequency for mode in modes(system.model)] if _bends(system) else []
+    swings = [mode.frequency for mode in modes(system.model)] if _is_flexible(system) else []
     shortest = min((p.length / 8.0 for p in variables.pulsers), default=np.inf)
     step = min(1.0 / (A_CYCLE * variables.fastest), shortest, variables.duration / 40.0)
     step = min([step, *(1.0 / (A_SWING * swing) for swing in swings)])
@@ -270,13 +310,13 @@ def _grid(system: System, variables: Variables) -> tuple[float, int]:
 
 
 def _read_at(system: System, variables: Variables, times: Array) -> int:
-    """Every how many grid points readings are looked at: where nothing swings, SAMPLES a cycle."""
-    if _bends(system) or variables.pulsers:
+    """Every how many grid points readings are differentiated: SAMPLES a cycle if nothing swings."""
+    if _is_flexible(system) or variables.pulsers:
         return 1
     n = len(times) - 1
     most = max(1, int(n / (SAMPLES * variables.fastest * variables.duration)))
     return max(k for k in range(1, most + 1) if n % k == 0)
 
 
-def _bends(system: System) -> bool:
+def _is_flexible(system: System) -> bool:
     return bool(np.any(system.tree.free >= 6)) and len(system.model.assembly.springs) > 0

@@ -1,44 +1,65 @@
 """What makes a motion good: small numbers are better, whatever the criterion.
 
-Information criteria look at the covariance C that a flight's readings would leave, in natural
-sizes of the parameters, with unknown initial states projected out. To every parameter without a
-prior of its own belongs one of its natural size: what stays unknown whatever one does counts as
-100 % and no more. Directions of which no motion tells anything are left out altogether, or they
-would drown what can be improved.
+Information criteria (optimal experiment design: A-, D-, E-optimality, see Pukelsheim, Optimal
+Design of Experiments, 1993) look at the covariance C that a flight's readings would leave, in
+natural sizes of the parameters, with unknown initial states projected out. To every parameter
+without a prior of its own belongs one of its natural size: what stays unknown whatever one does
+counts as 100 % and no more. Directions of which no motion tells anything are left out altogether,
+or they would drown what can be improved.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from fnmatch import fnmatchcase
+from typing import Literal
 
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.design.candidate_flights import CandidateFlight
+from freefloat.design.candidate_flights import (
+    CandidateFlight,
+    CandidateFlights,
+    Criterion,
+    DesignUnknowns,
+)
+from freefloat.design.motion_criteria import BaseExcursion, modal_energy
+from freefloat.design.variables import Variables
+from freefloat.dynamics.tree import System
+from freefloat.errors import ExcitationError, Fault
+from freefloat.model.parts import Sensor
+from freefloat.observability.information import (
+    at_model_values,
+    column_mix,
+    free_parameters,
+    unknown_initial_states,
+)
+from freefloat.parameters.natural_sizes import natural_sizes
+from freefloat.parameters.parameters import Parameters
+from freefloat.prediction.limit_monitors import Watch
+from freefloat.text import did_you_mean
 
 Optimality = Literal["a", "d", "e", "cond", "worst", "named"]
 
-SHARP = 8.0  # power of the norm that stands for a maximum: within 1.3 of it for eight equals
-NOTHING_TOLD = 1e-6  # of what is known beforehand: no other motion tells a million times as much
-RIDGE = 1e-6  # of its effect: what is known of a start state, so that unseen ones do no harm
-
-
-class Criterion(Protocol):
-    """A number for a flight: some rows of it, and what they are worth."""
-
-    def rows(self, flown: CandidateFlight) -> Array:
-        """What of the flight counts."""
-        ...
-
-    def value(self, rows: Array) -> tuple[float, Array]:
-        """A logarithm, the smaller the better, and its derivative by the rows."""
-        ...
-
-    def told(self, value: float) -> tuple[str, float]:
-        """The value for people: what it is, and the number."""
-        ...
+OPTIMALITIES: dict[str, Optimality] = {
+    "a_optimal": "a", "d_optimal": "d", "e_optimal": "e", "condition": "cond",
+    "worst_parameter": "worst",
+}  # fmt: skip
+MOTION_ONLY: dict[str, Callable[[System], Criterion]] = {
+    "modal_energy": modal_energy,
+    "base_motion": lambda _: BaseExcursion("corrected", size=0.1),
+}
+# theory: the p-norm of eight equal values is 8^(1/p) = 1.3 times their maximum
+SHARP = 8.0  # power p of the norm that stands for a maximum
+# theory: information grows with amplitude squared; limits leave no motion a thousand times larger
+NOTHING_TOLD = 1e-6  # of the variance beforehand: gained less, a direction is left out
+# theory: far below the information of a flight, far above rounding: a singular matrix stays regular
+RIDGE = 1e-6  # of its effect: what is known of an initial state, so that unseen ones do no harm
+# theory: a prior so wide that it holds a millionth of a natural size's information
+VAGUE = 1e3  # natural sizes: prior for the worst parameter, which must not be hidden by it
+# theory: variance fell by less than a tenth, as PRIOR_ONLY of visibility for deviations
+PRIOR_SHARE = 0.9  # of the variance beforehand: above, a motion told nothing
 
 
 @dataclass(frozen=True)
@@ -65,9 +86,9 @@ class Information:
         inverse = np.linalg.inv(R)
         return inverse @ inverse.T
 
-    def rows(self, flown: CandidateFlight) -> Array:
-        """Slopes of all readings, in units of their noise."""
-        return flown.rows
+    def rows(self, flight: CandidateFlight) -> Array:
+        """Derivatives of all readings, in units of their noise."""
+        return flight.rows
 
     def value(self, rows: Array) -> tuple[float, Array]:
         """The logarithm of the criterion and its derivative by J = rows.
@@ -110,15 +131,15 @@ class Information:
         low, down = _smooth_top(1.0 / values)
         return 0.5 * (top + low), 0.5 * (V * (slope - down / values**2)) @ V.T
 
-    def told(self, value: float) -> tuple[str, float]:
-        """A deviation in % of the natural size, or the condition number."""
-        n, all_of_them = self.n_wanted, "all parameters"
+    def describe(self, value: float) -> tuple[str, float]:
+        """A standard deviation in % of the natural size, or the condition number."""
+        n, what = self.n_wanted, "all parameters"
         if self.seen is not None:
-            n, all_of_them = len(self.seen), "all that can be seen"
+            n, what = len(self.seen), "all that can be seen"
         if self.kind == "cond":
             return "condition number", float(np.exp(value))
         words, count = {
-            "a": (f"rms deviation of {all_of_them} [%]", n),
+            "a": (f"rms deviation of {what} [%]", n),
             "d": ("geometric mean deviation of all directions [%]", 1),
             "e": ("deviation of the worst direction [%]", 1),
             "worst": ("deviation of the worst parameter [%]", 1),
@@ -158,7 +179,7 @@ def information(
     return Information(kind, n, scales, weights, tuple(chosen))
 
 
-def only_seen(judge: Information, reference: Array) -> Information:
+def observable_part(judge: Information, reference: Array) -> Information:
     """The criterion without directions of which a flight, and so any, tells nothing.
 
     In units of what is known beforehand, errors along them stay as they are; what is left of an
@@ -172,3 +193,71 @@ def only_seen(judge: Information, reference: Array) -> Information:
         return judge
     Q, _ = np.linalg.qr(V / W[:, None])
     return replace(judge, seen=Q.T @ ((V / W[:, None]) @ (V * W[:, None]).T))
+
+
+def flights_and_criterion(
+    system: System,
+    parameters: Parameters,
+    variables: Variables,
+    monitors: Sequence[Watch],
+    suite: Sequence[Sensor],
+    criterion: str,
+) -> tuple[CandidateFlights, Criterion]:
+    """The flights of a system, with what the criterion of that name looks at, and the criterion.
+
+    Args:
+        system: what flies.
+        parameters: of its model; the free ones count for criteria of information.
+        variables: the unknowns of the design.
+        monitors: the limits that a flight shows.
+        suite: the sensors whose readings are differentiated.
+        criterion: a key of OPTIMALITIES or MOTION_ONLY, or names of free parameters (globs).
+
+    Raises:
+        ExcitationError: there is no such criterion, or nothing to judge by it.
+    """
+    if criterion in MOTION_ONLY:
+        return CandidateFlights(system, variables, monitors), MOTION_ONLY[criterion](system)
+    parameters = at_model_values(system, parameters)
+    wanted = free_parameters(parameters)
+    states = unknown_initial_states(system, parameters, True)
+    names, mix = column_mix(parameters, wanted, states, {})
+    flights = CandidateFlights(
+        system, variables, monitors, sensors=suite,
+        unknowns=DesignUnknowns(tuple(names), mix),
+    )  # fmt: skip
+    sizes = natural_sizes(system, [p.name for p in wanted])
+    prior = np.array([p.prior[1] if p.prior else np.nan for p in wanted])
+    kind, chosen = _parse_criterion(criterion, [p.name for p in wanted])
+    reference = flights.fly(_typical_motion(variables)).rows
+    vague = VAGUE if kind == "worst" else 1.0
+    judge = information(kind, sizes, reference, prior_std=prior, chosen=chosen, natural_prior=vague)
+    if kind == "worst":  # what a motion tells nothing of has no part in it
+        variances = np.diag(judge.covariance(reference))[: len(wanted)]
+        before = judge.weights[: len(wanted)] ** -2.0
+        shown = np.flatnonzero(variances < np.minimum(1.0, PRIOR_SHARE * before))
+        if not len(shown):
+            raise ExcitationError("none of the parameters is seen alone; choose d_optimal")
+        judge = replace(judge, chosen=tuple(shown.tolist()))
+    return flights, judge if kind in ("named", "worst") else observable_part(judge, reference)
+
+
+def _typical_motion(variables: Variables) -> Array:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=variables.n) / np.sqrt(max(1, variables.n))
+    x[variables.n_motion :] = 0.5
+    return x
+
+
+def _parse_criterion(criterion: str, names: Sequence[str]) -> tuple[Optimality, list[int]]:
+    if criterion in OPTIMALITIES:
+        return OPTIMALITIES[criterion], []
+    globs = [word for word in criterion.replace(",", " ").split() if word]
+    chosen = [k for k, name in enumerate(names) if any(fnmatchcase(name, g) for g in globs)]
+    if not chosen:
+        known = [*OPTIMALITIES, *MOTION_ONLY]
+        expected = ", ".join(known) + ", or names of free parameters"
+        remedy = did_you_mean(criterion, known, otherwise="choose one")
+        fault = Fault("criterion", criterion, expected, remedy, "value.choice")
+        raise ExcitationError("there is no such criterion", [fault])
+    return "named", chosen

@@ -7,18 +7,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from freefloat.design.candidate_flights import Flier, Flights
-from freefloat.design.criteria import Criterion
-from freefloat.design.information_criterion import MOTION_ONLY, informed
-from freefloat.design.limit_check import blocking, fitted
-from freefloat.design.linear_limits import rails_of
-from freefloat.design.modal_energy import Bands, quieted
-from freefloat.design.result import Design
-from freefloat.design.search import Progress, Search
+from freefloat.design.candidate_flights import Criterion, Flier
+from freefloat.design.criteria import flights_and_criterion
+from freefloat.design.limit_check import LimitUsage, blocking_limits, fit_to_limits
+from freefloat.design.linear_limits import linear_limits_of
+from freefloat.design.motion_criteria import Bands, outside_bands
+from freefloat.design.search import DesignProgress, Effort, Search
 from freefloat.design.variables import Variables, variables_of
 from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import flatten
-from freefloat.errors import ExcitationError, Fault
+from freefloat.errors import ExcitationError, Fault, IdentificationError
 from freefloat.excitation.basis import Basis, Shape
 from freefloat.excitation.default import default_plan
 from freefloat.excitation.limits import Limit, limits_of
@@ -26,22 +24,57 @@ from freefloat.excitation.plan import Plan
 from freefloat.model.loading import load_model
 from freefloat.model.model import Model
 from freefloat.model.parts import Sensor
+from freefloat.notes import Note
 from freefloat.observability.identifiability import identifiability
-from freefloat.observability.sensor_choice import chosen_sensors
+from freefloat.observability.information import choose_sensors
+from freefloat.observability.visibility import Visibility
 from freefloat.parameters.parameters import Parameters
+from freefloat.parameters.write_back import with_parameters
 from freefloat.prediction.limit_monitors import watches_of
 
+# theory: 40 points a cycle show a peak to (pi / 40)^2 / 2 = 0.3 %; the last scaling takes it off
 A_PEAK = 40  # points of the linear limits in a cycle of the fastest motion
 
 
 @dataclass(frozen=True)
-class Effort:
-    """How hard to look: random motions, how many of them to improve, rounds for each, seconds."""
+class Design:
+    """A designed motion.
 
-    random: int = 24
-    starts: int = 2
-    rounds: int = 12
-    seconds: float | None = None
+    criterion: what was asked for; measure and value: what the value is, in words, and the value;
+    before and after: what the default motion and the designed one tell of the parameters (None
+    where the criterion is not about parameters); usage: every limit, most used first, replayed at
+    a tenth of the step; history: the values of the five best motions found; n_flights: simulations.
+    """
+
+    plan: Plan
+    criterion: str
+    measure: str
+    value: float
+    before: Visibility | None
+    after: Visibility | None
+    usage: tuple[LimitUsage, ...]
+    history: tuple[float, ...]
+    n_flights: int
+    seed: int
+    is_interrupted: bool = False
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """What it is worth, and the parameters before and after."""
+        lines = [f"{self.plan.name}: {self.plan.duration:g} s, {self.measure} {self.value:.4g}"]
+        for name, old, new in self.comparison():
+            lines.append(f"  {name}: {old:.3g} -> {new:.3g}")
+        most = self.usage[0] if self.usage else None
+        if most is not None:
+            lines.append(f"  most used limit: {most.limit.name}, {100.0 * most.share:.1f} %")
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+
+    def comparison(self) -> list[tuple[str, float, float]]:
+        """Name, standard deviation before and after, in the parameter's unit; NaN: none."""
+        if self.before is None or self.after is None:
+            return []
+        old = {one.name: one.std for one in self.before.parameters}
+        return [(one.name, old.get(one.name, np.nan), one.std) for one in self.after.parameters]
 
 
 def design_excitation(
@@ -55,10 +88,23 @@ def design_excitation(
 ) -> Plan:
     """The plan that shows the free parameters best, within every limit of the model.
 
-    All options of `freefloat.design.design`, whose result also tells what the plan is worth.
+    Args:
+        model: what flies, or the name of a built-in model.
+        parameters: of that model; the free ones shall be seen.
+        duration: of the motion [s].
+        criterion: see `freefloat.design.design`.
+        seed: of the random motions that the search starts from.
+        **options: all others of `freefloat.design.design`, whose result also tells what the plan
+            is worth.
+
+    Returns:
+        the plan, within the limits when replayed at a tenth of the search's step.
+
+    Raises:
+        ExcitationError: no motion is within the limits, or there is no such criterion.
 
     >>> import freefloat as ff
-    >>> from freefloat.design.excitation import Effort
+    >>> from freefloat.design import Effort
     >>> model = ff.load_model("cepheus")
     >>> wanted = ff.Parameters.of(model).free("link_2.mx", "link_2.izz")
     >>> quick = Effort(random=4, starts=1, rounds=2)
@@ -89,20 +135,39 @@ def design(
     avoid_share: float = 0.01,
     seed: int = 0,
     effort: Effort = Effort(),  # noqa: B008
-    progress: Progress | None = None,
+    progress: DesignProgress | None = None,
     on_interrupt: Callable[[], None] | None = None,
 ) -> Design:
     """A motion within the limits that shows the free parameters best, and what it is worth.
 
-    criterion: "a_optimal" (mean variance), "d_optimal" (volume), "e_optimal" (worst direction),
-    "condition", "worst_parameter", the names of parameters (globs), or one that asks for no
-    information: "modal_energy" (left behind), "base_motion" (paper 002). Variances are in natural
-    sizes. limits: "part.quantity" (globs) -> value, in place of the model's. joints, wheels,
-    thrusters: globs of what is moved. scenarios: other models that might be true; the motion is
-    good for, and within the limits of, the worst of all. avoid: bands [Hz] in which no more than
-    avoid_share of the joints' acceleration energy may lie (`swinging.bands_of` gives those of the
-    modes). The same seed gives the same plan unless
-    the effort is limited in seconds.
+    The same seed gives the same plan unless the effort is limited in seconds.
+
+    Args:
+        model: what flies, or the name of a built-in model.
+        parameters: of that model; the free ones shall be seen.
+        duration: of the motion [s].
+        criterion: "a_optimal" (mean variance, in natural sizes), "d_optimal" (volume), "e_optimal"
+            (worst direction), "condition", "worst_parameter", the names of parameters (globs), or
+            one that asks for no information: "modal_energy" (left behind), "base_motion" (paper
+            002).
+        sensors: words such as "gyro encoders", or a list; the model's suite unless given.
+        shape: of the joint motions, see `freefloat.excitation.basis`.
+        harmonics: of each joint, or splines; 1 to 30.
+        limits: "part.quantity" (globs) -> value, in place of the model's.
+        joints, wheels, thrusters: globs of what is moved.
+        start: the initial state; at rest at home unless given.
+        scenarios: other models that might be true; the motion is good for, and within the limits
+            of, the worst of all (`scenarios_of` draws some).
+        avoid: bands [Hz] in which no more than avoid_share of the joints' acceleration energy may
+            lie (`motion_criteria.bands_of` gives those of the modes).
+        avoid_share: see avoid.
+        seed: of the random motions that the search starts from.
+        effort: how hard to look.
+        progress: told the fraction done and the best value so far.
+        on_interrupt: called on Ctrl-C, which ends the search with its best motion.
+
+    Raises:
+        ExcitationError: no motion is within the limits, or there is no such criterion.
     """
     if isinstance(model, str):
         model = load_model(model)
@@ -114,31 +179,27 @@ def design(
         thrusters=thrusters, start=start or Start(),
     )  # fmt: skip
     if avoid:
-        variables = quieted(variables, avoid, avoid_share)
-    suite = tuple(s for s in chosen_sensors(model, sensors) if s.kind != "thruster")
+        variables = outside_bands(variables, avoid, avoid_share)
+    suite = tuple(s for s in choose_sensors(model, sensors) if s.kind != "thruster")
     flights, criteria = [], []
     for one in (model, *scenarios):
         own = flatten(one)
-        watches = watches_of(own, allowed)
-        if criterion in MOTION_ONLY:
-            fly = Flights(own, variables, watches)
-            judge = MOTION_ONLY[criterion](own)
-        else:
-            fly, judge = informed(own, parameters, variables, watches, suite, criterion)
-        flights.append(fly)
-        criteria.append(judge)
-    search = searching(model, variables, allowed, flights, criteria, seed=seed, effort=effort)
+        monitors = watches_of(own, allowed)
+        pair = flights_and_criterion(own, parameters, variables, monitors, suite, criterion)
+        flights.append(pair[0])
+        criteria.append(pair[1])
+    search = start_search(model, variables, allowed, flights, criteria, seed=seed, effort=effort)
     search.progress, search.on_interrupt = progress, on_interrupt
-    found = finished(search, variables, allowed, criterion)
+    found = finish_design(search, variables, allowed, criterion)
     before = identifiability(
         model, parameters, plan=default_plan(model, duration=duration, seed=seed), sensors=suite
     )
     after = identifiability(model, parameters, plan=found.plan, sensors=suite)
-    notes = (*found.notes, *_assumed(allowed, variables))
+    notes = (*found.notes, *_limit_notes(allowed, variables))
     return replace(found, before=before, after=after, notes=notes)
 
 
-def searching(
+def start_search(
     model: Model,
     variables: Variables,
     allowed: dict[str, Limit],
@@ -148,29 +209,31 @@ def searching(
     seed: int = 0,
     effort: Effort = Effort(),  # noqa: B008
 ) -> Search:
-    """A search for any criterion; raises ExcitationError where even staying at home is too much."""
+    """A search for any criterion, one flier and criterion a scenario.
+
+    Raises:
+        ExcitationError: even staying at home is beyond a limit.
+    """
     n_times = int(A_PEAK * max(4.0, variables.fastest * variables.duration)) + 1
-    rails = rails_of(model, variables, allowed, n_times=n_times)
-    faults = blocking(variables, allowed, flights, rails)
+    linear = linear_limits_of(model, variables, allowed, n_times=n_times)
+    faults = blocking_limits(variables, allowed, flights, linear)
     if faults:
         raise ExcitationError("no motion is within the limits; these block:", faults)
-    return Search(
-        flights, criteria, rails, seed=seed, n_random=effort.random, starts=effort.starts,
-        rounds=effort.rounds, seconds=effort.seconds,
-    )  # fmt: skip
+    return Search(flights, criteria, linear, seed=seed, effort=effort)
 
 
-def finished(
+def finish_design(
     search: Search, variables: Variables, allowed: dict[str, Limit], criterion: str
 ) -> Design:
     """Run a search and make its best motion fit the limits when replayed at a tenth of the step."""
     found = search.run()
-    x, usage = fitted(search, variables, allowed, found)
+    x, usage = fit_to_limits(search, variables, allowed, found)
     value = search.evaluate(x).value
-    measure, shown = search.criteria[0].told(value)
+    measure, shown = search.criteria[0].describe(value)
     plan = variables.plan(x, name=f"{criterion} for {search.flights[0].system.model.name}")
-    notes = ("interrupted: the best motion so far",) if search.is_interrupted else ()
-    history = tuple(search.criteria[0].told(one.value)[1] for one in found)
+    interrupted = Note("search.interrupted", "interrupted: the best motion so far")
+    notes = (interrupted,) if search.is_interrupted else ()
+    history = tuple(search.criteria[0].describe(one.value)[1] for one in found)
     return Design(
         plan, criterion, measure, shown, None, None, usage, history, search.n_flights,
         search.seed, search.is_interrupted, notes,
@@ -180,16 +243,54 @@ def finished(
 def _require_sense(duration: float, harmonics: int) -> None:
     faults = []
     if not 0.0 < duration < np.inf:
-        faults.append(Fault("duration", f"{duration:g}", "> 0 s", "give a duration"))
+        faults.append(Fault("duration", f"{duration:g}", "> 0 s", "give a duration", "value.range"))
     if not 1 <= harmonics <= 30:
-        faults.append(Fault("harmonics", f"{harmonics}", "1 to 30", "choose fewer or more"))
+        faults.append(
+            Fault("harmonics", f"{harmonics}", "1 to 30", "choose fewer or more", "value.range")
+        )
     if faults:
         raise ExcitationError("there is no such motion", faults)
 
 
-def _assumed(allowed: dict[str, Limit], variables: Variables) -> list[str]:
+def _limit_notes(allowed: dict[str, Limit], variables: Variables) -> list[Note]:
     moved = {mover.name.removesuffix(".motor") for mover in variables.movers}
     assumed = sorted({o.part for o in allowed.values() if o.is_assumed and o.part in moved})
     if not assumed:
         return []
-    return [f"no limits are given for {', '.join(assumed)}: 0.5 rad and 0.2 rad/s were assumed"]
+    text = f"no limits are given for {', '.join(assumed)}: 0.5 rad and 0.2 rad/s were assumed"
+    return [Note("limits.assumed", text)]
+
+
+def scenarios_of(model: Model, parameters: Parameters, *, n: int, seed: int = 0) -> list[Model]:
+    """n models with the free parameters that have priors drawn from them; always realisable.
+
+    A draw that no real body could have is taken closer to the model's values, half way at a time.
+
+    >>> from freefloat.model import load_model
+    >>> model = load_model("ets7")
+    >>> unsure = Parameters.of(model).free("bus.mass").prior("bus.mass", std=100.0)
+    >>> [round(one.body("bus").mass) for one in scenarios_of(model, unsure, n=2)]
+    [2658, 2633]
+    """
+    if n == 0:
+        return []
+    known = [p for p in parameters.free_ones if p.prior is not None]
+    if not known:
+        raise ExcitationError("there are no priors to draw models from; give some")
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(n):
+        drawn = rng.normal(size=len(known))
+        for shrink in 0.5 ** np.arange(12):
+            spread = zip(known, shrink * drawn, strict=True)
+            values = {p.name: p.value + float(z) * _std(p.prior) for p, z in spread}
+            try:
+                found.append(with_parameters(model, values))
+                break
+            except IdentificationError:
+                continue
+    return found
+
+
+def _std(prior: tuple[float, float] | None) -> float:
+    return 0.0 if prior is None else prior[1]

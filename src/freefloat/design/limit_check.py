@@ -1,39 +1,50 @@
-"""The last word on limits: candidates replayed at a tenth of the step, and made smaller to fit."""
+"""The last check of limits: candidates replayed at a tenth of the step, and made smaller to fit."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.design.candidate_flights import FINER, Flier
-from freefloat.design.linear_limits import Rails, rails_of
-from freefloat.design.result import Usage
+from freefloat.design.linear_limits import LinearLimits, linear_limits_of
 from freefloat.design.search import Candidate, Search
 from freefloat.design.variables import Variables
 from freefloat.errors import ExcitationError, Fault
 from freefloat.excitation.limits import Limit
 from freefloat.prediction.limit_monitors import NOTHING
 
-TRIES = 25
+TRIES = (
+    25  # theory: each takes at least 1e-5 of a limit off, harder every time; then it is given up
+)
+# theory: 2000 points in some ten cycles show a peak to (pi / 200)^2 / 2, as LEAST of the search
 SAFE = 1e-4  # of a limit: what a peak between the points of the replay may have more
-LEAST_TIMES = 2001  # of the replay of what is linear
+LEAST_TIMES = 2001  # theory: see SAFE; points of the check of what is linear
 
 
-def fitted(
+@dataclass(frozen=True)
+class LimitUsage:
+    """How much of a limit is used on the replayed flight: share 1 is all of it."""
+
+    limit: Limit
+    share: float
+
+
+def fit_to_limits(
     search: Search,
     variables: Variables,
     allowed: dict[str, Limit],
     candidates: Sequence[Candidate],
-) -> tuple[Array, tuple[Usage, ...]]:
+) -> tuple[Array, tuple[LimitUsage, ...]]:
     """The best candidate, scaled until nothing is beyond a limit, and how much of each it uses."""
     model = search.flights[0].system.model
-    n_times = max(LEAST_TIMES, FINER * len(search.rails.times))
-    fine = rails_of(model, variables, allowed, n_times=n_times)
-    best: tuple[float, Array, tuple[Usage, ...]] | None = None
+    n_times = max(LEAST_TIMES, FINER * len(search.linear_limits.times))
+    fine = linear_limits_of(model, variables, allowed, n_times=n_times)
+    best: tuple[float, Array, tuple[LimitUsage, ...]] | None = None
     for candidate in candidates[:3]:
-        found = _scaled(search, variables, fine, candidate.x)
+        found = _shrink_to_fit(search, variables, fine, candidate.x)
         if found is None:
             continue
         value = search.evaluate(found[0]).value
@@ -41,15 +52,16 @@ def fitted(
             best = (value, *found)
     if best is None:
         x = candidates[0].x if search.refused is None else search.refused
-        nearest = blocking(variables, allowed, search.flights, fine, x=x)
+        nearest = blocking_limits(variables, allowed, search.flights, fine, x=x)
         raise ExcitationError("no motion was found within the limits; these block:", nearest)
     return best[1], best[2]
 
 
-def _scaled(
-    search: Search, variables: Variables, fine: Rails, x: Array
-) -> tuple[Array, tuple[Usage, ...]] | None:
-    for harder in range(1, TRIES):  # what swings may shrink by less than the motion does
+def _shrink_to_fit(
+    search: Search, variables: Variables, fine: LinearLimits, x: Array
+) -> tuple[Array, tuple[LimitUsage, ...]] | None:
+    # what swings may shrink by less than the motion does: the same excess is taken off harder
+    for harder in range(1, TRIES):
         x = variables.on_ticks(x)
         usage = usage_of(search.flights, fine, x)
         worst = usage[0].share if usage else 0.0
@@ -59,25 +71,25 @@ def _scaled(
     return None
 
 
-def usage_of(flights: Sequence[Flier], fine: Rails, x: Array) -> tuple[Usage, ...]:
+def usage_of(flights: Sequence[Flier], fine: LinearLimits, x: Array) -> tuple[LimitUsage, ...]:
     """Every limit and the share of it that a replay at a tenth of the step uses, most first."""
-    found = dict(zip(fine.limits, fine.shares(x), strict=True))
+    found = {one.limit: share for one, share in zip(fine.limits, fine.shares(x), strict=True)}
     for one in flights:
-        if not one.watches:
+        if not one.monitors:
             continue
-        at = one.replayed(one.variables.plan(x))
-        for watch in one.watches:
-            share = float(watch.shares(one.system, at).max())
-            found[watch.limit] = max(share, found.get(watch.limit, 0.0))
-    usage = [Usage(limit, float(share)) for limit, share in found.items()]
+        at = one.replay(one.variables.plan(x))
+        for monitor in one.monitors:
+            share = float(monitor.shares(one.system, at).max())
+            found[monitor.limit] = max(share, found.get(monitor.limit, 0.0))
+    usage = [LimitUsage(limit, float(share)) for limit, share in found.items()]
     return tuple(sorted(usage, key=lambda one: -one.share))
 
 
-def blocking(
+def blocking_limits(
     variables: Variables,
     allowed: dict[str, Limit],
     flights: Sequence[Flier],
-    rails: Rails,
+    linear: LinearLimits,
     *,
     x: Array | None = None,
 ) -> list[Fault]:
@@ -91,17 +103,20 @@ def blocking(
                 over = sign * (mover.home - limit.value)
                 faults.append(
                     Fault(limit.name, f"home at {mover.home:g} {limit.unit}, {over:.3g} beyond",
-                          f"{limit.value:g} {limit.unit}", "move home or the limit")
+                          f"{limit.value:g} {limit.unit}", "move home or the limit",
+                          "limit.home")
                 )  # fmt: skip
     at_rest = np.zeros(variables.n) if x is None else x
-    for usage in usage_of(flights, rails, at_rest):
+    for usage in usage_of(flights, linear, at_rest):
         if usage.share > 1.0:
             limit, percent = usage.limit, 100.0 * (usage.share - 1.0)
             much = (
                 f"{percent:.3g} %" if limit.value else f"{usage.share * NOTHING:.3g} {limit.unit}"
             )
-            who = "at home, before anything moves" if x is None else "by a motion that fills others"
-            value = f"exceeded by {much} {who}"
+            by = "at home, before anything moves" if x is None else "by a motion within the others"
             expected = f"at most {limit.value:g} {limit.unit}"
-            faults.append(Fault(limit.name, value, expected, "allow more, or change the start"))
+            faults.append(
+                Fault(limit.name, f"exceeded by {much} {by}", expected,
+                      "allow more, or change the initial state", "limit.exceeded")
+            )  # fmt: skip
     return faults

@@ -1,4 +1,4 @@
-"""Limits that are linear in the unknowns: how far, how fast and how jerkily things are moved.
+"""Limits that are linear in the unknowns: position, velocity, acceleration and jerk of what moves.
 
 Everything is said in shares of the limit: 1 is at it, above is beyond.
 """
@@ -20,7 +20,7 @@ ORDERS = {"velocity": 1, "acceleration": 2, "jerk": 3}
 
 
 @dataclass(frozen=True)
-class Rail:
+class LinearLimit:
     """One limit over time: share = sign (offset + columns @ x[own]) / room, or its size."""
 
     limit: Limit
@@ -37,37 +37,32 @@ class Rail:
 
 
 @dataclass(frozen=True)
-class Rails:
+class LinearLimits:
     """All linear limits on one grid of times [s]."""
 
     times: Array
-    rails: tuple[Rail, ...]
+    limits: tuple[LinearLimit, ...]
     n_unknowns: int
 
-    @property
-    def limits(self) -> tuple[Limit, ...]:
-        """The limits, in the order of `shares`."""
-        return tuple(rail.limit for rail in self.rails)
-
     def shares(self, x: Array) -> Array:
-        """Largest share of every limit (rails,)."""
-        return np.array([rail.shares(x).max() for rail in self.rails])
+        """Largest share of every limit (limits,)."""
+        return np.array([one.shares(x).max() for one in self.limits])
 
     def near(self, x: Array, reach: float, *, every: int) -> tuple[Array, Array]:
         """Shares (rows,) and their derivatives by x (rows, n) that could get to 1 close to x.
 
-        Looked at are peaks and every so many times; reach: how far each unknown may move.
+        Checked are peaks and every so many times; reach: how far each unknown may move.
         """
         often = np.arange(len(self.times)) % every == 0
         shares, slopes = [np.zeros(0)], [np.zeros((0, self.n_unknowns))]
-        for rail in self.rails:
-            columns = rail.columns / rail.room
-            value = rail.offset / rail.room + columns @ x[rail.own]
+        for one in self.limits:
+            columns = one.columns / one.room
+            value = one.offset / one.room + columns @ x[one.own]
             growth = reach * np.sum(np.abs(columns), axis=1)
-            for sign in (1.0, -1.0) if rail.sign == 0.0 else (rail.sign,):
+            for sign in (1.0, -1.0) if one.sign == 0.0 else (one.sign,):
                 could = (often | _is_peak(sign * value)) & (sign * value + growth > 1.0)
                 rows = np.zeros((int(could.sum()), self.n_unknowns))
-                rows[:, rail.own] = sign * columns[could]
+                rows[:, one.own] = sign * columns[could]
                 shares.append(sign * value[could])
                 slopes.append(rows)
         return np.concatenate(shares), np.vstack(slopes)
@@ -79,14 +74,14 @@ def _is_peak(values: Array) -> NDArray[np.bool_]:
     return (values >= padded[:-2]) & (values >= padded[2:])
 
 
-def rails_of(
+def linear_limits_of(
     model: Model, variables: Variables, limits: dict[str, Limit], *, n_times: int
-) -> Rails:
+) -> LinearLimits:
     """Every linear limit of the movers and pulsers, at so many times and where jerk jumps."""
     jolts = [basis.jolts for basis in {mover.basis for mover in variables.movers}]
     times = np.unique(np.concatenate([np.linspace(0.0, variables.duration, n_times), *jolts]))
     wheels = {wheel.name: wheel.inertia for wheel in model.wheels}
-    found: list[Rail] = []
+    found: list[LinearLimit] = []
     first = 0
     for mover, columns in zip(variables.movers, variables.curves(times), strict=True):
         own = slice(first, first + mover.n)
@@ -100,32 +95,36 @@ def rails_of(
         spent = [p.level * p.length for p in variables.pulsers for _ in range(p.n)]
         columns = np.tile(spent, (len(times), 1))
         own = slice(first, first + len(spent))
-        found.append(Rail(impulse, own, columns, 0.0, max(impulse.value, NOTHING), 1.0))
-    return Rails(times, tuple(found), variables.n)
+        found.append(LinearLimit(impulse, own, columns, 0.0, max(impulse.value, NOTHING), 1.0))
+    return LinearLimits(times, tuple(found), variables.n)
 
 
-def _joint(mover: Mover, own: slice, columns: Array, limits: dict[str, Limit]) -> list[Rail]:
+def _joint(mover: Mover, own: slice, columns: Array, limits: dict[str, Limit]) -> list[LinearLimit]:
     joint = mover.name.removesuffix(".motor")
     found = []
     for quantity, sign in (("lower", -1.0), ("upper", 1.0)):
         limit = limits[f"{joint}.{quantity}"]
         room = sign * (limit.value - mover.home)
         if np.isfinite(room) and room > 0.0:
-            found.append(Rail(limit, own, columns[0], 0.0, room, sign))
+            found.append(LinearLimit(limit, own, columns[0], 0.0, room, sign))
     for quantity, order in ORDERS.items():
         limit = limits[f"{joint}.{quantity}"]
         if np.isfinite(limit.value):
-            found.append(Rail(limit, own, columns[order], 0.0, max(limit.value, NOTHING), 0.0))
+            found.append(
+                LinearLimit(limit, own, columns[order], 0.0, max(limit.value, NOTHING), 0.0)
+            )
     return found
 
 
 def _wheel(
     mover: Mover, inertia: float, own: slice, columns: Array, limits: dict[str, Limit]
-) -> list[Rail]:
+) -> list[LinearLimit]:
     found = []
     for quantity, factor in (("speed", 1.0), ("momentum", inertia)):
         limit = limits[f"{mover.name}.{quantity}"]
         if np.isfinite(limit.value):
             room = max(limit.value, NOTHING)
-            found.append(Rail(limit, own, factor * columns[1], factor * mover.speed, room, 0.0))
+            found.append(
+                LinearLimit(limit, own, factor * columns[1], factor * mover.speed, room, 0.0)
+            )
     return found

@@ -22,11 +22,10 @@ from freefloat.excitation.limits import Limit
 from freefloat.excitation.plan import Plan
 from freefloat.model.model import Model
 
+# theory: these two only scale the unknowns, so that radii and finite differences fit all of them
 REACH = 0.5  # [rad], per unit of a coefficient: where a posture is another one
 SHARE = 0.2  # of the rate limit, likewise
-STILL = 1e-9  # [rad]: with less room than this a joint cannot move
-PULSES = 4  # of a thruster over a flight
-PULSE = 0.05  # of the duration: the longest pulse
+STILL = 1e-9  # theory: [rad], rounding of an angle; with less room a joint cannot move
 
 
 @dataclass(frozen=True)
@@ -151,8 +150,23 @@ def variables_of(
     wheels: Sequence[str] = (),
     thrusters: Sequence[str] = (),
     start: Start | None = None,
+    pulses: int = 4,
+    longest_pulse: float = 0.05,
 ) -> Variables:
-    """The unknowns for the joints, wheels and thrusters that fit the globs."""
+    """The unknowns for the joints, wheels and thrusters that fit the globs.
+
+    Args:
+        system: what is moved.
+        limits: of the model, which say what has room to move.
+        basis: the curves of a joint.
+        joints, wheels, thrusters: globs of what is moved.
+        start: where it begins; at rest at home unless given.
+        pulses: of a thruster over a flight.
+        longest_pulse: share of the duration.
+
+    Raises:
+        ExcitationError: nothing can be moved, or a thruster has no force limit.
+    """
     start = start or Start()
     model, names = system.model, [system.coordinates[i] for i in system.tree.given]
     movers: list[Mover] = []
@@ -163,7 +177,7 @@ def variables_of(
         coordinate = model.assembly.coordinates[model.assembly.index(name)]
         home = start.coordinates.get(name, coordinate.home)
         if name in wheel_names:
-            held = _stopped(name, limits)
+            held = _wheel_stops(name, limits)
             still += held if _fits(name, wheels) else []
             if _fits(name, wheels) and not held:
                 speed = start.speeds.get(name, coordinate.speed)
@@ -174,14 +188,18 @@ def variables_of(
         joint = name.removesuffix(".motor")
         if coordinate.role != "motion" or not _fits(joint, joints):
             continue
-        held = _held(joint, limits, home)
+        held = _joint_stops(joint, limits, home)
         if held:
             still += held
             continue
         speed = limits[f"{joint}.velocity"].value
         mix = basis.orthonormal(reach=REACH, rate=SHARE * min(speed, 10.0))
         movers.append(Mover(name, place, basis, mix, home))
-    pulsers = tuple(_pulser(model, t, basis.duration) for t in _fired(system, limits, thrusters))
+    fired = enumerate(_thruster_forces(system, limits, thrusters).items())
+    pulsers = tuple(
+        _pulser(model, name, level, n, pulses, longest_pulse, basis.duration)
+        for n, (name, level) in fired
+    )
     if not movers and not pulsers:
         raise ExcitationError(
             f"nothing of {model.name!r} can be moved: no motion-driven joint with room to move is"
@@ -191,7 +209,7 @@ def variables_of(
     return Variables(basis.duration, tuple(movers), pulsers, start)
 
 
-def _held(joint: str, limits: dict[str, Limit], home: float) -> list[Fault]:
+def _joint_stops(joint: str, limits: dict[str, Limit], home: float) -> list[Fault]:
     """Limits that hold a joint where it is; beyond them at home is a fault the search tells of."""
     reach = {side: limits[f"{joint}.{side}"] for side in ("lower", "upper")}
     rooms = [(limit, abs(limit.value - home)) for limit in reach.values()]
@@ -199,7 +217,7 @@ def _held(joint: str, limits: dict[str, Limit], home: float) -> list[Fault]:
     return _without_room([*rooms, *((limit, limit.value) for limit in others)])
 
 
-def _stopped(wheel: str, limits: dict[str, Limit]) -> list[Fault]:
+def _wheel_stops(wheel: str, limits: dict[str, Limit]) -> list[Fault]:
     """Limits that let a wheel do nothing."""
     found = (limits[f"{wheel}.{one}"] for one in ("speed", "momentum", "torque"))
     return _without_room([(limit, limit.value) for limit in found])
@@ -207,7 +225,13 @@ def _stopped(wheel: str, limits: dict[str, Limit]) -> list[Fault]:
 
 def _without_room(rooms: Sequence[tuple[Limit, float]]) -> list[Fault]:
     return [
-        Fault(limit.name, f"{room:g} {limit.unit} of room", "room to move", "allow more")
+        Fault(
+            limit.name,
+            f"{room:g} {limit.unit} of room",
+            "room to move",
+            "allow more",
+            "limit.no_room",
+        )
         for limit, room in rooms
         if room < STILL
     ]
@@ -217,24 +241,26 @@ def _fits(name: str, globs: Sequence[str]) -> bool:
     return any(fnmatchcase(name, glob) for glob in globs)
 
 
-def _fired(
+def _thruster_forces(
     system: System, limits: dict[str, Limit], globs: Sequence[str]
-) -> list[tuple[str, float, int]]:
+) -> dict[str, float]:
+    """The force [N] of every thruster that is fired."""
     fitting = [t.name for t in system.model.thrusters if _fits(t.name, globs)]
     endless = [name for name in fitting if not np.isfinite(limits[f"{name}.force"].value)]
     if endless:
         raise ExcitationError(f"{endless[0]!r} has no max_force; give it one in the model file")
-    return [(name, limits[f"{name}.force"].value, n) for n, name in enumerate(fitting)]
+    return {name: limits[f"{name}.force"].value for name in fitting}
 
 
-def _pulser(model: Model, thruster: tuple[str, float, int], duration: float) -> Pulser:
-    """A thruster's slots, spread over the flight; one after the other for different thrusters."""
-    name, level, n = thruster
-    span = duration / PULSES
-    shift = (0.07 + 0.19 * n) % (1.0 - PULSE * PULSES)
+def _pulser(
+    model: Model, name: str, level: float, n: int, pulses: int, longest: float, duration: float
+) -> Pulser:
+    """The n-th thruster's slots over the flight; one after the other for different thrusters."""
+    span = duration / pulses
+    shift = (0.07 + 0.19 * n) % (1.0 - longest * pulses)
     rates = [s.rate for s in model.sensors if s.kind == "thruster" and fnmatchcase(name, s.on)]
     tick = 1.0 / max(rates) if rates else 0.0
-    times = [(k + shift) * span for k in range(PULSES)]
+    times = [(k + shift) * span for k in range(pulses)]
     if tick > 0.0:
         times = [round(t / tick) * tick for t in times]
-    return Pulser(name, tuple(times), PULSE * duration, level, tick)
+    return Pulser(name, tuple(times), longest * duration, level, tick)

@@ -14,14 +14,14 @@ from freefloat.excitation.default import default_plan
 from freefloat.excitation.plan import Plan
 from freefloat.model.model import Model
 from freefloat.model.parts import Sensor
-from freefloat.observability.identifiability import (
+from freefloat.observability.information import (
     at_model_values,
-    mixed,
-    unknown_states,
-    wanted_ones,
+    choose_sensors,
+    column_mix,
+    expected_rows,
+    free_parameters,
+    unknown_initial_states,
 )
-from freefloat.observability.information import expected_rows
-from freefloat.observability.sensor_choice import chosen_sensors
 from freefloat.observability.visibility import spectrum
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameters
@@ -73,10 +73,10 @@ def cramer_rao(
     """
     system = flatten(model)
     parameters = at_model_values(system, parameters)
-    wanted = wanted_ones(parameters)
-    states = unknown_states(system, parameters, not known_start)
-    names, mix = mixed(parameters, wanted, states, {})
-    suite = chosen_sensors(model, sensors)
+    wanted = free_parameters(parameters)
+    states = unknown_initial_states(system, parameters, not known_start)
+    names, mix = column_mix(parameters, wanted, states, {})
+    suite = choose_sensors(model, sensors)
     rows = expected_rows(system, plan or default_plan(model), suite, names, mix, biases)
     n = len(wanted)
     nuisance = np.hstack([rows.columns[:, n : n + len(states)], rows.biases])

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.tree import System, flatten
-from freefloat.errors import IdentificationError
+from freefloat.dynamics.tree import flatten
 from freefloat.excitation.default import default_plan
 from freefloat.excitation.plan import Plan
 from freefloat.model.model import Model
+from freefloat.model.parameter_name import owner_of
 from freefloat.model.parts import Sensor
-from freefloat.observability.counts import minimal_count as minimal_count
-from freefloat.observability.information import Expected, expected_rows
+from freefloat.notes import Note
+from freefloat.observability.information import (
+    Expected,
+    at_model_values,
+    choose_sensors,
+    column_mix,
+    expected_rows,
+    free_parameters,
+    unknown_initial_states,
+)
 from freefloat.observability.scale import Scale, is_scaled, scale_of
-from freefloat.observability.sensor_choice import chosen_sensors
 from freefloat.observability.visibility import Visibility, visibility, without
 from freefloat.parameters.natural_sizes import natural_sizes
-from freefloat.parameters.parameters import Parameter, Parameters, parameter_values
+from freefloat.parameters.parameters import Parameter, Parameters
 
-START_AXES = {
-    "floating": ("position.xyz", "attitude.xyz", "velocity.xyz", "rate.xyz"),
-    "planar": ("position.xy", "attitude.z", "velocity.xy", "rate.z"),
-    "fixed": (),
-}
 LABELS = (
     "a wheel of known inertia",
     "known springs, dampers and rotors",
@@ -46,9 +47,19 @@ def identifiability(
 ) -> Visibility:
     """What a flight of `plan` would tell of the free parameters, at the model's values.
 
-    `plan`: the default motion unless given; `sensors`: words such as "gyro encoders", or a list;
-    the model's suite unless given. The initial state is unknown, unless said otherwise; `biases`
-    names channels (globs) whose offset is unknown too. Neither is reported.
+    Args:
+        model: what flies, with its sensors and their noise.
+        parameters: of that model; the free ones are judged, tied ones follow theirs.
+        plan: the motion; every driven joint on a gentle one for 60 s unless given.
+        sensors: words such as "gyro encoders", or a list; the model's suite unless given.
+        unknown_start: whether the initial state is unknown; it is not reported.
+        biases: channels (globs) whose bias is unknown too; not reported either.
+
+    Returns:
+        for every parameter its status, expected standard deviation and what it trades against.
+
+    Raises:
+        IdentificationError: no parameter is free, or a name fits nothing of the model.
 
     >>> from freefloat.model import load_model
     >>> model = load_model("cepheus")
@@ -58,12 +69,12 @@ def identifiability(
     """
     system = flatten(model)
     parameters = at_model_values(system, parameters)
-    wanted = wanted_ones(parameters)
+    wanted = free_parameters(parameters)
     flown = plan if plan is not None else default_plan(model)
-    states = unknown_states(system, parameters, unknown_start)
+    states = unknown_initial_states(system, parameters, unknown_start)
     known = _known_parts(model, parameters)
-    names, mix = mixed(parameters, wanted, states, known)
-    suite = chosen_sensors(model, sensors)
+    names, mix = column_mix(parameters, wanted, states, known)
+    suite = choose_sensors(model, sensors)
     rows = expected_rows(system, flown, suite, names, mix, biases)
     n, end = len(wanted), len(wanted) + len(states)
     nuisance = np.hstack([rows.columns[:, n:end], rows.biases])
@@ -80,44 +91,6 @@ def identifiability(
         scale=_scale(rows, wanted, sizes, nuisance, _sources(rows, flown, model, known, wanted)),
         notes=(*rows.notes, *_plan_notes(plan, flown, model)),
     )
-
-
-def at_model_values(system: System, parameters: Parameters) -> Parameters:
-    """The parameters with the values of a system; all of them must be its own."""
-    values = parameter_values(system)
-    strange = [p.name for p in parameters if p.name not in values]
-    if strange:
-        raise IdentificationError(
-            f"{system.model.name!r} has no parameter {', '.join(strange[:3])}; take the parameters"
-            " of the model that flies"
-        )
-    entries = (replace(p, value=values[p.name]) for p in parameters)
-    return replace(parameters, entries=tuple(entries))
-
-
-def wanted_ones(parameters: Parameters) -> list[Parameter]:
-    """The free parameters without initial states; at least one."""
-    wanted = [p for p in parameters.free_ones if not p.name.startswith("start.")]
-    if not wanted:
-        raise IdentificationError("no parameter is free; free some, such as 'bus.*'")
-    return wanted
-
-
-def unknown_states(system: System, parameters: Parameters, unknown_start: bool) -> list[str]:
-    """Names of initial states that are not known: all that the root allows, or those set free."""
-    free = [name for name in parameters.names if name.startswith("start.")]
-    if not unknown_start:
-        return free
-    names = [
-        f"start.{field}.{axis}"
-        for field, axes in (word.split(".") for word in START_AXES[system.model.root.type])
-        for axis in axes
-    ]
-    for g in system.tree.free:
-        if g >= 6:
-            coordinate = system.coordinates[int(g) - 6]
-            names += [f"start.{coordinate}.position", f"start.{coordinate}.velocity"]
-    return list(dict.fromkeys([*names, *free]))
 
 
 def _known_parts(model: Model, parameters: Parameters) -> dict[str, list[Parameter]]:
@@ -141,38 +114,13 @@ def _known_parts(model: Model, parameters: Parameters) -> dict[str, list[Paramet
 
 
 def _owner(p: Parameter) -> str:
-    return p.name.rpartition(".")[0]
+    return owner_of(p.name)
 
 
 def _owners(group: Sequence[Parameter]) -> str:
     owners = list(dict.fromkeys(map(_owner, group)))
     more = f", {len(owners) - 3} more" if len(owners) > 3 else ""
     return ", ".join(owners[:3]) + more
-
-
-def mixed(
-    parameters: Parameters,
-    wanted: Sequence[Parameter],
-    states: Sequence[str],
-    known: dict[str, list[Parameter]],
-) -> tuple[list[str], Array]:
-    """Names to differentiate by, and how they make columns: wanted, states, one a known part.
-
-    A tied parameter adds its factor to the column of the one it follows; a known part is the sum
-    of its parameters times their values.
-    """
-    columns = [p.name for p in wanted] + list(states)
-    entries = [(name, k, 1.0) for k, name in enumerate(columns)]
-    for p in parameters:
-        if p.tied_to is not None and p.tied_to[0] in columns:
-            entries.append((p.name, columns.index(p.tied_to[0]), p.tied_to[1]))
-    for k, group in enumerate(known.values(), start=len(columns)):
-        entries += [(p.name, k, p.value) for p in group]
-    names = list(dict.fromkeys(name for name, _, _ in entries))
-    mix = np.zeros((len(names), len(columns) + len(known)))
-    for name, k, factor in entries:
-        mix[names.index(name), k] = factor
-    return names, mix
 
 
 def _sources(
@@ -190,8 +138,8 @@ def _sources(
     pushed = ", ".join(_pushes(plan, model))
     if pushed:
         theta = np.array([p.value * is_scaled(p.name) for p in wanted])
-        told = rows.columns[:, : len(wanted)] @ theta + sum(sources.values())
-        sources[pushed] = -told  # all that grows with the scale adds up to nothing
+        rest = rows.columns[:, : len(wanted)] @ theta + sum(sources.values())
+        sources[pushed] = -rest  # all that grows with the scale adds up to nothing
     return sources
 
 
@@ -222,6 +170,7 @@ def _scale(
 
 def _plan_notes(asked: Plan | None, plan: Plan, model: Model) -> Iterator[str]:
     if asked is None:
-        yield f"the plan: every driven joint on a gentle motion for {plan.duration:g} s"
+        motion = f"the plan: every driven joint on a gentle motion for {plan.duration:g} s"
+        yield Note("plan.default", motion)
     if not any(_pushes(plan, model)):
-        yield "the plan has no thrust, wrench or commanded torque"
+        yield Note("plan.unforced", "the plan has no thrust, wrench or commanded torque")

@@ -1,9 +1,14 @@
-"""What a flight would tell, before it is flown: readings' slopes in units of their noise."""
+"""What a flight would tell, before it is flown: derivatives of readings in units of their noise.
+
+Here is also what is asked: which parameters are free, which initial states are unknown, which
+sensors are used.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from math import hypot, sqrt
 
@@ -15,11 +20,22 @@ from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError, IdentificationError
 from freefloat.excitation.plan import Plan
 from freefloat.model.checks import sensor_targets
+from freefloat.model.model import Model
+from freefloat.model.parameter_name import ParameterName
 from freefloat.model.parts import Sensor
+from freefloat.notes import Note
+from freefloat.parameters.parameters import Parameter, Parameters, parameter_values
 from freefloat.prediction.predict import PredictedReading, predict
 
-AT_ONCE = 60  # parameters a run: a table of slopes for all of a large model would not fit in memory
+# theory: sensitivities of 40 states by 60 parameters over 6000 instants take about 100 MB
+AT_ONCE = 60  # parameters a run
+# theory: without noise information would be infinite; float32 telemetry resolves 6e-8 of a value
 QUIETEST = 1e-6  # of its root mean square: the noise a sensor is given that claims to have none
+START_AXES = {
+    "floating": ("position.xyz", "attitude.xyz", "velocity.xyz", "rate.xyz"),
+    "planar": ("position.xy", "attitude.z", "velocity.xy", "rate.z"),
+    "fixed": (),
+}
 TORQUES = ("joint_torque", "wheel_torque", "motor_torque")
 
 
@@ -117,12 +133,16 @@ def noise_of(sensor: Sensor) -> float:
 def _notes(suite: Sequence[Sensor]) -> Iterator[str]:
     perfect = [f"{sensor.kind} on {sensor.on}" for sensor in suite if noise_of(sensor) == 0.0]
     if perfect:
-        yield (
-            f"no noise given: {', '.join(perfect)}; counted as {QUIETEST:g} of what it reads, give"
-            " its noise for honest deviations"
+        yield Note(
+            "noise.missing",
+            f"no noise given: {', '.join(perfect)}; counted as {QUIETEST:g} of its rms reading;"
+            " state its noise for meaningful standard deviations",
         )
     if any(sensor.coloured for sensor in suite):
-        yield "coloured noise counts as white noise that is as strong at low frequencies"
+        yield Note(
+            "noise.coloured",
+            "coloured noise counts as white noise of the same density at low frequencies",
+        )
 
 
 def _offsets(readings: Sequence[PredictedReading], biases: Sequence[str]) -> Sequence[Array]:
@@ -144,3 +164,104 @@ def _offsets(readings: Sequence[PredictedReading], biases: Sequence[str]) -> Seq
     for p, (n, k) in enumerate(places):
         columns[n][:, k, p] = 1.0
     return columns
+
+
+def at_model_values(system: System, parameters: Parameters) -> Parameters:
+    """The parameters with the values of a system; all of them must be its own."""
+    values = parameter_values(system)
+    strange = [p.name for p in parameters if p.name not in values]
+    if strange:
+        raise IdentificationError(
+            f"{system.model.name!r} has no parameter {', '.join(strange[:3])}; take the parameters"
+            " of the model that flies"
+        )
+    entries = (replace(p, value=values[p.name]) for p in parameters)
+    return replace(parameters, entries=tuple(entries))
+
+
+def free_parameters(parameters: Parameters) -> list[Parameter]:
+    """The free parameters without initial states; at least one."""
+    wanted = [p for p in parameters.free_ones if not ParameterName.parse(p.name).is_start]
+    if not wanted:
+        raise IdentificationError("no parameter is free; free some, such as 'bus.*'")
+    return wanted
+
+
+def unknown_initial_states(
+    system: System, parameters: Parameters, unknown_start: bool
+) -> list[str]:
+    """Names of initial states that are not known: all that the root allows, or those set free."""
+    free = [name for name in parameters.names if ParameterName.parse(name).is_start]
+    if not unknown_start:
+        return free
+    names = [
+        f"start.{field}.{axis}"
+        for field, axes in (word.split(".") for word in START_AXES[system.model.root.type])
+        for axis in axes
+    ]
+    for g in system.tree.free:
+        if g >= 6:
+            coordinate = system.coordinates[int(g) - 6]
+            names += [f"start.{coordinate}.position", f"start.{coordinate}.velocity"]
+    return list(dict.fromkeys([*names, *free]))
+
+
+def column_mix(
+    parameters: Parameters,
+    wanted: Sequence[Parameter],
+    states: Sequence[str],
+    known: dict[str, list[Parameter]],
+) -> tuple[list[str], Array]:
+    """Names to differentiate by, and how they make columns: wanted, states, one a known part.
+
+    A tied parameter adds its factor to the column of the one it follows; a known part is the sum
+    of its parameters times their values.
+    """
+    columns = [p.name for p in wanted] + list(states)
+    entries = [(name, k, 1.0) for k, name in enumerate(columns)]
+    for p in parameters:
+        if p.tied_to is not None and p.tied_to[0] in columns:
+            entries.append((p.name, columns.index(p.tied_to[0]), p.tied_to[1]))
+    for k, group in enumerate(known.values(), start=len(columns)):
+        entries += [(p.name, k, p.value) for p in group]
+    names = list(dict.fromkeys(name for name, _, _ in entries))
+    mix = np.zeros((len(names), len(columns) + len(known)))
+    for name, k, factor in entries:
+        mix[names.index(name), k] = factor
+    return names, mix
+
+
+def choose_sensors(model: Model, asked: str | Sequence[Sensor] | None) -> tuple[Sensor, ...]:
+    """The sensors asked for: all of the model's for None, or those that the words fit.
+
+    A word is a kind (one or many: gyro, encoders), a channel prefix, or a name or glob of what a
+    sensor sits on.
+
+    >>> from freefloat.model import load_model
+    >>> [s.kind for s in choose_sensors(load_model("ets7"), "gyro, encoders")]
+    ['gyro', 'encoder']
+    """
+    if asked is not None and not isinstance(asked, str):
+        suite = tuple(asked)
+        if not suite:
+            raise IdentificationError("an empty list of sensors sees nothing; name some")
+        return suite
+    if not model.sensors:
+        raise IdentificationError(
+            f"{model.name!r} has no sensors; add [[sensor]] entries to its .toml file"
+        )
+    if asked is None:
+        return model.sensors
+    words = [word for word in re.split(r"[\s,]+", asked) if word]
+    unknown = [w for w in words if not any(_fits(model, s, w) for s in model.sensors)]
+    if unknown or not words:
+        kinds = ", ".join(dict.fromkeys(sensor.kind for sensor in model.sensors))
+        shown = ", ".join(map(repr, unknown)) or "nothing"
+        raise IdentificationError(f"{model.name!r} has no sensor called {shown}; it has {kinds}")
+    return tuple(s for s in model.sensors if any(_fits(model, s, word) for word in words))
+
+
+def _fits(model: Model, sensor: Sensor, word: str) -> bool:
+    if word in (sensor.kind, f"{sensor.kind}s", sensor.channel, sensor.on):
+        return True
+    return any(fnmatchcase(target, word) for target in sensor_targets(model, sensor))

@@ -1,13 +1,14 @@
-"""Are masses and forces known, or only their ratios?
+"""Are masses and forces observable, or only their ratios?
 
 Motion is unchanged when every mass, inertia, stiffness, damping, friction and spin inertia grows by
-the same factor together with every force. So a flight fixes the scale only through something with
-known newtons or kilograms: a thrust, a measured torque, a wheel or a body that is known. With c the
-change of the readings per unit growth of such a source,
+the same factor together with every force (the equations of motion are homogeneous in them). So a
+flight fixes the scale only through something with known newtons or kilograms: a thrust, a measured
+torque, a wheel or a body that is known. With c the change of the readings per unit growth of such a
+source,
 
     J theta_free + sum of c over the sources = 0
 
-holds exactly, and says how much of the answer comes from which source.
+holds exactly (Euler's theorem), and says how much of the answer comes from which source.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.model.parameter_name import ParameterName
 
-HOMOGENEOUS = 1e-8  # what is left of J theta, relative to its parts, when nothing fixes the scale
-WORTH_NAMING = 0.1  # share of the answer
-LEAST_SEEN = 0.05  # of the length of theta squared: less says nothing of the whole
+# theory: sensitivities are integrated to about 1e-12; their sum over a hundred parameters to 1e-10
+HOMOGENEOUS = 1e-8  # of the sum of its parts: a smaller J theta means that nothing fixes the scale
+WORTH_NAMING = 0.1  # format: a source with a smaller share of the answer is not named
 REMEDY = "what would fix it: thrust, a wheel of known inertia, measured joint torques"
 NOT_SCALED = ("rest", "length")
 
@@ -41,35 +43,47 @@ def is_scaled(name: str) -> bool:
     >>> is_scaled("bus.mass"), is_scaled("hinge.rest"), is_scaled("start.rate.x")
     (True, False, False)
     """
-    is_state = name.startswith(("start.", "bias.", "momentum0."))
-    return not is_state and name.rpartition(".")[2] not in NOT_SCALED
+    parsed = ParameterName.parse(name)
+    if parsed.kind in ("start", "bias") or parsed.owner == "momentum0":
+        return False
+    return (parsed.field or parsed.owner.rpartition(".")[2]) not in NOT_SCALED
 
 
-def scale_of(A: Array, theta: Array, sources: Mapping[str, Array]) -> Scale | None:
-    """The verdict from scaled columns A (rows, unknowns) without nuisance; None: no theta at all.
+def scale_of(
+    A: Array, theta: Array, sources: Mapping[str, Array], *, least_seen: float = 0.05
+) -> Scale | None:
+    """Whether the scale is observable, from scaled columns A (rows, unknowns) without nuisance.
 
-    theta: values over natural sizes, zero for what does not grow with the scale. sources: for each
-    thing with known newtons or kilograms the change of the rows per unit growth.
+    Args:
+        A: derivatives of the readings in units of their noise, by unknowns in natural sizes.
+        theta: values over natural sizes, zero for what does not grow with the scale.
+        sources: for each thing with known newtons or kilograms the change of the rows per unit
+            growth.
+        least_seen: share of |theta|^2 that must lie in observable directions; with less, the
+            observable part says nothing of the whole.
+
+    Returns:
+        the scale, or None where no unknown grows with it.
     """
     if not np.any(theta != 0.0):
         return None
     parts = np.linalg.norm(A * theta, axis=0).sum()
     whole = float(np.linalg.norm(A @ theta))
     if parts == 0.0:
-        return _not_fixed("nothing that is free moves the readings")
+        return _not_fixed("no free parameter moves the readings")
     if whole <= HOMOGENEOUS * parts:
         return _not_fixed("")
-    weight, std = _estimator(A, theta)
+    weight, std = _estimator(A, theta, least_seen)
     if weight is None or not std < 1.0:
-        told = ", ".join(sources)
-        return _not_fixed(f"{told} too weak to tell it" if told else "")
+        names = ", ".join(sources)
+        return _not_fixed(f"{names}: below the noise" if names else "")
     shares = {name: float(-weight @ rows) for name, rows in sources.items()}
     named = sorted((n for n in shares if shares[n] > WORTH_NAMING), key=lambda n: -shares[n])
     source = " and ".join(named) or "what is held fixed"
     return Scale(True, std, f"fixed by {source}, to about {100.0 * std:.2g} %")
 
 
-def _estimator(A: Array, theta: Array) -> tuple[Array | None, float]:
+def _estimator(A: Array, theta: Array, least_seen: float) -> tuple[Array | None, float]:
     """Weights w on the rows that give the growth along theta, w.(A theta) = 1, and its deviation.
 
     All directions are free. Each counts by f = s^2 / (1 + s^2), how far it is known compared with
@@ -81,7 +95,7 @@ def _estimator(A: Array, theta: Array) -> tuple[Array | None, float]:
     s, along = s[kept], Vt[: len(s)][kept] @ theta
     f = s**2 / (1.0 + s**2)
     size = float(along**2 @ f)
-    if size < LEAST_SEEN * float(theta @ theta):
+    if size < least_seen * float(theta @ theta):
         return None, np.inf
     weight = Q @ (U[:, : len(kept)][:, kept] @ (along * f / s)) / size
     return weight, float(np.linalg.norm(weight))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from freefloat.design.result import Design
+    from freefloat.design.excitation import Design
     from freefloat.excitation.plan import Plan
     from freefloat.model.model import Model
 
@@ -134,7 +134,7 @@ def _rows(design: Design) -> list[tuple[str, float, float]]:
     sizes = {sight.name: sight.size for sight in design.after.parameters}
     rows = [
         (name, 100.0 * old / sizes[name], 100.0 * new / sizes[name])
-        for name, old, new in design.compared()
+        for name, old, new in design.comparison()
         if np.isfinite(new)
     ]
     if len(rows) > MOST_PARAMETERS:

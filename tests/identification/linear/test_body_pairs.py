@@ -15,7 +15,7 @@ from freefloat.identification.linear.body_pairs import pair_parameters
 from freefloat.identification.linear.pair_torques import pair_motion
 from freefloat.identification.solve import Bias, least_squares
 from freefloat.model import load_model
-from freefloat.observability.random_states import generic_states
+from freefloat.observability.minimal_set import generic_states
 
 
 def robot(name: str | int) -> System:

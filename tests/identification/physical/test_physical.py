@@ -22,8 +22,7 @@ from freefloat.identification.physical.sdp_ import minimise_with_clarabel
 from freefloat.model import Body, Model, load_model
 from freefloat.model import inertia as inertial
 from freefloat.model.checks import structure_faults
-from freefloat.observability.minimal_set import minimal_set
-from freefloat.observability.random_states import generic_states
+from freefloat.observability.minimal_set import generic_states, minimal_set
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import upright_bodies, with_parameters
 

@@ -25,8 +25,7 @@ from freefloat.identification.linear.body_pairs import (
 from freefloat.identification.linear.rows import Equations, covariance
 from freefloat.identification.linear.samples import Samples
 from freefloat.identification.linear.windows import windowed
-from freefloat.observability.minimal_set import MinimalSet, minimal_set
-from freefloat.observability.random_states import generic_states
+from freefloat.observability.minimal_set import MinimalSet, generic_states, minimal_set
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def pair_motion(
     minimal set will do. Only geometry and rotors are taken from the system, no mass of a link.
 
     >>> from freefloat.dynamics import flatten
-    >>> from freefloat.observability.random_states import generic_states
+    >>> from freefloat.observability.minimal_set import generic_states
     >>> from freefloat.identification.linear.body_pairs import pair_parameters
     >>> from freefloat.model import load_model
     >>> system = flatten(load_model("cepheus"))

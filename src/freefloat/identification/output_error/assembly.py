@@ -213,7 +213,7 @@ def _remarks(found: SearchResult, seen: Visibility) -> list[str]:
             f"residuals of {_some(found.colour)} go on as they begin; they were weighed as the"
             " coloured noise they look like"
         )
-    invisible = seen.named("invisible")
+    invisible = seen.names("invisible")
     if invisible:
         told.append(f"no effect on the data, left as they were: {_some(invisible, 8)}")
     if found.descent.at.n_outliers:

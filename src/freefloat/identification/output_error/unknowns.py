@@ -18,7 +18,7 @@ from freefloat.dynamics.tree import System, flatten
 from freefloat.identification.output_error.manifold import Group, groups_of
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.output_error.residuals import is_of_sensor
-from freefloat.observability.identifiability import START_AXES
+from freefloat.observability.information import START_AXES
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameter, Parameters
 from freefloat.parameters.write_back import upright_bodies

@@ -15,11 +15,15 @@ import numpy as np
 from scipy.linalg import null_space
 
 from freefloat.arrays import Array
-from freefloat.design.base_motion import BaseAcceleration
-from freefloat.design.candidate_flights import CandidateFlight, Flights
-from freefloat.design.criteria import Criterion
-from freefloat.design.excitation import Effort, design, finished, searching
-from freefloat.design.modal_energy import ModalEnergy, band_share, bands_of, modal_energy
+from freefloat.design.candidate_flights import CandidateFlight, CandidateFlights, Criterion
+from freefloat.design.excitation import Effort, design, finish_design, start_search
+from freefloat.design.motion_criteria import (
+    BaseAcceleration,
+    ModalEnergy,
+    band_share,
+    bands_of,
+    modal_energy,
+)
 from freefloat.design.search import Search
 from freefloat.design.variables import Variables, variables_of
 from freefloat.dynamics.modes import Mode, modes
@@ -59,7 +63,7 @@ class Bench:
     model: Model
     variables: Variables
     allowed: dict[str, Limit]
-    flights: Flights
+    flights: CandidateFlights
 
     @classmethod
     def of(cls, model: Model, limits: Mapping[str, float] | None = None) -> Bench:
@@ -69,12 +73,15 @@ class Bench:
         movers = tuple(replace(m, mix=m.mix @ null_space(m.mix[-RESTING:])) for m in found.movers)
         variables = replace(found, movers=movers)
         return cls(
-            model, variables, allowed, Flights(system, variables, watches_of(system, allowed))
+            model,
+            variables,
+            allowed,
+            CandidateFlights(system, variables, watches_of(system, allowed)),
         )
 
     def search(self, criterion: Criterion, *, seed: int, effort: Effort) -> Search:
         """A search for the best motion by any criterion."""
-        return searching(
+        return start_search(
             self.model, self.variables, self.allowed, [self.flights], [criterion],
             seed=seed, effort=effort,
         )  # fmt: skip
@@ -82,7 +89,7 @@ class Bench:
     def best(self, criterion: Criterion, name: str, *, seed: int, effort: Effort) -> Plan:
         """The best motion by a criterion."""
         search = self.search(criterion, seed=seed, effort=effort)
-        return finished(search, self.variables, self.allowed, name).plan
+        return finish_design(search, self.variables, self.allowed, name).plan
 
     def shrunk(self, x: Array) -> Plan:
         """A motion made smaller until it is within the limits."""
@@ -100,9 +107,9 @@ class Bench:
 
     def left_by(self, plan: Plan) -> float:
         """The energy [J] a plan leaves behind, replayed at a tenth of the step."""
-        flown = CandidateFlight(self.flights.replayed(plan), np.zeros((0, 0)), np.zeros((0, 0)))
+        flown = CandidateFlight(self.flights.replay(plan), np.zeros((0, 0)), np.zeros((0, 0)))
         judge = self.energy
-        return judge.told(judge.value(judge.rows(flown))[0])[1]
+        return judge.describe(judge.value(judge.rows(flown))[0])[1]
 
 
 @dataclass(frozen=True)
@@ -122,11 +129,11 @@ class Blind:
         for k in range(n):
             one = replace(effort, random=1, starts=1)
             search = bench.search(sizes, seed=seed + k, effort=one)
-            (first,) = search.screened()
+            (first,) = search.screen()
             search.improve(first)
             starts.append(first.x)
             found.append(min(search.best, key=lambda one: one.value).x)
-            replayed = bench.flights.replayed(bench.variables.plan(first.x))
+            replayed = bench.flights.replay(bench.variables.plan(first.x))
             rows = printed.rows(CandidateFlight(replayed, np.zeros((0, 0)), np.zeros((0, 0))))
             signed = max(signed, float(abs(rows.sum()) / np.abs(rows).sum()))
         return cls(tuple(starts), tuple(found), signed)

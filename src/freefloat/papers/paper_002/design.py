@@ -13,10 +13,10 @@ from itertools import permutations
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.design.base_motion import BaseExcursion
-from freefloat.design.candidate_flights import DesignUnknowns, Flights
-from freefloat.design.criteria import Criterion, information
-from freefloat.design.excitation import Effort, searching
+from freefloat.design.candidate_flights import CandidateFlights, Criterion, DesignUnknowns
+from freefloat.design.criteria import information
+from freefloat.design.excitation import Effort, start_search
+from freefloat.design.motion_criteria import BaseExcursion
 from freefloat.design.variables import Variables, variables_of
 from freefloat.dynamics.tree import flatten
 from freefloat.excitation.basis import Basis
@@ -48,7 +48,7 @@ RENAMED = 1.0  # a cost that only balances axes would not change with their name
 class Swings:
     """The satellite, its motions and how they are judged."""
 
-    flights: Flights
+    flights: CandidateFlights
     variables: Variables
     judge: Criterion
     n: int
@@ -56,11 +56,11 @@ class Swings:
 
     def best(self, cost: Criterion, start: Array, *, seed: int, effort: Effort = EFFORT) -> Array:
         """The motion that a cost finds best from a start, and from the best of some random ones."""
-        search = searching(
+        search = start_search(
             self.flights.system.model, self.variables, self.limits, [self.flights], [cost],
             seed=seed, effort=effort,
         )  # fmt: skip
-        for first in (search.filled(np.array(start)), *search.screened()):
+        for first in (search.scale_to_limits(np.array(start)), *search.screen()):
             if first is not None:
                 search.improve(first)
         return min(search.best, key=lambda one: one.value).x
@@ -85,7 +85,7 @@ def swings(
              ("mass", "mx", "my", "mz", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")]  # fmt: skip
     unknowns = DesignUnknowns(tuple(names), np.eye(len(names)))
     suite = [s for s in model.sensors if s.kind in ("gyro", "accelerometer")]
-    flights = Flights(
+    flights = CandidateFlights(
         system, variables, watches_of(system, allowed), sensors=suite, unknowns=unknowns
     )
     sizes = natural_sizes(system, names)

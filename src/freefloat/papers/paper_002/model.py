@@ -16,7 +16,7 @@ from freefloat.model.inertia import tensor
 from freefloat.model.model import Model
 from freefloat.model.parts import Body
 from freefloat.model.rotations import matrix_from_quaternion
-from freefloat.observability.counts import minimal_count
+from freefloat.observability.minimal_set import minimal_count
 from freefloat.papers.paper_002.published import BOUNDS, PUBLISHED
 from freefloat.papers.paper_rows import Row, printed, within
 

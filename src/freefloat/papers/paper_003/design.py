@@ -14,8 +14,7 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.design.candidate_flights import NEARBY, CandidateFlight
 from freefloat.design.criteria import Information, Optimality
-from freefloat.design.excitation import Effort, finished, searching
-from freefloat.design.result import Design
+from freefloat.design.excitation import Design, Effort, finish_design, start_search
 from freefloat.design.variables import Variables, variables_of
 from freefloat.dynamics.tree import System
 from freefloat.excitation.basis import Basis
@@ -48,7 +47,7 @@ class BenchFlights:
     variables: Variables
     times: Array
     is_raw: bool
-    watches: tuple[Watch, ...] = ()
+    monitors: tuple[Watch, ...] = ()
 
     @property
     def system(self) -> System:
@@ -57,17 +56,17 @@ class BenchFlights:
 
     def fly(self, x: Array) -> CandidateFlight:
         """The rows of one motion."""
-        return self._flown([x])[0]
+        return self._rows_of([x])[0]
 
     def neighbours(self, x: Array) -> list[CandidateFlight]:
         """The rows of motions close by."""
-        return self._flown([x + NEARBY * unit for unit in np.eye(len(x))])
+        return self._rows_of([x + NEARBY * unit for unit in np.eye(len(x))])
 
-    def replayed(self, plan: Plan) -> FlightSegment:
+    def replay(self, plan: Plan) -> FlightSegment:
         """Nothing is watched that the motion does not show."""
         return _nothing(self.times)
 
-    def _flown(self, motions: Sequence[Array]) -> list[CandidateFlight]:
+    def _rows_of(self, motions: Sequence[Array]) -> list[CandidateFlight]:
         """Many motions at once: their samples one after the other."""
         parts = [moved(self.variables.plan(x), self.times) for x in motions]
         q, dq = (np.concatenate([part[k] for part in parts]) for k in range(2))
@@ -121,10 +120,10 @@ def designed(
     times = np.linspace(0.0, duration, n_samples)
     flights = BenchFlights(bench, variables, times, kind == "cond")
     criterion = Information(kind, 8, np.ones(8), np.zeros(8))
-    search = searching(
+    search = start_search(
         bench.model, variables, allowed, [flights], [criterion], seed=seed, effort=effort
     )
-    return finished(search, variables, allowed, kind)
+    return finish_design(search, variables, allowed, kind)
 
 
 def envelope() -> dict[str, float]:

@@ -8,7 +8,7 @@ from freefloat.arrays import Array
 from freefloat.identification.linear.angular import AngularForm
 from freefloat.identification.linear.body_pairs import angular_rows, pair_parameters
 from freefloat.model.model import Model
-from freefloat.observability.random_states import generic_states
+from freefloat.observability.minimal_set import generic_states
 from freefloat.papers.paper_003.bench import Bench, instants, motions, with_r_0
 from freefloat.papers.paper_003.published import BOUNDS, PUBLISHED
 from freefloat.papers.paper_rows import Row, printed, within

@@ -1,9 +1,16 @@
-"""What is left swinging when a motion has ended, and motions that stay out of the modes."""
+"""Criteria that look at the motion instead of at what is learned, and motions that spare the modes.
+
+`ModalEnergy` is what is left swinging when a motion has ended; `BaseExcursion` and
+`BaseAcceleration` are those of papers 002 and 000, published, and here to be compared with: they
+know nothing of sensors or parameters.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +24,13 @@ from freefloat.dynamics.modes import modes
 from freefloat.dynamics.state import positions, rates
 from freefloat.dynamics.tree import System
 from freefloat.errors import ExcitationError
+from freefloat.model.rotations import conjugate, quaternion_product
 
+# theory: zero padding puts eight lines into the width of one line of the plain spectrum
 PADDED = 8  # times as long with zeros, so that a spectrum has points inside narrow bands
-AIM = 0.95  # of the share: another grid may see a little more
-BESIDE = 0.1  # of a mode's frequency: how far its band goes to either side
 
 Bands = Sequence[tuple[float, float]]
+AxisBalance = Literal["literal", "corrected", "none"]
 
 
 @dataclass(frozen=True)
@@ -36,9 +44,9 @@ class ModalEnergy:
     system: System
     home: Array  # positions of all coordinates at the end, springs at rest
 
-    def rows(self, flown: CandidateFlight) -> Array:
+    def rows(self, flight: CandidateFlight) -> Array:
         """Numbers (n,) half of whose squares add up to the energy."""
-        system, states = self.system, flown.at.states[-1:]
+        system, states = self.system, flight.at.states[-1:]
         H = mass_matrix(system, self.home)
         R = rotations(states)[0]
         twist = np.concatenate([states[0, 10:13], R.T @ states[0, 7:10]])
@@ -57,7 +65,7 @@ class ModalEnergy:
         energy = max(0.5 * float(rows @ rows), 1e-300)
         return -float(np.log(energy)), -rows / energy
 
-    def told(self, value: float) -> tuple[str, float]:
+    def describe(self, value: float) -> tuple[str, float]:
         """The energy."""
         return "energy left in the modes [J]", float(np.exp(-value))
 
@@ -70,8 +78,8 @@ def modal_energy(system: System) -> ModalEnergy:
     return ModalEnergy(system, home)
 
 
-def bands_of(system: System) -> tuple[tuple[float, float], ...]:
-    """The bands [Hz] of a system's modes at home, each a tenth to either side.
+def bands_of(system: System, *, beside: float = 0.1) -> tuple[tuple[float, float], ...]:
+    """The bands [Hz] of a system's modes at home; `beside`: how far to either side, relative.
 
     >>> from freefloat.dynamics import flatten
     >>> from freefloat.model import load_model
@@ -79,7 +87,7 @@ def bands_of(system: System) -> tuple[tuple[float, float], ...]:
     4
     """
     found = [mode.frequency for mode in modes(system.model)]
-    return tuple((f * (1.0 - BESIDE), f * (1.0 + BESIDE)) for f in found)
+    return tuple((f * (1.0 - beside), f * (1.0 + beside)) for f in found)
 
 
 def band_share(accelerations: Array, spacing: float, bands: Bands) -> float:
@@ -95,11 +103,14 @@ def band_share(accelerations: Array, spacing: float, bands: Bands) -> float:
     return float(power[inside].sum() / max(power.sum(), 1e-300))
 
 
-def quieted(variables: Variables, bands: Bands, share: float) -> Variables:
+def outside_bands(
+    variables: Variables, bands: Bands, share: float, *, aim: float = 0.95
+) -> Variables:
     """The motions among these of which no more than a share of the energy lies in bands [Hz].
 
     Energy inside the bands and in all are two quadratic forms of a mover's unknowns; in the space
-    of their common directions that are quiet enough every motion is.
+    of their common directions that are quiet enough every motion is. aim: the part of the share
+    that is used, because the spectrum on another grid of times is a little different.
     """
     movers = []
     for mover in variables.movers:
@@ -111,7 +122,7 @@ def quieted(variables: Variables, bands: Bands, share: float) -> Variables:
         whole = np.real(spectrum.conj().T @ spectrum)
         L = np.linalg.inv(np.linalg.cholesky(whole))
         shares, V = np.linalg.eigh(L @ loud @ L.T)
-        quiet = (L.T @ V)[:, shares <= AIM * share]
+        quiet = (L.T @ V)[:, shares <= aim * share]
         if quiet.shape[1]:
             same, _ = np.linalg.qr(quiet)  # an orthonormal basis keeps unknowns of one size
             movers.append(replace(mover, mix=mover.mix @ same))
@@ -133,3 +144,79 @@ def _spectrum(
     for low, high in bands:
         inside |= (frequency >= low) & (frequency <= high)
     return np.fft.rfft(moved, n, axis=0), inside
+
+
+@dataclass(frozen=True)
+class BaseExcursion:
+    """Paper 002, eq. 26: how far the base moves along each axis, less what tells axes apart.
+
+    With y1 ... y6 the largest displacements [m] and rotations [rad]: V = |y|^2 - sum over pairs of
+    axes of (yi^2 - yj^2), i < j. `literal` has the differences as printed, with their signs, which
+    makes -y1^2 + y2^2 + 3 y3^2 of the first three: no balance, and another one when axes get other
+    names. `corrected` takes their sizes; `none` leaves them out. order: the axes' names.
+    """
+
+    balance: AxisBalance = "literal"
+    order: tuple[int, ...] = (0, 1, 2)
+    size: float = 1.0
+
+    def rows(self, flight: CandidateFlight) -> Array:
+        """Displacement [m] and small rotation [rad] of the base from its start (N, 6)."""
+        states = flight.at.states
+        turn = quaternion_product(conjugate(states[:1, 3:7]), states[:, 3:7])
+        moved = states[:, :3] - states[0, :3]
+        return np.hstack([moved, 2.0 * np.sign(turn[:, 3:]) * turn[:, :3]])
+
+    def value(self, rows: Array) -> tuple[float, Array]:
+        """-V in units of `size`, and its derivative."""
+        places = np.argmax(np.abs(rows), axis=0)
+        peaks = rows[places, np.arange(6)]
+        weights = self._weights(peaks**2)
+        slopes = np.zeros_like(rows)
+        slopes[places, np.arange(6)] = -2.0 * weights * peaks / self.size
+        return float(-weights @ peaks**2 / self.size), slopes
+
+    def _weights(self, squares: Array) -> Array:
+        """How often each squared peak counts."""
+        weights = np.ones(6)
+        for first in (0, 3):
+            axes = [first + k for k in self.order]
+            for a, b in combinations(axes, 2):
+                sign = 1.0
+                if self.balance == "corrected" and squares[a] < squares[b]:
+                    sign = -1.0
+                if self.balance != "none":
+                    weights[a] -= sign
+                    weights[b] += sign
+        return weights
+
+    def describe(self, value: float) -> tuple[str, float]:
+        """V itself."""
+        return "excursion of the base, eq. 26", -value * self.size
+
+
+@dataclass(frozen=True)
+class BaseAcceleration:
+    """Paper 000, eq. 10: angular acceleration of the base along an axis, summed up.
+
+    As printed the sum is signed, and zero for every motion from rest to rest; `is_signed=False`
+    sums sizes. axis: in root axes.
+    """
+
+    axis: tuple[float, float, float]
+    is_signed: bool = False
+
+    def rows(self, flight: CandidateFlight) -> Array:
+        """Angular acceleration along the axis (N, 1) [rad/s^2]."""
+        return flight.at.motion.accelerations[:, :3] @ np.array(self.axis)[:, None]
+
+    def value(self, rows: Array) -> tuple[float, Array]:
+        """The logarithm of eq. 10, one over the sum, and its derivative."""
+        signs = np.ones_like(rows) if self.is_signed else np.sign(rows)
+        total = float(np.sum(signs * rows))
+        size = max(abs(total), 1e-12)
+        return -float(np.log(size)), -np.sign(total) * signs / size
+
+    def describe(self, value: float) -> tuple[str, float]:
+        """The sum."""
+        return "summed angular acceleration of the base [rad/s^2]", float(np.exp(-value))
