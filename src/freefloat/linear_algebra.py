@@ -8,9 +8,9 @@ from freefloat.arrays import Array
 
 
 def triangle_of(rows: Array, *, at_once: int = 1300) -> Array:
-    """The triangle of a QR, block by block, so that each fits the processor's cache.
+    """The upper triangular factor R of a QR: R^T R = rows^T rows, in the smallest form.
 
-    It says all the rows say, in the smallest form.
+    at_once: rows of a block; blocks that fit the processor's cache are faster than one tall QR.
     """
     triangle = rows[:0]
     for first in range(0, len(rows), at_once):
@@ -19,10 +19,10 @@ def triangle_of(rows: Array, *, at_once: int = 1300) -> Array:
     return triangle
 
 
-def eliminated(Y: Array, n_parameters: int) -> Array:
+def eliminate(Y: Array, n_parameters: int) -> Array:
     """Rows for the first n_parameters unknowns with the others (nuisance) projected out."""
-    nuisance, kept = Y[:, n_parameters:], Y[:, :n_parameters]
+    nuisance, wanted = Y[:, n_parameters:], Y[:, :n_parameters]
     if not nuisance.shape[1]:
-        return kept
-    R = triangle_of(np.column_stack([nuisance, kept]))
+        return wanted
+    R = triangle_of(np.column_stack([nuisance, wanted]))
     return R[nuisance.shape[1] :, nuisance.shape[1] :]

@@ -78,7 +78,7 @@ def test_bounds_priors_and_ties_reach_every_fit(monkeypatch):
     plain = asked[0]
     assert plain["bus.mass"].lower == 900.0 and plain["bus.ixx"].prior == wanted["bus.ixx"].prior
     assert plain["bus.iyy"].tied_to == ("bus.ixx", ratio) and set(plain.names) == set(wanted.names)
-    whole = ff.Parameters(slosh).free("tank_*.stiffness").conditioned_as(wanted)
+    whole = ff.Parameters(slosh).free("tank_*.stiffness").with_conditions_of(wanted)
     assert whole["tank_1.stiffness"].upper == 80.0 and whole["tank_2.stiffness"].upper == np.inf
     assert whole["bus.mass"].status == "fixed"
 

@@ -147,24 +147,18 @@ def design(
         parameters: of that model; the free ones shall be seen.
         duration: of the motion [s].
         criterion: "a_optimal" (mean variance, in natural sizes), "d_optimal" (volume), "e_optimal"
-            (worst direction), "condition", "worst_parameter", the names of parameters (globs), or
-            one that asks for no information: "modal_energy" (left behind), "base_motion" (paper
-            002).
+            (worst direction), "condition", "worst_parameter", names of parameters (globs), or of
+            the motion alone: "modal_energy" (left behind), "base_motion" (paper 002).
         sensors: words such as "gyro encoders", or a list; the model's suite unless given.
-        shape: of the joint motions, see `freefloat.excitation.basis`.
-        harmonics: of each joint, or splines; 1 to 30.
+        shape, harmonics: of the joint motions, see `freefloat.excitation.basis`.
         limits: "part.quantity" (globs) -> value, in place of the model's.
         joints, wheels, thrusters: globs of what is moved.
         start: the initial state; at rest at home unless given.
-        scenarios: other models that might be true; the motion is good for, and within the limits
-            of, the worst of all (`scenarios_of` draws some).
-        avoid: bands [Hz] in which no more than avoid_share of the joints' acceleration energy may
-            lie (`motion_criteria.bands_of` gives those of the modes).
-        avoid_share: see avoid.
-        seed: of the random motions that the search starts from.
-        effort: how hard to look.
-        progress: told the fraction done and the best value so far.
-        on_interrupt: called on Ctrl-C, which ends the search with its best motion.
+        scenarios: other models that might be true (`scenarios_of`); the worst of all counts.
+        avoid, avoid_share: bands [Hz] in which no more than that share of the joints' acceleration
+            energy may lie (`motion_criteria.bands_of` gives those of the modes).
+        seed, effort: of the random motions that the search starts from, and how hard to look.
+        progress, on_interrupt: told the fraction done and the best value; called on Ctrl-C.
 
     Raises:
         ExcitationError: no motion is within the limits, or there is no such criterion.
@@ -173,27 +167,22 @@ def design(
         model = load_model(model)
     _require_sense(duration, harmonics)
     allowed = limits_of(model, limits)
-    system = flatten(model)
-    variables = variables_of(
-        system, allowed, basis=Basis(shape, duration, harmonics), joints=joints, wheels=wheels,
-        thrusters=thrusters, start=start or Start(),
-    )  # fmt: skip
+    basis = Basis(shape, duration, harmonics)
+    moved = {"joints": joints, "wheels": wheels, "thrusters": thrusters, "start": start or Start()}
+    variables = variables_of(flatten(model), allowed, basis=basis, **moved)
     if avoid:
         variables = outside_bands(variables, avoid, avoid_share)
     suite = tuple(s for s in choose_sensors(model, sensors) if s.kind != "thruster")
     flights, criteria = [], []
-    for one in (model, *scenarios):
-        own = flatten(one)
-        monitors = watches_of(own, allowed)
-        pair = flights_and_criterion(own, parameters, variables, monitors, suite, criterion)
-        flights.append(pair[0])
-        criteria.append(pair[1])
+    for system in map(flatten, (model, *scenarios)):
+        limited = (variables, watches_of(system, allowed), suite)
+        own, judge = flights_and_criterion(system, parameters, *limited, criterion)
+        flights, criteria = [*flights, own], [*criteria, judge]
     search = start_search(model, variables, allowed, flights, criteria, seed=seed, effort=effort)
     search.progress, search.on_interrupt = progress, on_interrupt
     found = finish_design(search, variables, allowed, criterion)
-    before = identifiability(
-        model, parameters, plan=default_plan(model, duration=duration, seed=seed), sensors=suite
-    )
+    usual = default_plan(model, duration=duration, seed=seed)
+    before = identifiability(model, parameters, plan=usual, sensors=suite)
     after = identifiability(model, parameters, plan=found.plan, sensors=suite)
     notes = (*found.notes, *_limit_notes(allowed, variables))
     return replace(found, before=before, after=after, notes=notes)

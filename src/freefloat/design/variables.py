@@ -22,9 +22,9 @@ from freefloat.excitation.limits import Limit
 from freefloat.excitation.plan import Plan
 from freefloat.model.model import Model
 
-# theory: these two only scale the unknowns, so that radii and finite differences fit all of them
+# theory: REACH and SHARE only scale the unknowns: radii and finite differences then fit all of them
 REACH = 0.5  # [rad], per unit of a coefficient: where a posture is another one
-SHARE = 0.2  # of the rate limit, likewise
+SHARE = 0.2  # theory: see REACH; of the rate limit, likewise
 STILL = 1e-9  # theory: [rad], rounding of an angle; with less room a joint cannot move
 
 

@@ -27,7 +27,7 @@ from freefloat.identification.output_error.output_error_fit import (
 from freefloat.identification.recording_warnings import suspicions
 from freefloat.model.model import Model
 from freefloat.parameters.parameters import Parameters
-from freefloat.parameters.write_back import written
+from freefloat.parameters.write_back import write_values
 from freefloat.provenance import provenance
 from freefloat.telemetry.telemetry import Telemetry
 
@@ -80,7 +80,7 @@ def identify(
     recorded = (flights,) if isinstance(flights, Telemetry) else tuple(flights)
     _require(model, parameters, recorded)
     _require_options(solver, robust, seed)
-    parameters = written(parameters)
+    parameters = write_values(parameters)
     is_auto = method == "auto"
     chosen, reason = _choose(parameters, recorded) if is_auto else (method, "asked for")
     record = _record(recorded, chosen, seed)

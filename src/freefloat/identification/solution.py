@@ -12,7 +12,7 @@ from freefloat.dynamics.tree import System
 from freefloat.identification.linear.least_squares import NOISY as NOISY
 from freefloat.identification.linear.least_squares import LinearEstimate
 from freefloat.identification.linear.samples import Samples
-from freefloat.linear_algebra import eliminated
+from freefloat.linear_algebra import eliminate
 
 VAGUE = 10.0  # natural sizes: how far what noise buries may be off
 
@@ -39,7 +39,7 @@ class Solved:
         sizes, so that a parameter that hardly takes part in them is still known.
         """
         n, found = self.estimate.n_parameters, self.estimate.solution
-        rows = eliminated(found.root, n)
+        rows = eliminate(found.root, n)
         if not found.buried.shape[1]:
             return rows
         directions = np.linalg.qr(found.buried[:n] / sizes[:, None])[0]

@@ -11,7 +11,7 @@ from freefloat.arrays import Array
 from freefloat.identification.linear.parameter_columns import SPRINGS, updated
 from freefloat.identification.physical.consistent_fit import Physical, closest_physical, realise
 from freefloat.identification.solution import Solved
-from freefloat.linear_algebra import eliminated
+from freefloat.linear_algebra import eliminate
 from freefloat.observability.scale import REMEDY, Scale, is_scaled, scale_of
 from freefloat.observability.visibility import ParameterVisibility, Visibility, visibility
 from freefloat.parameters.natural_sizes import natural_sizes
@@ -48,7 +48,7 @@ def answer_of(parameters: Parameters, finding: Solved, *, is_physical: bool) -> 
     is_inertial = np.array([name.rpartition(".")[2] not in SPRINGS for name in names])
     order = np.argsort(~is_inertial, kind="stable")  # springs last, to be eliminated
     n = int(is_inertial.sum())
-    rows = eliminated(J[:, order], n)
+    rows = eliminate(J[:, order], n)
     chosen = [names[k] for k in order[:n]]
     found = closest_physical(parameters, chosen, values[order[:n]], rows.T @ rows)
     kept = {name: value for name, value in zip(found.names, found.values, strict=True)}

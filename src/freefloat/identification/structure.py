@@ -183,7 +183,7 @@ class _StructureSearch:
         known = {p.name for p in Parameters(model)}
         names = [n for n in self.base if n in known or is_of_sensor(n)]
         names += [n for effect in kept for n in effect.parameters if n in known]
-        wanted = Parameters(model).free(*names).conditioned_as(self.asked)
+        wanted = Parameters(model).free(*names).with_conditions_of(self.asked)
         found = identify(
             model, wanted, flights, method="output_error", plan=plan, known_start=self.known_start
         )

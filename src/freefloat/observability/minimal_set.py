@@ -146,7 +146,7 @@ def _rows(
         joints = _moving(system)
         return Y[:, joints] if family == "joint" else Y[:, [*free, *joints]]
     if family == "reduced":
-        return _reduced(system, rate, coordinates)
+        return _joint_rows_without_base(system, rate, coordinates)
     velocity = np.einsum("nji,nj->ni", rotations(states), states[:, 7:10])
     Y = momentum_regressor(system, rate, velocity, coordinates)[0]
     free = [int(g) for g in system.tree.free if g < 6]
@@ -190,7 +190,7 @@ def _moments(system: System, coordinates: Array) -> tuple[Array, Array]:
     return np.stack(S, axis=1), mass
 
 
-def _reduced(system: System, rate: Array, coordinates: Array) -> Array:
+def _joint_rows_without_base(system: System, rate: Array, coordinates: Array) -> Array:
     """d torque / d parameters while the root's own acceleration adapts."""
     free = [int(g) for g in system.tree.free if g < 6]
     still = coordinates.copy()

@@ -10,9 +10,13 @@ from freefloat.arrays import Array
 from freefloat.dynamics.tree import System
 from freefloat.model import inertia as inertial
 from freefloat.model.mass_properties import MassProperties, mass_properties
+from freefloat.model.parameter_name import ParameterName
 from freefloat.parameters.parameters import parameter_values
 
+# theory: a convention, like the choice of units: it decides what "a tenth of its size" means where
+# a model gives no size. A hundredth of the whole mass is an appendage; 1 rad/s a slow mode.
 SMALL_BODY = 0.01  # of the whole mass: what a body counts as that has none yet
+# theory: likewise; k = I w^2 and d = I w at 1 rad/s, friction a hundredth of it, rest in rad
 STILL = {"stiffness": 1.0, "damping": 1.0, "friction": 0.01, "rest": 0.1}
 
 
@@ -34,8 +38,9 @@ def natural_sizes(system: System, names: Sequence[str]) -> Array:
     small = _body_sizes(whole, np.zeros(10))
     sizes = []
     for name in names:
-        owner, _, field = name.rpartition(".")
-        if owner in bodies and field in inertial.NAMES:
+        parsed = ParameterName.parse(name)
+        owner, field = parsed.owner, parsed.field
+        if owner in bodies and parsed.is_inertial:
             sizes.append(bodies[owner][inertial.NAMES.index(field)])
         elif name in values and abs(values[name]) > 0.0 and field != "rest":
             sizes.append(abs(values[name]))

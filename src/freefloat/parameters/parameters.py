@@ -1,4 +1,4 @@
-"""Which parameters are looked for: free, fixed or tied, with bounds, priors and units.
+"""Which parameters are estimated: free, fixed or tied, with bounds, priors and units.
 
 A Parameters object is frozen; every method gives a new one. Names take globs: `target.*`,
 `hinge_?1.stiffness`. What belongs to a sensor (`bias.base.rate.x`, `gain.<channel>`,
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Literal
@@ -21,8 +20,10 @@ from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import IdentificationError
 from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
+from freefloat.model.parameter_name import SENSOR_KINDS, ParameterName
+from freefloat.text import closest
 
-Status = Literal["free", "fixed", "tied"]
+ParameterStatus = Literal["free", "fixed", "tied"]
 
 UNITS = {
     "mass": "kg", "length": "m", "inertia": "kg m^2", "stiffness": "N m/rad",
@@ -31,7 +32,6 @@ UNITS = {
     **dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), "kg m^2"),
 }  # fmt: skip
 PRISMATIC_UNITS = {"stiffness": "N/m", "damping": "N s/m", "rest": "m", "friction": "N"}
-SENSOR_WORDS = ("bias.", "gain.", "delay.")
 START_UNITS = {"position": "m", "attitude": "rad", "velocity": "m/s", "rate": "rad/s"}
 
 
@@ -46,7 +46,7 @@ class Parameter:
     name: str
     value: float
     unit: str
-    status: Status = "fixed"
+    status: ParameterStatus = "fixed"
     lower: float = -np.inf
     upper: float = np.inf
     prior: tuple[float, float] | None = None
@@ -56,7 +56,14 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Parameters:
-    """The parameters of a model and what is asked of them; everything starts fixed.
+    """The parameters of a model and what is asked of them; everything begins fixed.
+
+    Args:
+        model: whose parameters they are.
+        entries: none given: all of the model's, at its values.
+
+    Raises:
+        IdentificationError: (by the methods) a name or glob fits no parameter of the model.
 
     >>> from freefloat.model import load_model
     >>> wanted = Parameters(load_model("servicer-wings")).free("bus.*").fix("bus.i?z")
@@ -65,7 +72,7 @@ class Parameters:
     """
 
     model: Model
-    entries: tuple[Parameter, ...] = ()  # none given: all of the model's, at its values
+    entries: tuple[Parameter, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.entries:
@@ -79,12 +86,12 @@ class Parameters:
         return cls(model)
 
     def free(self, *globs: str) -> Parameters:
-        """With the matching parameters to be found."""
-        return self._changed(globs, lambda p: replace(p, status="free", tied_to=None))
+        """With the matching parameters to be estimated."""
+        return self._change(globs, lambda p: replace(p, status="free", tied_to=None))
 
     def fix(self, *globs: str, value: float | None = None) -> Parameters:
-        """With the matching parameters held at their model value, or at `value`."""
-        return self._changed(
+        """With the matching parameters held at their model value, or at `value` in their unit."""
+        return self._change(
             globs,
             lambda p: replace(
                 p, status="fixed", tied_to=None, value=p.value if value is None else value
@@ -92,9 +99,15 @@ class Parameters:
         )
 
     def tie(self, glob: str, *, to: str, factor: float = 1.0) -> Parameters:
-        """With the matching parameters following `factor` times the parameter `to`."""
+        """With the matching parameters following `factor` times the parameter `to`.
+
+        >>> from freefloat.model import load_model
+        >>> wings = Parameters(load_model("servicer-wings")).free("hinge_l1.stiffness")
+        >>> wings.tie("hinge_r1.stiffness", to="hinge_l1.stiffness")["hinge_r1.stiffness"].tied_to
+        ('hinge_l1.stiffness', 1.0)
+        """
         self[to]
-        return self._changed(
+        return self._change(
             (glob,),
             lambda p: (
                 p
@@ -104,15 +117,34 @@ class Parameters:
         )
 
     def bound(self, *globs: str, lower: float = -np.inf, upper: float = np.inf) -> Parameters:
-        """With bounds on the matching parameters, in their units."""
+        """With bounds on the matching parameters, in their units.
+
+        >>> from freefloat.model import load_model
+        >>> bounded = Parameters(load_model("ets7")).free("bus.mass").bound("bus.mass", lower=0.0)
+        >>> bounded["bus.mass"].lower, bounded["bus.mass"].upper
+        (0.0, inf)
+
+        Raises:
+            IdentificationError: lower is above upper, or a name fits no parameter.
+        """
         if lower > upper:
             raise IdentificationError(f"the bounds {lower:g} .. {upper:g} are empty; swap them")
-        return self._changed(globs, lambda p: replace(p, lower=lower, upper=upper))
+        return self._change(globs, lambda p: replace(p, lower=lower, upper=upper))
 
     def prior(
         self, *globs: str, std: float | None = None, relative: float | None = None
     ) -> Parameters:
-        """With a Gaussian prior at the model value: `std` in the unit, or `relative` to it."""
+        """With a Gaussian prior at the model value on the matching parameters.
+
+        Args:
+            *globs: names of the parameters.
+            std: standard deviation, in their unit; or
+            relative: standard deviation as a share of the value.
+
+        Raises:
+            IdentificationError: none or both are given, one is not positive, or a name fits no
+                parameter.
+        """
         if (std is None) == (relative is None):
             raise IdentificationError("a prior needs either std= or relative=, and not both")
 
@@ -124,13 +156,13 @@ class Parameters:
                 )
             return replace(p, prior=(p.value, spread))
 
-        return self._changed(globs, weigh)
+        return self._change(globs, weigh)
 
     def per_recording(self, *globs: str) -> Parameters:
         """With the matching parameters found anew for every recording."""
-        return self._changed(globs, lambda p: replace(p, is_shared=False))
+        return self._change(globs, lambda p: replace(p, is_shared=False))
 
-    def conditioned_as(self, other: Parameters) -> Parameters:
+    def with_conditions_of(self, other: Parameters) -> Parameters:
         """With the bounds, priors and ties of another model's parameters of the same names.
 
         What was free stays free and fixed stays fixed, but for what is tied; a tie to what is not
@@ -138,7 +170,7 @@ class Parameters:
         """
         known = {p.name: p for p in other}
 
-        def conditioned(p: Parameter) -> Parameter:
+        def condition(p: Parameter) -> Parameter:
             like = known.get(p.name)
             if like is None:
                 return p
@@ -149,7 +181,7 @@ class Parameters:
                 return replace(p, status="tied", tied_to=like.tied_to)
             return p
 
-        return replace(self, entries=tuple(conditioned(p) for p in self))
+        return replace(self, entries=tuple(condition(p) for p in self))
 
     def __getitem__(self, name: str) -> Parameter:
         """The parameter of that name."""
@@ -163,19 +195,19 @@ class Parameters:
 
     @property
     def free_ones(self) -> tuple[Parameter, ...]:
-        """The parameters to be found."""
+        """The parameters to be estimated."""
         return tuple(p for p in self.entries if p.status == "free")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the parameters to be found."""
+        """The names of the parameters to be estimated."""
         return tuple(p.name for p in self.free_ones)
 
     @cached_property
     def _index(self) -> dict[str, int]:
         return {p.name: i for i, p in enumerate(self.entries)}
 
-    def _changed(
+    def _change(
         self, globs: tuple[str, ...], change: Callable[[Parameter], Parameter]
     ) -> Parameters:
         wider = self._with_sensors(globs)
@@ -198,7 +230,7 @@ class Parameters:
 
     def _with_sensors(self, globs: tuple[str, ...]) -> tuple[Parameter, ...]:
         """The entries, and those of sensors that a glob names."""
-        asked = [glob for glob in globs if glob.startswith(SENSOR_WORDS)]
+        asked = [glob for glob in globs if ParameterName.parse(glob).kind in SENSOR_KINDS]
         if not asked:
             return self.entries
         new = (
@@ -209,7 +241,7 @@ class Parameters:
         return (*self.entries, *new)
 
     def _unknown(self, name: str) -> IdentificationError:
-        close = get_close_matches(name, list(self._index), n=3, cutoff=0.5)
+        close = closest(name, list(self._index), most=3, likeness=0.5)
         hint = f"did you mean {', '.join(close)}?" if close else "see Parameters(...).entries"
         return IdentificationError(f"{self.model.name!r} has no parameter like {name!r}; {hint}")
 
@@ -232,12 +264,10 @@ def sensor_parameters(model: Model) -> list[Parameter]:
 
 def unit_of(name: str, model: Model) -> str:
     """The unit of a parameter, in words of SI."""
-    owner, _, field = name.rpartition(".")
-    if name.startswith("start."):
-        part = name.split(".")[1]
-        if part in START_UNITS:
-            return START_UNITS[part]
-        return "rad" if field == "position" else "rad/s"
+    parsed = ParameterName.parse(name)
+    owner, field = parsed.owner, parsed.field
+    if parsed.is_start:
+        return START_UNITS.get(owner, "rad" if field == "position" else "rad/s")
     is_prismatic = any(j.name == owner and j.type == "prismatic" for j in model.joints)
     return PRISMATIC_UNITS.get(field, UNITS[field]) if is_prismatic else UNITS[field]
 
@@ -250,14 +280,15 @@ def parameter_values(system: System) -> dict[str, float]:
     rotors = {rotor.owner: rotor for rotor in system.model.assembly.rotors}
     values: dict[str, float] = {}
     for name in parameter_names(system):
-        owner, _, field = name.rpartition(".")
-        if name.startswith("start."):
+        parsed = ParameterName.parse(name)
+        owner, field = parsed.owner, parsed.field
+        if parsed.is_start:
             values[name] = 0.0
         elif owner in tanks and field in ("mass", "length"):
             values[name] = float(getattr(tanks[owner], field))
-        elif owner in bodies and field in inertial.NAMES:
+        elif owner in bodies and parsed.is_inertial:
             values[name] = float(bodies[owner].phi[inertial.NAMES.index(field)])
-        elif owner in springs and field in ("stiffness", "damping", "rest", "friction"):
+        elif owner in springs and parsed.is_spring:
             values[name] = float(getattr(springs[owner], field))
         else:
             values[name] = float(rotors[owner.removesuffix(".drive")].inertia)

@@ -14,10 +14,11 @@ from freefloat.errors import Fault, IdentificationError
 from freefloat.model import inertia as inertial
 from freefloat.model.checks import structure_faults
 from freefloat.model.model import Model
+from freefloat.model.parameter_name import ParameterName
 from freefloat.model.parts import Body, Joint, Tank
 from freefloat.parameters.parameters import Parameters, parameter_values
 
-PLANAR = (0, 1, 2, 9)  # mass, mx, my, izz: what motion in the plane sees of a body
+PLANAR = (0, 1, 2, 9)  # theory: mass, mx, my, izz: what motion in the plane sees of a body
 JOINT_FIELDS = ("stiffness", "damping", "rest", "friction")
 DRIVE_FIELDS = ("inertia", "stiffness", "damping", "friction")
 
@@ -28,8 +29,10 @@ def with_parameters(model: Model, values: Mapping[str, float]) -> Model:
     """The model with named parameters changed: inertial ones, rotors, springs, dampers, tanks.
 
     `start.*` is no part of a model and is passed over. A body that moves in a plane and of which
-    only mass, mx, my, izz are named keeps its shape, stretched to fit (see `stretched`). Raises
-    IdentificationError listing every name unknown and every value that cannot be.
+    only mass, mx, my, izz are named keeps its shape, stretched to fit (see `stretch_body`).
+
+    Raises:
+        IdentificationError: lists every unknown name and every value that no body can have.
 
     >>> from freefloat.model import load_model
     >>> with_parameters(load_model("ets7"), {"rw_x.inertia": 0.2, "bus.mass": 2600.0}).mass
@@ -37,15 +40,18 @@ def with_parameters(model: Model, values: Mapping[str, float]) -> Model:
     """
     named: dict[str, dict[str, float]] = defaultdict(dict)
     for name, value in values.items():
-        owner, _, field = name.rpartition(".")
-        named[owner][field] = float(value)
+        parsed = ParameterName.parse(name)
+        if not parsed.is_start:
+            # what belongs to a sensor stays whole, for the fault that refuses it
+            owner = name if parsed.is_of_sensor else parsed.owner
+            named[owner][parsed.field] = float(value)
     changed = _with_bodies(model, named)
     changed = replace(
         changed,
-        joints=tuple(_changed_joint(joint, named) for joint in model.joints),
-        tanks=tuple(_changed_tank(tank, named) for tank in model.tanks),
+        joints=tuple(_with_joint_values(joint, named) for joint in model.joints),
+        tanks=tuple(_with_tank_values(tank, named) for tank in model.tanks),
         wheels=tuple(
-            replace(wheel, **_taken(named, wheel.name, ("inertia",))) for wheel in model.wheels
+            replace(wheel, **_values_of(named, wheel.name, ("inertia",))) for wheel in model.wheels
         ),
     )
     faults = [*_unknown_faults(model, named), *structure_faults(changed)]
@@ -54,8 +60,12 @@ def with_parameters(model: Model, values: Mapping[str, float]) -> Model:
     return changed
 
 
-def written(parameters: Parameters) -> Parameters:
-    """The parameters of a model that has their values: fixed, tied or changed ones written in."""
+def write_values(parameters: Parameters) -> Parameters:
+    """The parameters of a model that has their values: fixed, tied or changed ones written in.
+
+    Raises:
+        IdentificationError: a parameter is tied to a tied one, or no model can have the values.
+    """
     ties = {p.name: p.tied_to[0] for p in parameters if p.tied_to is not None}
     chained = [name for name, leader in ties.items() if leader in ties]
     if chained:
@@ -66,11 +76,10 @@ def written(parameters: Parameters) -> Parameters:
         p = parameters[name]
         assert p.tied_to is not None
         wanted[name] = p.tied_to[1] * parameters[leader].value
-    started = {name for name in wanted if name.startswith("start.")}
-    if not wanted or started == set(wanted):
+    of_model = {name: v for name, v in wanted.items() if not ParameterName.parse(name).is_start}
+    if not of_model:
         return parameters
-    kept = {name: value for name, value in wanted.items() if name not in started}
-    model = with_parameters(parameters.model, kept)
+    model = with_parameters(parameters.model, of_model)
     entries = [replace(p, value=wanted.get(p.name, p.value)) for p in parameters]
     return replace(parameters, model=model, entries=tuple(entries))
 
@@ -89,7 +98,7 @@ def upright_bodies(model: Model) -> frozenset[str]:
     return frozenset(upright)
 
 
-def stretched(body: Body, four: Array) -> Body:
+def stretch_body(body: Body, four: Array) -> Body:
     """The body with another mass, mx, my, izz, its mass spread like before but stretched.
 
     In the plane the spread about the centre of mass is scaled to meet izz; across it every mass
@@ -97,7 +106,7 @@ def stretched(body: Body, four: Array) -> Body:
     """
     mass, mx, my, izz = map(float, four)
     about_com = izz - (mx**2 + my**2) / mass if mass > 0.0 else -1.0
-    if not (about_com > 0.0 and body.mass > 0.0):  # cannot be real, and the checks will say why
+    if not (about_com > 0.0 and body.mass > 0.0):  # not realisable; structure_faults will say why
         phi = body.phi
         phi[list(PLANAR)] = four
         return _body_of(body, phi)
@@ -130,26 +139,28 @@ def _with_bodies(model: Model, named: Mapping[str, Fields]) -> Model:
         for field, value in fields.items():
             phi[inertial.NAMES.index(field)] = value
         is_flat = body.name in upright and fields.keys() <= {inertial.NAMES[i] for i in PLANAR}
-        new = stretched(body, phi[list(PLANAR)]) if is_flat else _body_of(body, phi)
+        new = stretch_body(body, phi[list(PLANAR)]) if is_flat else _body_of(body, phi)
         model = model.with_body(new)
     return model
 
 
-def _taken(named: Mapping[str, Fields], owner: str, fields: tuple[str, ...]) -> dict[str, float]:
+def _values_of(
+    named: Mapping[str, Fields], owner: str, fields: tuple[str, ...]
+) -> dict[str, float]:
     return {field: value for field, value in named.get(owner, {}).items() if field in fields}
 
 
-def _changed_joint(joint: Joint, named: Mapping[str, Fields]) -> Joint:
+def _with_joint_values(joint: Joint, named: Mapping[str, Fields]) -> Joint:
     if joint.type != "fixed":
-        joint = replace(joint, **_taken(named, joint.name, JOINT_FIELDS))
+        joint = replace(joint, **_values_of(named, joint.name, JOINT_FIELDS))
     if joint.drive is None:
         return joint
-    changes = _taken(named, f"{joint.name}.drive", DRIVE_FIELDS)
+    changes = _values_of(named, f"{joint.name}.drive", DRIVE_FIELDS)
     return replace(joint, drive=replace(joint.drive, **changes))
 
 
-def _changed_tank(tank: Tank, named: Mapping[str, Fields]) -> Tank:
-    tank = replace(tank, **_taken(named, tank.name, ("mass", "length")))
+def _with_tank_values(tank: Tank, named: Mapping[str, Fields]) -> Tank:
+    tank = replace(tank, **_values_of(named, tank.name, ("mass", "length")))
     for field in ("stiffness", "damping"):
         old = getattr(tank, field)
         pair = tuple(named.get(f"{tank.name}_{i}", {}).get(field, old[i - 1]) for i in (1, 2))
@@ -157,16 +168,16 @@ def _changed_tank(tank: Tank, named: Mapping[str, Fields]) -> Tank:
     return tank
 
 
-def unheld(model: Model, names: Iterable[str]) -> list[str]:
+def names_without_place(model: Model, names: Iterable[str]) -> list[str]:
     """Those of the names that no model file has a place for, such as the rest of a drive's spring.
 
     >>> from freefloat.model import load_model
-    >>> unheld(load_model("cbk-arm"), ["bus.mass", "arm_1.drive.rest"])
+    >>> names_without_place(load_model("cbk-arm"), ["bus.mass", "arm_1.drive.rest"])
     ['arm_1.drive.rest']
     """
     known = _fields_held(model)
-    split = ((name, *name.rpartition(".")[::2]) for name in names)
-    return [name for name, owner, field in split if field not in known.get(owner, ())]
+    parsed = ((name, ParameterName.parse(name)) for name in names)
+    return [name for name, part in parsed if part.field not in known.get(part.owner, ())]
 
 
 def _fields_held(model: Model) -> dict[str, tuple[str, ...]]:
@@ -188,11 +199,16 @@ def _fields_held(model: Model) -> dict[str, tuple[str, ...]]:
 def _unknown_faults(model: Model, named: Mapping[str, Fields]) -> list[Fault]:
     known = _fields_held(model)
     return [
-        Fault(f"{owner}.{field}", f"{value:g}", "a parameter a model file can hold", "leave it out")
+        Fault(
+            f"{owner}.{field}".rstrip("."),
+            f"{value:g}",
+            "a parameter a model file can hold",
+            "leave it out",
+            "name.unknown",
+        )
         for owner, fields in named.items()
         for field, value in fields.items()
         if field not in known.get(owner, ())
-        and owner.split(".")[0] != "start"
         # The springs of drives and tanks have a rest and a friction, but only zeros.
         and not (owner in known and field in ("rest", "friction") and value == 0.0)
     ]

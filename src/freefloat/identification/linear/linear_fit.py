@@ -29,7 +29,7 @@ from freefloat.identification.linear.samples import Samples
 from freefloat.identification.linear.spike_rows import without_spikes
 from freefloat.identification.solution import Solved
 from freefloat.parameters.parameters import Parameter, Parameters
-from freefloat.parameters.write_back import written
+from freefloat.parameters.write_back import write_values
 from freefloat.telemetry.telemetry import Telemetry
 
 
@@ -101,7 +101,13 @@ def identified_by_equations(
     if not held.free_ones:
         return Equated(at_bounds(fit, beyond, None), n_buried)
     again = identified_by_equations(
-        written(held), recorded, method, reason=reason, notes=notes, provenance=provenance, how=how
+        write_values(held),
+        recorded,
+        method,
+        reason=reason,
+        notes=notes,
+        provenance=provenance,
+        how=how,
     )
     return Equated(at_bounds(fit, beyond, again.fit), again.n_buried)
 

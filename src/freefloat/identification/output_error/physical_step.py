@@ -16,11 +16,11 @@ from freefloat.identification.output_error.residuals import is_of_sensor
 from freefloat.identification.output_error.search import SearchResult
 from freefloat.identification.physical.consistent_fit import closest_physical
 from freefloat.identification.physical.realisable import invisible
-from freefloat.linear_algebra import eliminated
+from freefloat.linear_algebra import eliminate
 from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
 from freefloat.parameters.parameters import Parameters
-from freefloat.parameters.write_back import unheld, with_parameters
+from freefloat.parameters.write_back import names_without_place, with_parameters
 
 
 def realised(
@@ -32,7 +32,7 @@ def realised(
     """
     theta = found.theta
     named = _values(found, theta)
-    homeless = unheld(parameters.model, named)
+    homeless = names_without_place(parameters.model, named)
     told = f"found, but not in the model, which has no place for it: {', '.join(homeless)}"
     # what a plane never shows of a body goes along with what it shows
     left_out = {*homeless, *invisible(parameters, tuple(named))}
@@ -81,7 +81,7 @@ def _nearest(
     if not places:
         return theta, ()
     rest = [k for k in range(len(items)) if k not in places]
-    rows = eliminated(J[:, [*places, *rest]], len(places))
+    rows = eliminate(J[:, [*places, *rest]], len(places))
     names = [items[k].name for k in places]
     near = closest_physical(parameters, names, theta[places], rows.T @ rows)
     if not near.is_moved:

@@ -12,13 +12,13 @@ from freefloat.dynamics.equations import observe
 from freefloat.dynamics.sensitivity import Sensitivity, integrate_with_sensitivity
 from freefloat.dynamics.tree import System
 from freefloat.identification.output_error.recording import Recording
+from freefloat.model.parameter_name import ParameterName
 from freefloat.model.rotations import (
     conjugate,
     quaternion_from_rotation_vector,
     quaternion_product,
     rotation_vector_from_quaternion,
 )
-from freefloat.parameters.parameters import SENSOR_WORDS
 from freefloat.prediction.measurements import Stream
 from freefloat.prediction.sensor_jacobians import reading_slopes
 from freefloat.prediction.sensor_models import FlightSegment, readings
@@ -36,7 +36,7 @@ class Readings:
 
 def is_of_sensor(name: str) -> bool:
     """Whether a parameter belongs to a sensor rather than to the dynamics."""
-    return name.startswith(SENSOR_WORDS)
+    return ParameterName.parse(name).is_of_sensor
 
 
 def started(system: System, start: Array, values: Mapping[str, float]) -> Array:
