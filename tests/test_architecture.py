@@ -139,15 +139,6 @@ def relative(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
-
-
-def place_of(path: Path) -> str:
-    """Return the folder or top-level module of `path`, a name of RANK."""
-    return path.relative_to(PACKAGE).with_suffix("").parts[0]
-
-
 def rank_of(module: Module) -> float:
     """Where a module stands in the order; its last subfolder comes before an entry."""
     place = module.subfolder
@@ -354,20 +345,19 @@ def test_files_are_short():
 
 def test_functions_fit_a_screen():
     lengths = {
-        f"{relative(path)}:{node.lineno} {node.name}": (node.end_lineno or 0) - node.lineno + 1
-        for path in SOURCES
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        f"{TREE.place(module, node.lineno)} {node.name}": (node.end_lineno or 0) - node.lineno + 1
+        for module in TREE.modules.values()
+        for node in module.functions
     }
     assert not {place: n for place, n in lengths.items() if n > LONGEST_FUNCTION}
 
 
 def test_only_the_command_prints():
     found = [
-        f"{relative(path)}:{line}"
-        for path in SOURCES
-        if place_of(path) not in ("cli", "__main__")
-        for line in printing(tree_of(path))
+        TREE.place(module, line)
+        for module in TREE.modules.values()
+        if module.folder not in ("cli", "__main__")
+        for line in printing(module.tree)
     ]
     assert not found
 
