@@ -9,7 +9,6 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
@@ -149,7 +148,8 @@ class Tree:
     def resolve(self, found: Import) -> list[str]:
         """The modules an import loads as it is written: the package or the module in it."""
         if "*" in found.target:
-            return [name for name in self.modules if fnmatchcase(name, found.target)]
+            pattern = re.escape(found.target).replace(r"\*", r"[^.]*")
+            return [name for name in self.modules if re.fullmatch(pattern, name)]
         if found.name is not None and f"{found.target}.{found.name}" in self.modules:
             return [f"{found.target}.{found.name}"]
         target = found.target
