@@ -84,7 +84,7 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
     "cycles": {"model", "excitation", "telemetry", "identification", "online", "cli"}
     | {"validation", "report"},
     "classes": {"Bench", "Study"},
-    "stems": {"assembly", "bench", "design", "effects", "flights", "noise", "search", "sources"}
+    "stems": {"assembly", "bench", "design", "effects", "flights", "noise", "search"}
     | {"spectra", "studies"},
     "constants": {
         "cli": 17,

@@ -11,9 +11,9 @@ from model_samples import TOML
 from freefloat.errors import ModelError
 from freefloat.model import Body, Capsule, Frame, Placement, Sensor, Wheel
 from freefloat.model.checks import sensor_targets, structure_faults
-from freefloat.model.toml import read_toml_text
+from freefloat.model.model_file import read_model_text
 
-HELD = read_toml_text(TOML)
+HELD = read_model_text(TOML)
 EMPTY = HELD.release("debris")
 ROCK = Body("rock", 40.0, (0.0, 0.0, 0.2), (1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
 

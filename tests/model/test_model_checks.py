@@ -29,10 +29,10 @@ from freefloat.model import (
 )
 from freefloat.model.assembly import placement_from, rigid
 from freefloat.model.checks import sensor_targets, structure_faults
-from freefloat.model.toml import read_toml_text
+from freefloat.model.model_file import read_model_text
 from freefloat.model.urdf import read_urdf
 
-SOUND = read_toml_text(TOML)
+SOUND = read_model_text(TOML)
 
 
 def told(model: Model) -> list[str]:

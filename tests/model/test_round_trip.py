@@ -11,8 +11,7 @@ from model_strategies import models, plain_models
 
 from freefloat.errors import FreefloatError, ModelError
 from freefloat.model import Body, Joint, Model, Placement, Root, builtin_models, load_model
-from freefloat.model.toml import read_toml_text
-from freefloat.model.toml_write import write_toml
+from freefloat.model.model_file import read_model_text, write_model_text
 from freefloat.model.urdf import read_urdf
 from freefloat.model.urdf_write import write_urdf
 
@@ -28,7 +27,7 @@ def bits(model: Model) -> str:
 @settings(max_examples=40)
 @given(models())
 def test_any_model_survives_toml(model):
-    assert bits(read_toml_text(write_toml(model))) == bits(model)
+    assert bits(read_model_text(write_model_text(model))) == bits(model)
 
 
 @pytest.mark.promise("F5")
@@ -62,8 +61,8 @@ def test_built_in_models_survive_both_formats(name, tmp_path, figure):
 
 @pytest.mark.promise("F5")
 def test_samples_survive_both_formats():
-    for model in (read_urdf(URDF), read_toml_text(TOML)):
-        assert bits(read_toml_text(write_toml(model))) == bits(model)
+    for model in (read_urdf(URDF), read_model_text(TOML)):
+        assert bits(read_model_text(write_model_text(model))) == bits(model)
     model = read_urdf(URDF)
     assert bits(read_urdf(write_urdf(model))) == bits(model)
 
@@ -81,7 +80,7 @@ def test_extras_are_written_back_as_they_were():
 
 
 def test_a_urdf_names_what_it_leaves_out():
-    text = write_urdf(read_toml_text(TOML))
+    text = write_urdf(read_model_text(TOML))
     comment = text[text.index("<!--") : text.index("-->")]
     for word in ("tank", "wheel_x", "jet", "2 sensors", "orbit", "drag", "slide", "arm_1", ".toml"):
         assert word in comment
@@ -120,12 +119,12 @@ def test_other_readers_can_read_what_is_written():
 )  # fmt: skip
 def test_extras_that_would_break_the_file_are_refused(extra):
     model = Model("m", Root("a"), (Body("a", 1.0, extras=(extra,)),))
-    for write in (write_urdf, write_toml):
+    for write in (write_urdf, write_model_text):
         with pytest.raises(ModelError, match="extras"):
             write(model)
 
 
-@pytest.mark.parametrize("write", [write_urdf, write_toml])
+@pytest.mark.parametrize("write", [write_urdf, write_model_text])
 def test_an_impossible_model_is_not_written(write):
     bad = Model("m", Root("a"), (Body("a", 1.0, inertia=(1.0, 0.0, 0.0, 1.0, 0.0, 5.0)),))
     with pytest.raises(ModelError, match="triangle"):
@@ -148,11 +147,11 @@ def test_saving_is_atomic_and_refuses_other_kinds(tmp_path):
 
 def test_text_no_file_can_hold_is_refused():
     with pytest.raises(ModelError, match="D800"):
-        write_toml(replace(read_urdf(URDF), description="\ud800"))
+        write_model_text(replace(read_urdf(URDF), description="\ud800"))
 
 
 def test_written_toml_is_readable():
-    text = write_toml(read_toml_text(TOML))
+    text = write_model_text(read_model_text(TOML))
     assert "com = [0.1, 0.0, 0.0]\n" in text
     assert "inertia = [0.4, 0.4, 0.04]\n" in text  # a diagonal stays a diagonal
     assert "friction_speed" not in text  # defaults are left out
@@ -167,4 +166,4 @@ def test_minus_zero_is_kept():
     joint = Joint("j", "revolute", "a", "b", Placement((-0.0, 0.0, 0.0)), damping=-0.0)
     model = Model("m", Root("a"), (body, Body("b", -0.0)), (joint,))
     assert bits(read_urdf(write_urdf(model))) == bits(model)
-    assert bits(read_toml_text(write_toml(model))) == bits(model)
+    assert bits(read_model_text(write_model_text(model))) == bits(model)

@@ -25,10 +25,9 @@ import freefloat
 from freefloat.errors import FreefloatError, ModelError
 from freefloat.model import Model, builtin_models, load_model
 from freefloat.model import inertia as inertial
-from freefloat.model import toml as toml_module
-from freefloat.model.toml import read_toml_text
+from freefloat.model.model_file import MODEL_FILE, read_model_text
 from freefloat.model.urdf import read_urdf
-from freefloat.model.urdf_xml import MAX_BYTES, MAX_DEPTH
+from freefloat.model.urdf_xml import MAX_DEPTH, URDF_FILE
 
 MUTANTS = int(os.environ.get("FREEFLOAT_MUTANTS", "200"))
 MOST_SECONDS = 5.0  # of processor time, so that a busy machine does not fail the tests
@@ -225,7 +224,7 @@ ABSURD_TOML = {
 def test_absurd_model_files_are_refused_in_time(name):
     start = time.process_time()
     with pytest.raises(ModelError):
-        read_toml_text(ABSURD_TOML[name])
+        read_model_text(ABSURD_TOML[name])
     assert time.process_time() - start <= MOST_SECONDS / 2
 
 
@@ -277,7 +276,7 @@ def test_absurd_urdfs_are_refused_in_time(name):
         ('<!DOCTYPE r [<!ENTITY % p SYSTEM "x"> %p;]><robot name="r"/>', "DOCTYPE"),
         ('<robot name="&unknown;"/>', "undefined entity"),
         ("<robot>" + "<a>" * MAX_DEPTH, f"at most {MAX_DEPTH} elements inside"),
-        ("<robot>" + " " * MAX_BYTES, "bytes"),
+        ("<robot>" + " " * URDF_FILE.max_bytes, "bytes"),
     ],
 )
 def test_dangerous_xml_is_refused(text, reason):
@@ -340,12 +339,13 @@ def test_pipes_and_devices_are_not_opened(suffix, tmp_path):
 
 @pytest.mark.promise("F4")
 def test_large_files_are_refused_before_they_are_read(tmp_path):
-    for suffix, limit in (("toml", toml_module.MAX_BYTES), ("urdf", MAX_BYTES)):
-        path = tmp_path / f"large.{suffix}"
+    for kind in (MODEL_FILE, URDF_FILE):
+        path = tmp_path / f"large{kind.suffix}"
         with path.open("wb") as file:
-            file.truncate(limit + 1)  # a hole on the disk: nothing to read, but large
-        with pytest.raises(ModelError, match=f"at most {limit} bytes"):
+            file.truncate(kind.max_bytes + 1)  # a hole on the disk: nothing to read, but large
+        with pytest.raises(ModelError) as caught:
             load_model(path)
+        assert caught.value.codes == ("file.size",)
 
 
 @pytest.mark.promise("F6")

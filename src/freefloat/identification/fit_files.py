@@ -13,8 +13,7 @@ from pathlib import Path
 from freefloat.errors import Fault, FreefloatError, IdentificationError, ModelError
 from freefloat.files import atomic_write
 from freefloat.identification.fit import Fit
-from freefloat.model.toml import read_toml_text
-from freefloat.model.toml_write import write_toml
+from freefloat.model.model_file import read_model_text, write_model_text
 from freefloat.records import json_text
 from freefloat.records.json_text import JSON, read_json, write_json
 from freefloat.records.schema import Schema, table_of
@@ -54,7 +53,7 @@ def read_fit_text(text: str, *, file: str = "JSON text") -> Fit:
     faults: list[Fault] = []
     for key in MODELS:
         try:
-            given[key] = read_toml_text(given[key], file=f"{file}: {key}")
+            given[key] = read_model_text(given[key], file=f"{file}: {key}")
         except ModelError as error:
             faults += error.faults
     if faults:
@@ -76,4 +75,6 @@ def save_fit(fit: Fit, path: str | Path) -> None:
 def write_fit(fit: Fit) -> str:
     """The fit as the text of a fit file; raises ModelError for a model no file can hold."""
     content = {key: getattr(fit, key) for key in KEYS}
-    return write_json(content | {key: write_toml(getattr(fit, key)) for key in MODELS}, FIT_FILE)
+    return write_json(
+        content | {key: write_model_text(getattr(fit, key)) for key in MODELS}, FIT_FILE
+    )

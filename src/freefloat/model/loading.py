@@ -29,9 +29,9 @@ def load_model(name_or_path: str | Path) -> Model:
         from freefloat.model.urdf import read_urdf
 
         return read_urdf(path)
-    from freefloat.model.toml import read_toml
+    from freefloat.model.model_file import read_model
 
-    return read_toml(path)
+    return read_model(path)
 
 
 def save_model(model: Model, path: str | Path) -> None:
@@ -41,9 +41,9 @@ def save_model(model: Model, path: str | Path) -> None:
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".toml":
-        from freefloat.model.toml_write import write_toml
+        from freefloat.model.model_file import write_model_text
 
-        text = write_toml(model)
+        text = write_model_text(model)
     elif suffix == ".urdf":
         from freefloat.model.urdf_write import write_urdf
 

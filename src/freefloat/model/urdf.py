@@ -17,10 +17,11 @@ from freefloat.model import inertia as inertial
 from freefloat.model.checks import structure_faults
 from freefloat.model.model import Model
 from freefloat.model.parts import Body, Root, Six, Vector
-from freefloat.model.sources import MAX_PARTS, decoded, read_bytes
 from freefloat.model.urdf_joints import FLOATING, read_joint, read_origin, root_joint_removed
 from freefloat.model.urdf_values import UrdfReader
-from freefloat.model.urdf_xml import MAX_BYTES, Element, parse_xml
+from freefloat.model.urdf_xml import URDF_FILE, Element, parse_xml
+from freefloat.records.source import decode, read_bytes
+from freefloat.records.toml_text import MAX_PARTS
 
 _STAND_IN = Body("", 1.0, inertia=(1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
 
@@ -38,15 +39,15 @@ def read_urdf(source: str | Path) -> Model:
     if isinstance(source, str) and "<" in source:
         file, data = "URDF text", source.encode("utf-8", "replace")
     else:
-        file, data = Path(source).name, read_bytes(Path(source), MAX_BYTES)
+        file, data = Path(source).name, read_bytes(Path(source), URDF_FILE)
     model, reading = draft_urdf(data, file)
-    faults = [*reading.faults, *located(structure_faults(model), reading)]
+    faults = [*reading.faults, *locate(structure_faults(model), reading)]
     if faults:
         raise ModelError(f"{file}: {len(faults)} fault{'s' * (len(faults) > 1)} found", faults)
     return model
 
 
-def located(faults: list[Fault], reading: UrdfReader) -> list[Fault]:
+def locate(faults: list[Fault], reading: UrdfReader) -> list[Fault]:
     """The faults of a model with the lines they come from, without those told already."""
     return [
         replace(fault, place=reading.place(fault.place))
@@ -57,7 +58,7 @@ def located(faults: list[Fault], reading: UrdfReader) -> list[Fault]:
 
 def draft_urdf(data: bytes, file: str) -> tuple[Model, UrdfReader]:
     """The model as far as it can be read, and what was found on the way; nothing is checked yet."""
-    data = decoded(data, file).encode()
+    data = decode(data, file, URDF_FILE).encode()
     robot = parse_xml(data, file)
     reading = UrdfReader(file, data)
     if robot.tag != "robot":

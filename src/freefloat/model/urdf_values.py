@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from freefloat.errors import Fault, ModelError
 from freefloat.model.parts import Vector
 from freefloat.model.urdf_xml import Element, escaped
-from freefloat.model.value_checks import LARGEST
+from freefloat.records.values import LARGEST
 
 # What every C, Python and MATLAB reads alike: no hexadecimal, no underscores, no nan, no inf.
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")

@@ -14,13 +14,11 @@ import numpy as np
 
 from freefloat.errors import Fault
 from freefloat.model import inertia as inertial
+from freefloat.records.values import LARGEST
 
 if TYPE_CHECKING:
     from freefloat.model.model import Model
     from freefloat.model.parts import Tank, Vector
-
-# Far beyond anything that flies, yet its square and cube are still finite numbers.
-LARGEST = 1e50
 
 NOT_NEGATIVE = {
     "root": ("linear_drag", "angular_drag"),

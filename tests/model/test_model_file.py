@@ -26,16 +26,16 @@ from freefloat.model import (
     Wheel,
     load_model,
 )
+from freefloat.model.model_file import read_model_text
 from freefloat.model.parts import Capsule, Coloured
-from freefloat.model.toml import read_toml_text
-from freefloat.model.toml_lines import line_of_long_key, lines_of
+from freefloat.records.toml_text import line_of_long_key, lines_of
 
 HEAD = 'format = 1\nname = "m"\n'
 BODY = '[[body]]\nname = "a"\nmass = 2\ninertia = [1, 1, 1]\n'
 
 
 def test_reads_every_section():
-    model = read_toml_text(TOML)
+    model = read_model_text(TOML)
     assert (model.name, model.description) == ("sample", "Everything once.")
     assert model.gravity == (0.0, 0.1, 0.0)
     assert model.root == Root("bus", "floating", 0.1, 0.2)
@@ -70,19 +70,19 @@ def test_reads_every_section():
 
 
 def test_every_number_becomes_a_float():
-    model = read_toml_text(TOML)
+    model = read_model_text(TOML)
     assert all(type(value) is float for value in model.bodies[0].inertia)
     assert type(model.sensors[1].rate) is float
 
 
 def test_the_least_model_file():
-    model = read_toml_text(HEAD + BODY)
+    model = read_model_text(HEAD + BODY)
     assert model.root == Root("a", "floating")
     assert model.notes == ()
 
 
 def test_one_inertia_of_a_flat_body():
-    model = read_toml_text(HEAD + '[root]\ntype = "planar"\n' + BODY.replace("[1, 1, 1]", "0.3"))
+    model = read_model_text(HEAD + '[root]\ntype = "planar"\n' + BODY.replace("[1, 1, 1]", "0.3"))
     assert model.bodies[0].inertia == (0.15, 0.0, 0.0, 0.15, 0.0, 0.3)
 
 
@@ -150,7 +150,7 @@ def test_faults_of_the_joined_model_name_the_right_file(beside_urdf, tmp_path):
 
 def test_a_text_without_a_folder_may_name_no_urdf():
     with pytest.raises(ModelError, match="read it from a file"):
-        read_toml_text(HEAD + 'urdf = "a.urdf"\n' + BODY)
+        read_model_text(HEAD + 'urdf = "a.urdf"\n' + BODY)
 
 
 def test_lines_are_found_around_long_texts_and_lists():
@@ -188,5 +188,5 @@ def test_pydantic_is_loaded_only_for_model_files():
 )  # fmt: skip
 def test_odd_shapes_are_told_as_faults(text):
     with pytest.raises(ModelError) as caught:
-        read_toml_text(text)
+        read_model_text(text)
     assert caught.value.faults

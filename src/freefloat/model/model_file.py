@@ -1,0 +1,240 @@
+"""Model files (TOML): read strictly, every fault at once; written complete, the same bits again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from freefloat.errors import Fault, ModelError
+from freefloat.model.checks import structure_faults
+from freefloat.model.model import Model
+from freefloat.model.model_tables import NAMED, SECTIONS, build, model_schema
+from freefloat.model.parts import Body, Joint, Limits, Target
+from freefloat.model.urdf import draft_urdf, locate
+from freefloat.model.urdf_values import UrdfReader
+from freefloat.model.urdf_write import extras_faults
+from freefloat.model.urdf_xml import URDF_FILE
+from freefloat.records.fault_list import NamedFaults
+from freefloat.records.source import FileKind, path_inside, read_bytes, read_text
+from freefloat.records.toml_text import (
+    changed_fields,
+    entries,
+    lines_of,
+    parse_toml,
+    table_text,
+    value_text,
+)
+from freefloat.records.values import KeyPath
+
+# format: a megabyte is ten times the largest robot; the parser reads about one a second
+MODEL_FILE = FileKind(
+    "model",
+    ModelError,
+    ".toml",
+    2**20,
+    "move meshes and pictures to files of their own, or check that this is a model file",
+)
+REFERENCES = ("parent", "child", "body", "on")  # keys whose value is the name of another part
+
+# ---- Reading -------------------------------------------------------------------------------------
+
+
+def read_model(path: str | Path) -> Model:
+    """The model of a model file, with the URDF beside it if it names one.
+
+    Raises ModelError listing everything wrong with either file.
+    """
+    path = Path(path)
+    return read_model_text(read_text(path, MODEL_FILE), file=path.name, folder=path.parent)
+
+
+def read_model_text(text: str, *, file: str = "TOML text", folder: Path | None = None) -> Model:
+    """The model of the text of a model file; only with a `folder` may it name a URDF.
+
+    >>> text = 'format = 1; name = "one"; body = [{ name = "bus", mass = 5, inertia = [1, 1, 1] }]'
+    >>> read_model_text(text.replace("; ", chr(10))).body("bus").mass
+    5.0
+    """
+    raw = parse_toml(text, file=file, kind=MODEL_FILE, sections=SECTIONS)
+    faults = ModelFaults(file, raw, lines_of(text))
+    base, urdf = _read_urdf(raw, folder, faults)
+    faults.faults += urdf.faults if urdf is not None else []
+    reading = model_schema().read(raw)
+    faults.extend(reading.faults)
+    # Without the URDF it names, a model file would seem to lack all that is in there.
+    is_complete = base is not None or "urdf" not in raw
+    model = build(reading.content, base, faults) if is_complete else None
+    if model is not None:
+        faults.add_checks([*structure_faults(model), *extras_faults(model)], urdf)
+    faults.raise_any(MODEL_FILE)
+    assert model is not None  # it is None only where something is wrong
+    return model
+
+
+def _read_urdf(
+    raw: dict[str, Any], folder: Path | None, faults: NamedFaults
+) -> tuple[Model | None, UrdfReader | None]:
+    """The draft of the URDF a model file names; what makes it unreadable is written down."""
+    name = raw.get("urdf")
+    if not isinstance(name, str):
+        return None, None
+    if folder is None:
+        expected, remedy = "no urdf in a text without a folder", "read it from a file"
+        path = Fault("", repr(name), expected, remedy, "file.outside")
+    else:
+        path = path_inside(folder, name)
+    if isinstance(path, Fault):
+        line = faults.line(("urdf",))
+        faults.faults.append(replace(path, place=faults.place(("urdf",)), line=line))
+        return None, None
+    try:
+        return draft_urdf(read_bytes(path, URDF_FILE), path.name)
+    except ModelError as error:
+        faults.faults += error.faults
+        return None, None
+
+
+class ModelFaults(NamedFaults):
+    """Faults found so far in one model file, and where its parts are."""
+
+    def __init__(self, file: str, raw: dict[str, Any], lines: dict[KeyPath, int]) -> None:
+        super().__init__(file, lines=lines)
+        for section in NAMED:
+            for i, entry in enumerate(entries(raw, section)):
+                if isinstance(entry, dict) and isinstance(entry.get("name"), str):
+                    self.names[section, i] = entry["name"]
+        for path, name in self.names.items():
+            self.register_part(path, name)
+
+    def register_part(self, path: KeyPath, name: str) -> None:
+        """Remember where a part is; a target is also a body, a tank also a joint."""
+        self.register(path, name, kinds=("body", "joint"))
+
+    def add_checks(self, faults: Iterable[Fault], urdf: UrdfReader | None) -> None:
+        """Add the faults of a model at their places in the files, without those told already."""
+        for fault in faults:
+            is_ours = self.path_of(fault.place) in self.lines
+            if urdf is not None and fault.place in urdf.lines and not is_ours:
+                self.faults += locate([fault], urdf)
+            else:
+                self.add_check(fault)
+
+    def is_told(self, path: KeyPath) -> bool:
+        """Whether a fault at `path` only repeats one that has been written down already."""
+        if super().is_told(path):
+            return True
+        if path[-1] in REFERENCES and self._is_name_missing():
+            return True  # what is named may well be the part whose name could not be read
+        if path[:1] == ("sensor",) and path[-1] == "on" and self._is_seat_unknown(path):
+            return True
+        # What is said of a whole part that has no name, or of half a sensor, says nothing new.
+        is_half_read = (*path, "name") in self.paths or path[:1] == ("sensor",)
+        return len(path) == 2 and is_half_read and any(known[:2] == path for known in self.paths)
+
+    def _is_name_missing(self) -> bool:
+        """Whether a named part, or a whole section of them, could not be read."""
+        return any(
+            known[0] in NAMED and (len(known) < 3 or known[2:] == ("name",)) for known in self.paths
+        )
+
+    def _is_seat_unknown(self, path: KeyPath) -> bool:
+        """Whether what the sensor at `path` reads, or the drive it may sit on, was told wrong."""
+        is_kind_wrong = (*path[:2], "kind") in self.paths
+        return is_kind_wrong or any(known[2:] == ("drive",) for known in self.paths)
+
+
+# ---- Writing -------------------------------------------------------------------------------------
+
+
+def write_model_text(model: Model) -> str:
+    """The model as the text of a model file; reading it back gives the same bits.
+
+    Raises ModelError for a model that does not hold together.
+
+    >>> from freefloat.model import Body, Model, Root
+    >>> print(write_model_text(Model("one", Root("bus"), (Body("bus", 5.0, (0.0, 0.0, 0.1)),))))
+    format = 1
+    name = "one"
+    <BLANKLINE>
+    [root]
+    type = "floating"
+    body = "bus"
+    <BLANKLINE>
+    [[body]]
+    name = "bus"
+    mass = 5.0
+    com = [0.0, 0.0, 0.1]
+    <BLANKLINE>
+    """
+    faults = [*structure_faults(model), *extras_faults(model)]
+    if faults:
+        raise ModelError(f"the model {model.name!r} cannot be written", faults)
+    root = {"type": model.root.type, **changed_fields(model.root)}
+    blocks = [table_text("format = 1", _head_content(model)), table_text("[root]", root)]
+    blocks += [table_text("[[body]]", _body_content(body)) for body in model.bodies]
+    blocks += [table_text("[[joint]]", _joint_content(joint)) for joint in model.joints]
+    blocks += _part_blocks(model, ("tank", "wheel", "thruster"))
+    blocks += [table_text("[[target]]", _target_content(target)) for target in model.targets]
+    blocks += _part_blocks(model, ("frame", "sensor", "capsule"))
+    if model.orbit is not None:
+        blocks.append(table_text("[orbit]", changed_fields(model.orbit)))
+    if model.limits != Limits():
+        blocks.append(table_text("[limits]", changed_fields(model.limits)))
+    text = "\n".join(blocks)
+    if not text.isascii() and (bad := _first_surrogate(text)):
+        place, expected = f"model {model.name!r}", "text that UTF-8 can hold"
+        fault = Fault(place, bad, expected, "delete it", "file.encoding")
+        raise ModelError(f"the model {model.name!r} cannot be written", [fault])
+    return text
+
+
+def _part_blocks(model: Model, sections: Iterable[str]) -> list[str]:
+    return [
+        table_text(f"[[{section}]]", changed_fields(part, spread=("placement",)))
+        for section in sections
+        for part in getattr(model, f"{section}s")
+    ]
+
+
+def _first_surrogate(text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return f"the character U+{ord(text[error.start]):04X}"
+    return ""
+
+
+def _head_content(model: Model) -> dict[str, Any]:
+    head: dict[str, Any] = {"name": model.name}
+    if model.description:
+        head["description"] = model.description
+    if value_text(model.gravity) != "[0.0, 0.0, 0.0]":
+        head["gravity"] = model.gravity
+    return head | ({"extras": model.extras} if model.extras else {})
+
+
+def _body_content(body: Body) -> dict[str, Any]:
+    given = changed_fields(body)
+    xx, xy, xz, yy, yz, zz = body.inertia
+    # As text: a product of inertia of minus zero is not zero, and three moments would lose it.
+    if "inertia" in given and value_text((xy, xz, yz)) == "[0.0, 0.0, 0.0]":
+        given["inertia"] = (xx, yy, zz)
+    return given
+
+
+def _joint_content(joint: Joint) -> dict[str, Any]:
+    given = changed_fields(joint, spread=("placement",))
+    if joint.drive is not None:  # the reader takes "passive" beside a drive, where we omit it
+        given.pop("role", None)
+        if joint.role != "passive":
+            given["role"] = joint.role
+    tables = ("limits", "drive", "extras")  # after the numbers: they are long lines
+    order = [*(name for name in given if name not in tables), *(n for n in tables if n in given)]
+    return {name: given[name] for name in order}
+
+
+def _target_content(target: Target) -> dict[str, Any]:
+    body = _body_content(target.body)
+    return {"name": body.pop("name"), "on": target.on, **changed_fields(target.placement), **body}
