@@ -81,13 +81,12 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
         "telemetry -> telemetry",
         "validation -> report",
     },
-    "cycles": {"model", "excitation", "telemetry", "identification", "online", "cli"}
+    "cycles": {"model", "excitation", "telemetry", "identification", "online"}
     | {"validation", "report"},
     "classes": {"Bench", "Study"},
     "stems": {"assembly", "bench", "design", "effects", "flights", "noise", "search"}
     | {"spectra", "studies"},
     "constants": {
-        "cli": 17,
         "dynamics": 5,
         "excitation": 11,
         "identification": 95,
@@ -102,7 +101,6 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
     },
     "participles": {
         "arrays": 1,
-        "cli": 23,
         "digits": 1,
         "dynamics": 4,
         "errors": 1,

@@ -20,6 +20,17 @@ class Outcome:
     def json(self):
         return json.loads(self.out)
 
+    @property
+    def error_codes(self):
+        """What an error with --json says: its kind, and the codes of its faults."""
+        error = self.json["error"]
+        assert self.json["ok"] is False and error["message"]
+        return [error["kind"], *(fault["code"] for fault in error["faults"])]
+
+    @property
+    def error_places(self):
+        return [fault["place"] for fault in self.json["error"]["faults"]]
+
 
 @pytest.fixture
 def command(capsys, monkeypatch, tmp_path):

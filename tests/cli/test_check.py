@@ -7,10 +7,13 @@ import re
 import numpy as np
 import pytest
 
-from freefloat.cli.check_tree import branches
+import freefloat as ff
+from freefloat.cli.check_view import branches
 from freefloat.dynamics.modes import modes
 from freefloat.model import Body, Joint, Model, Root, builtin_models, load_model
 from freefloat.model.mass_properties import mass_properties
+from freefloat.observability.identifiability import identifiability
+from freefloat.parameters.parameters import Parameters
 
 WEIGHTLESS = """\
 format = 1
@@ -65,14 +68,15 @@ def test_a_free_joint_without_inertia_is_a_negative_verdict(role, command, tmp_p
     assert ended.code == 1
     assert "cannot fly" in ended.out and "hinge" in ended.out.partition("cannot fly")[2]
     told = command("check", "weightless.toml", "--json")
-    assert told.code == 1 and told.json["ok"] is False and "hinge" in told.json["faults"][0]
+    assert told.code == 1 and told.json["ok"] is False
+    (fault,) = told.json["faults"]
+    assert fault["code"] == "model.no_inertia" and "hinge" in fault["text"]
 
 
 def test_what_is_unusual_is_noted(command, tmp_path):
     (tmp_path / "weightless.toml").write_text(WEIGHTLESS.format(role="locked"))
-    notes = " ".join(command("check", "weightless.toml", "--json").json["notes"])
-    assert "no sensors" in notes and "outside its limits" in notes
-    assert "nothing can be driven" in notes
+    codes = {note["code"] for note in command("check", "weightless.toml", "--json").json["notes"]}
+    assert codes == {"model.no_sensors", "model.no_actuators", "joint.home_outside_limits"}
 
 
 DRIVEN = """\
@@ -128,15 +132,18 @@ def test_what_would_be_overlooked_is_said(command, tmp_path):
     ended = command("check", "driven.toml")
     assert ended.code == 0
     out = " ".join(ended.out.split())
-    assert 'a "disc" turns at joint speed, so its ratio 50 changes nothing' in out
-    assert "rw: starts at -500 rad/s, beyond its max_speed 400 rad/s" in out
+    notes = command("check", "driven.toml", "--json").json["notes"]
+    codes = [note["code"] for note in notes]
+    assert {"drive.ratio_without_effect", "wheel.start_beyond_limit"} <= set(codes)
+    assert all(note["text"] in out for note in notes)
     assert "at the start rw -500 rad/s" in out
     assert "hand ring [0.1, 0, 0.25] [0, 0, 0]" in out
     assert "5 bodies (1 fuel, 1 grasped, 1 massless)" in out
     assert max(map(len, ended.out.splitlines())) <= 80
     geared = DRIVEN.replace("ratio = 50", 'ratio = 50, form = "geared"')
     (tmp_path / "geared.toml").write_text(geared)
-    assert "changes nothing" not in command("check", "geared.toml").out
+    notes = command("check", "geared.toml", "--json").json["notes"]
+    assert "drive.ratio_without_effect" not in [note["code"] for note in notes]
 
 
 def test_a_sensor_shows_what_its_glob_matches(command):
@@ -166,7 +173,7 @@ def test_a_fast_mode_asks_for_shorter_steps(command, tmp_path):
     (tmp_path / "stiff.toml").write_text(text)
     told = command("check", "stiff.toml", "--json").json
     assert told["modes"][0]["frequency"] > 100.0
-    assert any("--step" in note for note in told["notes"])
+    assert "mode.fast_for_step" in [note["code"] for note in told["notes"]]
 
 
 def test_text_from_files_is_never_markup(command, tmp_path):
@@ -184,3 +191,68 @@ def test_a_long_chain_is_drawn():
     drawn = branches(Model("chain", Root("b0"), links, joints))
     assert [branch.body for branch in drawn] == [link.name for link in links]
     assert max(len(branch.lines) for branch in drawn) <= 30
+
+
+# -- with a plan, sensors or parameters: what a flight would tell ----------------------------------
+
+
+@pytest.fixture
+def plan(tmp_path):
+    ff.default_plan("ets7").save(tmp_path / "plan.toml")
+    return "plan.toml"
+
+
+def test_the_table_fits_eighty_columns_and_ends_in_the_verdicts(command, plan):
+    ended = command(
+        "check", "ets7", "--plan", plan, "--sensors", "gyro encoders", "--free", "bus.*"
+    )
+    assert ended.code == 0
+    assert max(len(line.rstrip()) for line in ended.out.splitlines()) <= 80
+    for words in ("bus.mass", "kg m^2", "expected std", "in combination", "trades against"):
+        assert words in ended.out
+    flat = " ".join(ended.out.split())
+    assert "of 10 parameters seen" in flat and "matrix 10." in flat and "Scale of masses" in flat
+    assert "Structure" not in ended.out  # that is the plain check
+
+
+def test_machines_get_the_library_s_figures(command, plan):
+    told = command("check", "ets7", "--plan", plan, "--free", "bus.mass", "--free", "bus.i*",
+                   "--json").json  # fmt: skip
+    model = ff.load_model("ets7")
+    found = identifiability(
+        model, Parameters.of(model).free("bus.mass", "bus.i*"), plan=ff.load_plan(plan)
+    )
+    shown = told["visibility"]
+    assert told["name"] == "ets7" and told["ok"]
+    assert [p["name"] for p in shown["parameters"]] == [s.name for s in found.parameters]
+    assert [p["std"] for p in shown["parameters"]] == [s.std for s in found.parameters]
+    assert shown["scale"]["words"] == found.scale.words
+
+
+def test_the_root_and_what_it_holds_are_asked_for_unless_said(command):
+    names = [
+        p["name"]
+        for p in command("check", "planar-capture", "--sensors", "gyro velocity", "--json").json[
+            "visibility"
+        ]["parameters"]
+    ]
+    assert {name.partition(".")[0] for name in names} == {"bus", "target"} and len(names) == 20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (("--free", "bux.*"), "bux.*"),
+        (("--sensors", "gyro laser"), "laser"),
+        (("--plan", "missing.toml"), "missing.toml"),
+        (("--sensors", "wheel_speed", "--free", "start.rate.x"), "free"),
+    ],
+)
+def test_bad_arguments_end_with_two_and_name_what_is_wrong(command, arguments, word):
+    ended = command("check", "ets7", *arguments)
+    assert ended.code == 2 and word in ended.err
+    assert command("check", "ets7", *arguments, "--json").json["ok"] is False
+
+
+def test_without_the_options_nothing_changes(command):
+    assert "visibility" not in command("check", "ets7", "--json").json

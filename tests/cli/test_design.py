@@ -57,11 +57,11 @@ def test_limits_that_block_are_named(command):
 def test_all_wrong_arguments_are_told_at_once(command):
     done = command(
         "design", "cepheus", "--duration", -1, "--harmonics", 99, "--limit", "velocity",
-        "--out", "plan.json",
+        "--out", "plan.json", "--json",
     )  # fmt: skip
     assert done.code == 2
-    for word in ("--duration", "--harmonics", "--limit", "--out"):
-        assert word in done.err
+    assert set(done.error_places) == {"--duration", "--harmonics", "--limit", "--out"}
+    assert set(done.error_codes[1:]) == {"value.range", "option.form", "file.suffix"}
     wrong = command("design", "cepheus", *QUICK, "--criterion", "best")
     assert wrong.code == 2 and "a_optimal" in wrong.err
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat.cli.simulate_request import require_writable
+from freefloat.cli.options import require_writable
 from freefloat.errors import FreefloatError
 from freefloat.excitation import Moves, Plan, Pulses
 

@@ -56,3 +56,8 @@ def test_the_figures_for_machines_are_the_library_s(command, recording, tmp_path
     assert [channel["name"] for channel in told["channels"]] == list(flight.names)
     assert [channel["noise"] for channel in told["channels"]] == [1e-3, 1e-3, None]
     assert told["quality"] == ff.quality(flight).as_dict()
+
+
+def test_a_threshold_can_be_set(command, recording):
+    name = recording("flight.csv", is_stuck=True)
+    assert command("telemetry", name, "--set", "shortest_stuck=200").code == 0

@@ -16,8 +16,8 @@ def main() -> None:
     # each other (a banded solve of 7 ms was seen to take 9 s).
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        from freefloat.cli.interrupts import insist_on_interrupts
         from freefloat.cli.run import run
+        from freefloat.cli.waiting import insist_on_interrupts
 
         insist_on_interrupts()
 

@@ -1,21 +1,42 @@
-"""`freefloat design`: the motion, within the limits, that shows what one wants to know."""
+"""`freefloat design`: the motion, within the limits, that shows parameters best."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
+from rich.text import Text
 
-from freefloat.cli.options import FLAG, Shared
+from freefloat.cli import screen
+from freefloat.cli.options import (
+    FLAG,
+    REPEATED,
+    OutputFiles,
+    ParameterOptions,
+    Shared,
+    check_number,
+    choose_parameters,
+    default_globs,
+    parse_pairs,
+    paths_as_text,
+    require,
+)
+from freefloat.errors import Fault, FreefloatError
+from freefloat.text import counted
 
 if TYPE_CHECKING:
-    from freefloat import Model, Parameters
+    from rich.console import RenderableType
+
+    from freefloat import Fit, Model, Parameters
     from freefloat.design import Design
 
 Shape = Literal["fourier", "spline", "sinusoid", "multisine", "moves", "bangs"]
-_REPEATED = Parameter(negative=(), show_default=False, json_list=False)
+SHOWN_LIMITS = 6  # format: the limits that are used most
+NOT_WRITTEN = "the plan was not written: add --out plan.toml to keep it"
 
 
 @Parameter(name="*")
@@ -32,16 +53,16 @@ class MotionOptions:
     harmonics: int = 5
     """Frequencies of a fourier or multisine, free points or levels of others."""
 
-    joints: Annotated[tuple[str, ...], _REPEATED] = ("*",)
+    joints: Annotated[tuple[str, ...], REPEATED] = ("*",)
     """Joints to move, as a name or glob; may be repeated. All unless said."""
 
-    wheels: Annotated[tuple[str, ...], _REPEATED] = ()
+    wheels: Annotated[tuple[str, ...], REPEATED] = ()
     """Wheels whose speed is changed too."""
 
-    thrusters: Annotated[tuple[str, ...], _REPEATED] = ()
+    thrusters: Annotated[tuple[str, ...], REPEATED] = ()
     """Thrusters that are fired too."""
 
-    limit: Annotated[tuple[str, ...], _REPEATED] = ()
+    limit: Annotated[tuple[str, ...], REPEATED] = ()
     """A limit in place of the model's: NAME=VALUE, as in 'arm_*.velocity=0.1'."""
 
     avoid_modes: Annotated[bool, FLAG] = False
@@ -100,9 +121,7 @@ def design(
     model: str,
     /,
     *,
-    free: Annotated[tuple[str, ...], _REPEATED] = (),
-    fix: Annotated[tuple[str, ...], _REPEATED] = (),
-    prior: Annotated[tuple[str, ...], _REPEATED] = (),
+    wanted: ParameterOptions = ParameterOptions(),  # noqa: B008
     criterion: str = "a_optimal",
     sensors: str | None = None,
     motion: MotionOptions = MotionOptions(),  # noqa: B008
@@ -127,13 +146,6 @@ def design(
     ----------
     model
         The name of a built-in model, or a .toml or .urdf file.
-    free
-        Parameters to look for, as a name or glob; may be repeated. Unless said, those of the root
-        body and of what is grasped.
-    fix
-        Parameters to hold at the model's value, or at another: GLOB or GLOB=VALUE.
-    prior
-        How well the model's values are known: GLOB=STD in the parameter's unit, or GLOB=10%.
     criterion
         a_optimal (mean variance), d_optimal (volume), e_optimal (worst direction), condition,
         worst_parameter, modal_energy (left behind), or the names of parameters.
@@ -142,35 +154,29 @@ def design(
     fit
         A fit (.json) of an earlier flight: design around the model it found, for what it left weak.
     """
-    from freefloat.cli import screen
-    from freefloat.cli.design_request import understood
-    from freefloat.cli.design_view import announcement, as_dict, overview
-
-    request = understood(
-        model, free=free, fix=fix, prior=prior, criterion=criterion, sensors=sensors,
-        motion=motion, fit=fit, outputs=outputs,
+    request = parse_request(
+        model, wanted, criterion=criterion, sensors=sensors, motion=motion, fit=fit,
+        outputs=outputs,
     )  # fmt: skip
     if not shared.json:
-        screen.show(*announcement(request))
-    found = look(request)
-    _write(request, found)
+        screen.show(*_announcement(request))
+    designed = run_design(request)
+    _write(request, designed)
     if shared.json:
-        screen.print_json(as_dict(request, found))
+        screen.print_json(_as_dict(request, designed))
     else:
-        screen.show(*overview(request, found))
+        screen.show(*_overview(request, designed))
     return 0
 
 
-def look(request: DesignRequest) -> Design:
+def run_design(request: DesignRequest) -> Design:
     """The design that was asked for; a bar on the terminal shows the criterion so far."""
-    from freefloat.cli.interrupts import heard
-    from freefloat.cli.waiting import progress, tell_first_run
+    from freefloat.cli.waiting import acknowledge_interrupt, progress, tell_first_run
 
     tell_first_run("tangent.rk4_tangent", takes="about half a minute")
     # Here and not above: this loads Numba, and the note above should come before that.
     from freefloat.design import Effort
-    from freefloat.design.excitation import design as run_design
-    from freefloat.design.excitation import scenarios_of
+    from freefloat.design.excitation import design, scenarios_of
     from freefloat.design.motion_criteria import bands_of
     from freefloat.dynamics.tree import flatten
 
@@ -178,26 +184,209 @@ def look(request: DesignRequest) -> Design:
     effort = Effort(starts=motion.starts, rounds=motion.rounds, seconds=motion.time)
     others = scenarios_of(request.model, request.parameters, n=motion.scenarios, seed=motion.seed)
     avoid = bands_of(flatten(request.model)) if motion.avoid_modes else ()
-    with progress(f"designing: {request.criterion}") as told:
-        return run_design(
+    with progress(f"designing: {request.criterion}") as update:
+        return design(
             request.model, request.parameters, duration=motion.duration,
             criterion=request.criterion, sensors=request.sensors, shape=motion.shape,
             harmonics=motion.harmonics, limits=request.limits, joints=motion.joints,
             wheels=motion.wheels, thrusters=motion.thrusters, scenarios=others,
-            avoid=avoid, seed=motion.seed, effort=effort, progress=told, on_interrupt=heard,
+            avoid=avoid, seed=motion.seed, effort=effort, progress=update,
+            on_interrupt=acknowledge_interrupt,
         )  # fmt: skip
 
 
-def _write(request: DesignRequest, found: Design) -> None:
+def _write(request: DesignRequest, designed: Design) -> None:
     """Write every file that was asked for."""
     from freefloat.excitation.plan_file import save_table
 
     files = request.files
     if "plan" in files:
-        found.plan.save(files["plan"])
+        designed.plan.save(files["plan"])
     if "table" in files:
-        save_table(found.plan, request.model, files["table"], rate=request.rate)
+        save_table(designed.plan, request.model, files["table"], rate=request.rate)
     if "plot" in files:
         from freefloat.report.design_plot import save_design_plot
 
-        save_design_plot(request.model, found, files["plot"])
+        save_design_plot(request.model, designed, files["plot"])
+
+
+# -- the request -----------------------------------------------------------------------------------
+
+
+def parse_request(
+    model: str,
+    wanted: ParameterOptions,
+    *,
+    criterion: str,
+    sensors: str | None,
+    motion: MotionOptions,
+    fit: Path | None,
+    outputs: Outputs,
+) -> DesignRequest:
+    """The design that the arguments ask for; FreefloatError with every fault of theirs."""
+    from freefloat.model import load_model
+
+    files = OutputFiles(
+        plan=("--out", outputs.out), table=("--table", outputs.table), plot=("--plot", outputs.plot)
+    )
+    limits, wrong = parse_pairs("--limit", motion.limit, example="arm_1.velocity=0.1")
+    require([*files.faults(), *wrong, *_number_faults(motion, outputs.rate)])
+    robot = load_model(model)
+    known = _earlier_fit(robot, fit)
+    if known is not None:
+        robot = known.model
+    files.require_possible(model=model)
+    globs = wanted.free or _free_in(known) or default_globs(robot)
+    parameters = choose_parameters(robot, free=globs, fix=wanted.fix)
+    if known is not None:
+        parameters = _with_fit_as_prior(parameters, known)
+    if wanted.prior:
+        own = choose_parameters(robot, free=globs, fix=wanted.fix, prior=wanted.prior)
+        parameters = _with_priors_of(own, parameters)
+    return DesignRequest(
+        robot, parameters, globs, criterion, sensors, limits, motion, outputs.rate, files.paths
+    )
+
+
+def _number_faults(motion: MotionOptions, rate: float) -> Iterator[Fault]:
+    yield from check_number("--duration", motion.duration, unit="s", above=0.0)
+    yield from check_number("--time", motion.time, unit="s", above=0.0)
+    yield from check_number("--harmonics", motion.harmonics, between=(1, 30))
+    yield from check_number("--seed", motion.seed, between=(0, math.inf))
+    yield from check_number("--starts", motion.starts, between=(1, 1000))
+    yield from check_number("--rounds", motion.rounds, between=(1, 1000))
+    yield from check_number("--scenarios", motion.scenarios, between=(0, 50))
+    yield from check_number("--rate", rate, unit="Hz", above=0.0)
+
+
+def _earlier_fit(model: Model, fit: Path | None) -> Fit | None:
+    """An earlier fit, of this model."""
+    if fit is None:
+        return None
+    from freefloat.identification.fit_files import load_fit
+
+    known = load_fit(fit)
+    mine = {body.name for body in model.assembly.bodies}
+    if {body.name for body in known.model.assembly.bodies} != mine:
+        fault = Fault("--fit", f"{fit}, of {known.model.name!r}", f"a fit of {model.name!r}",
+                      "give the fit and the model that belong together",
+                      "value.conflict")  # fmt: skip
+        raise FreefloatError("the fit is of another model", [fault])
+    return known
+
+
+def _free_in(fit: Fit | None) -> tuple[str, ...]:
+    """The parameters that a fit estimated."""
+    if fit is None:
+        return ()
+    return tuple(one.name for one in fit.estimates if one.status != "fixed")
+
+
+def _with_fit_as_prior(parameters: Parameters, fit: Fit) -> Parameters:
+    """The parameters with the standard deviations of a fit as priors."""
+    free = {p.name for p in parameters.free_ones}
+    for one in fit.estimates:
+        if one.name in free and math.isfinite(one.std) and one.std > 0.0:
+            parameters = parameters.prior(one.name, std=one.std)
+    return parameters
+
+
+def _with_priors_of(own: Parameters, parameters: Parameters) -> Parameters:
+    """The priors of `own`, where it has some, in place of those of parameters."""
+    for p in own.free_ones:
+        if p.prior is not None:
+            parameters = parameters.prior(p.name, std=p.prior[1])
+    return parameters
+
+
+# -- the result ------------------------------------------------------------------------------------
+
+
+def _announcement(request: DesignRequest) -> Iterator[RenderableType]:
+    """What is about to be designed for; the first thing a person sees."""
+    unknowns = counted(len(request.parameters.free_ones), "parameter")
+    motion = request.motion
+    yield Text.assemble(
+        (request.model.name, "bold"),
+        f": a motion of {motion.duration:g} s for {unknowns}",
+    )
+    yield screen.indent(Text(f"free: {', '.join(request.free)}"))
+    yield screen.indent(Text(f"criterion: {request.criterion}, {motion.shape}, seed {motion.seed}"))
+    if motion.scenarios:
+        yield screen.indent(Text(f"worst of {counted(1 + motion.scenarios, 'model')}"))
+
+
+def _overview(request: DesignRequest, designed: Design) -> Iterator[RenderableType]:
+    """What was found: parameters before and after, limits, files."""
+    yield ""
+    yield Text(f"{designed.measure}: {designed.value:.4g}", style="bold green")
+    yield screen.indent(Text(counted(designed.n_flights, "simulation"), style="dim"))
+    known = _prior_stds(request)
+    second = "prior std" if known else "value"
+    head = ("parameter", second, "default motion", "designed", "better by", "unit")
+    rows = _parameter_rows(designed, known)
+    stds = screen.table(head, rows, align="Lrrrrl")
+    yield from screen.section("Expected standard deviations", stds)
+    limits = screen.table(("limit", "used", "of", "unit"), _limit_rows(designed), align="Lrrl")
+    yield from screen.section("Limits, replayed at a tenth of the step: none exceeded", limits)
+    for note in designed.notes:
+        yield screen.indent(Text(f"note: {note}", style="yellow"))
+    missing = "" if "plan" in request.files else NOT_WRITTEN
+    yield from screen.files_section(request.files, missing=missing)
+
+
+def _prior_stds(request: DesignRequest) -> dict[str, float]:
+    """Standard deviations of the priors, of parameters that have one."""
+    return {p.name: p.prior[1] for p in request.parameters.free_ones if p.prior is not None}
+
+
+def _parameter_rows(designed: Design, known: dict[str, float]) -> Iterator[tuple[str, ...]]:
+    if designed.after is None:
+        return
+    for one, (_, old, new) in zip(designed.after.parameters, designed.comparison(), strict=True):
+        gain = f"{old / new:.3g} x" if math.isfinite(old) and new > 0.0 else "-"
+        second = f"{one.value:.5g}"
+        if known:
+            second = f"{known[one.name]:.3g}" if one.name in known else "none"
+        yield one.name, second, _number(old), _number(new), gain, one.unit
+
+
+def _limit_rows(designed: Design) -> Iterator[tuple[str, ...]]:
+    for usage in designed.usage[:SHOWN_LIMITS]:
+        limit = usage.limit
+        value = f">= {limit.value:.4g}" if limit.quantity == "clearance" else f"{limit.value:.4g}"
+        yield limit.name, f"{100.0 * usage.share:.1f} %", value, limit.unit
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if math.isfinite(value) else "not seen"
+
+
+def _as_dict(request: DesignRequest, designed: Design) -> dict[str, object]:
+    """The same for machines; everything in the units it names, null where a number is not known."""
+    seen = designed.after.parameters if designed.after is not None else ()
+    known = _prior_stds(request)
+    return {
+        "ok": True,
+        "model": request.model.name,
+        "free": request.free,
+        "criterion": designed.criterion,
+        "measure": designed.measure,
+        "value": designed.value,
+        "duration": designed.plan.duration,
+        "parameters": [
+            {"name": one.name, "unit": one.unit, "value": one.value, "status": one.status,
+             "std_prior": known.get(one.name), "std_default": old, "std": new}
+            for one, (_, old, new) in zip(seen, designed.comparison(), strict=True)
+        ],
+        "limits": [
+            {"name": one.limit.name, "unit": one.limit.unit, "limit": one.limit.value,
+             "share": one.share}
+            for one in designed.usage
+        ],
+        "flights": designed.n_flights,
+        "seed": designed.seed,
+        "is_interrupted": designed.is_interrupted,
+        "notes": screen.notes_json(designed.notes),
+        "files": paths_as_text(request.files),
+    }  # fmt: skip

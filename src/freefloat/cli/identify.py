@@ -1,16 +1,38 @@
-"""`freefloat identify`: find parameters of a model from recorded flights, and say how surely."""
+"""`freefloat identify`: estimate parameters of a model from recorded flights."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
+from rich.text import Text
 
-from freefloat.cli.options import FLAG, Shared
+from freefloat.cli import screen
+from freefloat.cli.options import (
+    FLAG,
+    FLIGHTS,
+    REPEATED,
+    OutputFiles,
+    ParameterOptions,
+    Shared,
+    check_flights,
+    choose_parameters,
+    default_globs,
+    paths_as_text,
+    read_flights,
+    read_plans,
+    require,
+)
+from freefloat.cli.settings import parse_settings
+from freefloat.text import counted
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from freefloat import Fit, Model, Parameters, Plan, Telemetry
 
 Method = Literal[
@@ -20,19 +42,17 @@ Solver = Literal["corrected", "ls", "iv"]
 Robust = Literal["none", "huber", "tukey"]
 Clock = Literal["none", "base", "joints", "torques"]
 
-# No --empty-free, and a glob such as [ab]* is not taken for a JSON list.
-_REPEATED = Parameter(negative=(), show_default=False, json_list=False)
-_FLIGHTS = Parameter(name="FLIGHT", required=True)
-_FORCE_KERNEL = ("force", "torque")  # the methods that weigh forces, not momenta
+FORCE_KERNEL = ("force", "torque")  # the methods whose regressor is of forces, not momenta
+NOT_WRITTEN = "the fit was not written: add --out fit.json to keep it"
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Choices:
-    """How to identify: the method, its solver, and what is asked of the answer."""
+    """How to identify: the method, its solver, and its options."""
 
     method: Method = "auto"
-    """The equations to use; auto takes the best that the telemetry allows."""
+    """The equations to use; auto takes the most accurate that the telemetry allows."""
 
     solver: Solver = "corrected"
     """Least squares corrected for noise in the equations, plain, or instrumental variables."""
@@ -41,27 +61,31 @@ class Choices:
     """How to weigh down outliers."""
 
     physical: bool = True
-    """Look among bodies that can be real only."""
+    """Only physically consistent inertias (positive mass, positive definite)."""
 
-    momentum: Annotated[tuple[float, float, float] | None, _REPEATED] = None
+    momentum: Annotated[tuple[float, float, float] | None, REPEATED] = None
     """Known angular momentum [N m s], world axes (angular method); 0 0 0 from rest."""
 
     drag: Annotated[bool, FLAG] = False
-    """An air bearing brakes the base (angular method): one more unknown."""
+    """Estimate the drag of an air bearing on the base (angular method)."""
 
     clock: Clock = "none"
-    """Channels that may be late by an unknown time, which is then found as well."""
-    plan: Annotated[tuple[Path, ...], _REPEATED] = ()
+    """Channels with an unknown delay, which is then estimated as well."""
+
+    plan: Annotated[tuple[Path, ...], REPEATED] = ()
     """What was flown (output error): a plan .toml for all flights, or one each, repeated."""
 
     known_start: Annotated[bool, FLAG] = False
-    """The flights began exactly as the plan says (output error)."""
+    """The initial state is exactly that of the plan (output error)."""
 
     starts: int = 1
-    """How many starts to try, the model's values and random ones (output error)."""
+    """Searches to run: from the model's values, the others from random ones (output error)."""
 
-    profile: Annotated[tuple[str, ...], _REPEATED] = ()
+    profile: Annotated[tuple[str, ...], REPEATED] = ()
     """Parameters (globs) whose intervals to find by profile likelihood (output error)."""
+
+    set: Annotated[tuple[str, ...], REPEATED] = ()
+    """NAME=VALUE: an option of the method; may be repeated. `--set help` lists them."""
 
 
 @dataclass(frozen=True)
@@ -71,31 +95,31 @@ class IdentifyRequest:
     model: Model
     parameters: Parameters
     free: tuple[str, ...]
-    is_default: bool  # nobody said what to look for
+    is_default: bool  # no --free was given
     flights: dict[Path, Telemetry]
     sources: dict[str, str]  # where model and flights came from, with the sha256 of the latter
     choices: Choices
+    plan: Plan | list[Plan] | None
+    settings: dict[str, dict[str, object]]  # of --set, by group
     files: dict[str, Path]  # "fit", "model" and "report" where asked for
 
 
 def identify(
     model: str,
     /,
-    *flights: Annotated[Path, _FLIGHTS],
-    free: Annotated[tuple[str, ...], _REPEATED] = (),
-    fix: Annotated[tuple[str, ...], _REPEATED] = (),
-    prior: Annotated[tuple[str, ...], _REPEATED] = (),
+    *flights: Annotated[Path, FLIGHTS],
+    wanted: ParameterOptions = ParameterOptions(),  # noqa: B008
     choices: Choices = Choices(),  # noqa: B008
     out: Path | None = None,
     save_model: Path | None = None,
     report: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
-    """Find parameters of a model from recorded flights, and say how far to trust them.
+    """Estimate parameters of a model from recorded flights, and say how far to trust them.
 
     Every parameter gets a value, a standard deviation and a status: seen, weak,
     only in combination, invisible, at bound or fixed. Exit code 1 says that the
-    answer is not to be trusted; the status says why and what to do.
+    fit is not to be trusted; the status says why and what to do.
 
     Globs choose parameters; quote them, or the shell may take them for files.
 
@@ -109,13 +133,6 @@ def identify(
         The name of a built-in model, or a .toml or .urdf file.
     flights
         Telemetry of one flight or of several: .parquet, .pq, .csv or .tsv.
-    free
-        Parameters to look for, as a name or glob; may be repeated. Unless said, those of the root
-        body and of what is grasped.
-    fix
-        Parameters to hold at the model's value, or at another: GLOB or GLOB=VALUE.
-    prior
-        How well the model's values are known: GLOB=STD in the parameter's unit, or GLOB=10%.
     out
         The fit to write (.json); nothing unless said.
     save_model
@@ -123,42 +140,37 @@ def identify(
     report
         The fit, and how it predicts these flights, as one page of HTML to write.
     """
-    from freefloat.cli import screen
-    from freefloat.cli.identify_request import understood
-    from freefloat.cli.identify_view import announcement, as_dict, overview
-
-    request = understood(
-        model, flights, free=free, fix=fix, prior=prior,
-        choices=choices, out=out, save_model=save_model, report=report,
-    )  # fmt: skip
+    files = OutputFiles(
+        fit=("--out", out), model=("--save-model", save_model), report=("--report", report)
+    )
+    request = parse_request(model, flights, wanted, choices, files)
     if not shared.json:
-        screen.show(*announcement(request))
-    fit = find(request)
-    written = _write(request, fit)
+        screen.show(*_announcement(request))
+    fit = run_identification(request)
+    _write(request, fit)
     if shared.json:
-        screen.print_json(as_dict(request, fit, written))
+        screen.print_json(_as_dict(request, fit))
     else:
-        screen.show(*overview(fit, written))
+        screen.show(*_overview(fit, request.files))
     return 0 if fit.is_trustworthy else 1
 
 
-def find(request: IdentifyRequest) -> Fit:
+def run_identification(request: IdentifyRequest) -> Fit:
     """The fit that was asked for; notes on standard error say what is taking so long."""
-    from dataclasses import replace
-
-    from freefloat.cli import screen
     from freefloat.cli.waiting import tell_first_run
 
     choices = request.choices
-    kernel = "force" if choices.method in _FORCE_KERNEL else "momentum"
+    kernel = "force" if choices.method in FORCE_KERNEL else "momentum"
     tell_first_run(f"regressor.{kernel}_regressor", takes="about half a minute")
-    n, many = len(request.parameters.free_ones), len(request.flights)
-    screen.note(f"identifying: {n} unknowns, {screen.counted(many, 'flight')}; may take a while")
+    unknowns = counted(len(request.parameters.free_ones), "parameter")
+    flights = counted(len(request.flights), "flight")
+    screen.note(f"identifying: {unknowns}, {flights}; may take a while")
     # Here and not above: this loads Numba, and the notes above should come before that.
-    from freefloat.identification.identify import identify as run_identification
+    from freefloat.identification.identify import identify
     from freefloat.identification.output_error.options import SearchOptions
 
-    fit = run_identification(
+    search = {"starts": choices.starts, "profile": choices.profile, **request.settings["search"]}
+    fit = identify(
         request.model,
         request.parameters,
         list(request.flights.values()),
@@ -169,36 +181,116 @@ def find(request: IdentifyRequest) -> Fit:
         momentum=choices.momentum,
         drag=choices.drag,
         clock=None if choices.clock == "none" else choices.clock,
-        plan=_plans(choices.plan),
+        plan=request.plan,
         known_start=choices.known_start,
-        search=SearchOptions(starts=choices.starts, profile=choices.profile),
+        search=SearchOptions(**search),  # type: ignore[arg-type]
     )
     return replace(fit, provenance={**fit.provenance, **request.sources})
 
 
-def _plans(paths: tuple[Path, ...]) -> Plan | list[Plan] | None:
-    """One plan for all flights, or one each."""
-    from freefloat.excitation.plan_file import load_plan
-
-    plans = [load_plan(path) for path in paths]
-    return plans if len(plans) > 1 else next(iter(plans), None)
-
-
-def _write(request: IdentifyRequest, fit: Fit) -> dict[str, Path]:
-    """Write every file that was asked for; what each is, and where."""
+def _write(request: IdentifyRequest, fit: Fit) -> None:
+    """Write every file that was asked for."""
     if "fit" in request.files:
         fit.save(request.files["fit"])
     if "model" in request.files:
-        _told_apart(request, fit).save(request.files["model"])
+        _with_origin(request, fit).save(request.files["model"])
     if "report" in request.files:
         fit.save_report(request.files["report"], *request.flights.values())
-    return request.files
 
 
-def _told_apart(request: IdentifyRequest, fit: Fit) -> Model:
+def _with_origin(request: IdentifyRequest, fit: Fit) -> Model:
     """The model with the estimates; its description says that they are, and from where."""
-    from dataclasses import replace
-
     flights = ", ".join(path.name for path in request.flights)
     origin = f"With parameters identified from {flights} ({fit.method} method)."
     return replace(fit.model, description=f"{fit.model.description} {origin}".strip())
+
+
+# -- the request -----------------------------------------------------------------------------------
+
+
+def parse_request(
+    model: str,
+    flights: Sequence[Path],
+    wanted: ParameterOptions,
+    choices: Choices,
+    files: OutputFiles,
+) -> IdentifyRequest:
+    """The identification that the arguments ask for; FreefloatError with every fault of theirs."""
+    from freefloat.model import load_model
+
+    require([*files.faults(), *check_flights(flights)])
+    settings = parse_settings("identify", choices.set)
+    robot = load_model(model)
+    files.require_possible(model=model)
+    globs = wanted.free or default_globs(robot)
+    parameters = choose_parameters(robot, free=globs, fix=wanted.fix, prior=wanted.prior)
+    plan = read_plans(choices.plan, robot)
+    recorded, sources = read_flights(flights), _sources(model, flights)
+    return IdentifyRequest(
+        robot, parameters, globs, not wanted.free, recorded, sources, choices, plan, settings,
+        files.paths,
+    )  # fmt: skip
+
+
+def _sources(model: str, flights: Sequence[Path]) -> dict[str, str]:
+    """What the fit is made from, for its provenance, so that it can be made again."""
+    sources = {"model": model}
+    for number, path in enumerate(flights, start=1):
+        with path.open("rb") as file:
+            sources[f"flight_{number}"] = str(path)
+            sources[f"flight_{number}_sha256"] = file_digest(file, "sha256").hexdigest()
+    return sources
+
+
+# -- the result ------------------------------------------------------------------------------------
+
+
+def _announcement(request: IdentifyRequest) -> Iterator[RenderableType]:
+    """What is about to be looked for, and in what; the first thing a person sees."""
+    from freefloat.identification.recording_warnings import suspicions
+
+    unknowns = counted(len(request.parameters.free_ones), "parameter")
+    yield Text.assemble((request.model.name, "bold"), f": {unknowns} to estimate")
+    chosen = ", ".join(request.free)
+    yield screen.indent(Text(f"free: {chosen}"))
+    if request.is_default:
+        default = "(the default: root body and whatever is grasped; --free GLOB chooses others)"
+        yield screen.indent(Text(default, style="dim"))
+    weighed = [p.name for p in request.parameters.free_ones if p.prior is not None]
+    if weighed:
+        yield screen.indent(Text(f"with a prior: {screen.name_list(weighed)}"))
+    for path, flight in request.flights.items():
+        yield screen.indent(Text(f"flight: {path}, {flight.duration:.4g} s", overflow="fold"))
+    for odd in suspicions(request.model, list(request.flights.values())):
+        yield screen.indent(Text(odd, style="yellow"))
+
+
+def _overview(fit: Fit, written: dict[str, Path]) -> Iterator[RenderableType]:
+    """What was found: the fit as it shows itself, and the files."""
+    first, _, rest = str(fit).partition("\n")
+    yield ""
+    yield Text(first, style="bold green" if fit.is_trustworthy else "bold red")
+    yield Text(rest, overflow="fold")
+    yield from screen.files_section(written, missing="" if "fit" in written else NOT_WRITTEN)
+
+
+def _as_dict(request: IdentifyRequest, fit: Fit) -> dict[str, object]:
+    """The same for machines; everything in the units it names, null where a number is not known."""
+    return {
+        "ok": fit.is_trustworthy,
+        "model": fit.model.name,
+        "flights": [str(path) for path in request.flights],
+        "free": request.free,
+        "method": fit.method,
+        "reason": fit.reason,
+        "status": fit.status,
+        "is_trustworthy": fit.is_trustworthy,
+        "scale": fit.scale,
+        "parameters": [asdict(estimate) for estimate in fit.estimates],
+        "combinations": [asdict(combination) for combination in fit.combinations],
+        "trades": fit.trades,
+        "residuals": [asdict(residual) for residual in fit.residuals],
+        "notes": screen.notes_json(fit.notes),
+        "provenance": fit.provenance,
+        "files": paths_as_text(request.files),
+    }

@@ -33,16 +33,16 @@ def list_models(*, shared: Shared = Shared()) -> int:  # noqa: B008
     from freefloat.cli import screen
     from freefloat.model import builtin_models, load_model
 
-    found = [(entry, load_model(entry.name)) for entry in builtin_models()]
+    listed = [(entry, load_model(entry.name)) for entry in builtin_models()]
     if shared.json:
-        screen.print_json({"models": [_described(model) for _, model in found]})
+        screen.print_json({"models": [_summary(model) for _, model in listed]})
         return 0
-    for entry, model in found:
-        about = _described(model)
+    for entry, model in listed:
+        about = _summary(model)
         counts = f"{about['bodies']} bodies, {about['moving_joints']} moving joints"
         line = f"{model.root.type:<9} {counts:<27} {model.mass:>7.4g} kg"
         screen.show(Text.assemble((f"{entry.name:<21} ", "bold"), line))
-        screen.show(screen.indented(Text(entry.description, style="dim")))
+        screen.show(screen.indent(Text(entry.description, style="dim")))
     screen.show("", "Bodies include fuel, what is grasped, and links without mass.")
     screen.show("`freefloat check NAME` shows one, `freefloat models copy NAME` copies it.")
     return 0
@@ -78,8 +78,8 @@ def copy(
 
     try:
         made = copy_model(name, to, overwrite=force)
-    except ModelError as error:  # said in the words of Python; here they are those of the command
-        faults = [replace(f, remedy=_in_our_words(f.remedy)) for f in error.faults]
+    except ModelError as error:  # its remedy is an argument of Python; here it is an option
+        faults = [replace(f, remedy=_command_remedy(f.remedy)) for f in error.faults]
         raise ModelError(error.message, faults) from error
     if shared.json:
         screen.print_json({"ok": True, "files": [str(path) for path in made]})
@@ -89,7 +89,7 @@ def copy(
     return 0
 
 
-def _described(model: Model) -> dict[str, object]:
+def _summary(model: Model) -> dict[str, object]:
     return {
         "name": model.name,
         "description": model.description,
@@ -100,5 +100,5 @@ def _described(model: Model) -> dict[str, object]:
     }
 
 
-def _in_our_words(remedy: str) -> str:
-    return remedy.replace("say overwrite=True", "say --force")
+def _command_remedy(remedy: str) -> str:
+    return remedy.replace("say overwrite=True", "add --force")

@@ -1,13 +1,29 @@
-"""Options that every verb has."""
+"""What verbs have in common: the options of every verb, and arguments that several of them check.
+
+A check gives faults, each with its option and a code; a verb collects them all before it raises.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Group, Parameter
 
+from freefloat.errors import Fault, FreefloatError
+
+if TYPE_CHECKING:
+    from freefloat import Model, Parameters, Plan, Telemetry
+    from freefloat.parameters.parameters import Parameter as ModelParameter
+
 FLAG = Parameter(negative=(), show_default=False)  # only --name, no --no-name
+# No --empty-free, and a glob such as [ab]* is not taken for a JSON list.
+REPEATED = Parameter(negative=(), show_default=False, json_list=False)
+FLIGHTS = Parameter(name="FLIGHT", required=True)
 _SHARED = Group("Options of every verb", sort_key=100)
 
 
@@ -21,3 +37,299 @@ class Shared:
 
     debug: Annotated[bool, FLAG, Parameter(group=_SHARED)] = False
     """Show the traceback of an error."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ParameterOptions:
+    """Which parameters are estimated, and what is known of them beforehand."""
+
+    free: Annotated[tuple[str, ...], REPEATED] = ()
+    """Parameters to estimate: a name or glob, may be repeated. Unless said, those of the root body
+    and of what is grasped."""
+
+    fix: Annotated[tuple[str, ...], REPEATED] = ()
+    """Parameters to hold at the model's value, or at another: GLOB or GLOB=VALUE."""
+
+    prior: Annotated[tuple[str, ...], REPEATED] = ()
+    """Standard deviation of the model's values: GLOB=STD in the parameter's unit, or GLOB=10%."""
+
+
+def require(faults: Iterable[Fault]) -> None:
+    """Raise FreefloatError with all of the faults, if there is one."""
+    if found := list(faults):
+        raise FreefloatError("these arguments cannot be used:", found)
+
+
+def check_number(
+    option: str,
+    value: float | None,
+    *,
+    unit: str = "",
+    above: float | None = None,
+    between: tuple[float, float] | None = None,
+) -> Iterator[Fault]:
+    """A fault unless a number is finite and above a bound, or between two; None is not given.
+
+    >>> [fault.code for fault in check_number("--step", 0.0, unit="s", above=0.0)]
+    ['value.range']
+    """
+    if value is None:
+        return
+    if above is not None:
+        is_good, expected = value > above, f"more than {above:g}"
+    elif between is not None:
+        low, high = between
+        is_good = low <= value <= high
+        expected = f"{low:g} or more" if high == math.inf else f"{low:g} to {high:g}"
+    else:
+        is_good, expected = True, "a finite number"
+    if not (is_good and math.isfinite(value)):
+        remedy = "choose a larger one" if value <= (above or 0.0) else "choose another"
+        yield Fault(option, f"{value:g}", f"{expected} {unit}".rstrip(), remedy, "value.range")
+
+
+def parse_pairs(
+    option: str, texts: Sequence[str], *, example: str, least: float = -math.inf
+) -> tuple[dict[str, float], list[Fault]]:
+    """NAME=NUMBER arguments as a dictionary, and the faults of those that are none.
+
+    >>> parse_pairs("--limit", ["arm_1.velocity=0.1"], example="arm_1.velocity=0.1")
+    ({'arm_1.velocity': 0.1}, [])
+    """
+    found: dict[str, float] = {}
+    faults = []
+    for text in texts:
+        name, _, number = text.rpartition("=")
+        value = parse_number(number)
+        if name and value is not None and value >= least:
+            found[name] = value
+        else:
+            expected = "NAME=NUMBER" + (f", {least:g} or more" if math.isfinite(least) else "")
+            remedy = f"write {option} '{example}', in SI units and radians"
+            faults.append(Fault(option, text, expected, remedy, "option.form"))
+    return found, faults
+
+
+def parse_number(text: str) -> float | None:
+    """A finite number, written plainly; None for anything else."""
+    try:
+        value = float(text) if "_" not in text else math.nan
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+class OutputFiles:
+    """The files that a verb was asked to write, by what they hold.
+
+    >>> files = OutputFiles(fit=("--out", Path("fit.txt")), report=("--report", None))
+    >>> [(fault.place, fault.code) for fault in files.faults()]
+    [('--out', 'file.suffix')]
+    """
+
+    def __init__(self, **asked: tuple[str, Path | None]) -> None:
+        self.options = {what: option for what, (option, _) in asked.items()}
+        self.paths = {what: path for what, (_, path) in asked.items() if path is not None}
+
+    def faults(self) -> Iterator[Fault]:
+        """Files whose suffix says that they hold something else."""
+        for what, path in self.paths.items():
+            suffixes = _suffixes(what)
+            if path.suffix.lower() not in suffixes:
+                value = f"{path} ({path.suffix or 'no suffix'})"
+                expected = "a name that ends in " + " or ".join(suffixes)
+                remedy = "the suffix chooses the format"
+                yield Fault(self.options[what], value, expected, remedy, "file.suffix")
+
+    def require_possible(self, *, model: str = "") -> None:
+        """Refuse at once what could not be written in the end, or would replace the model."""
+        if "plot" in self.paths:
+            from freefloat.report.plots import require_matplotlib
+
+            require_matplotlib()
+        for what, path in self.paths.items():
+            if path.exists() and Path(model or "/").is_file() and path.samefile(model):
+                expected = "a file other than the model"
+                fault = Fault(
+                    self.options[what], str(path), expected, "name a new file", "file.conflict"
+                )
+                raise FreefloatError(f"the {what} would replace the model {model}", [fault])
+            require_writable(path)
+
+
+def _suffixes(what: str) -> tuple[str, ...]:
+    if what == "telemetry":
+        from freefloat.telemetry.readers import suffixes
+
+        return tuple(suffixes(can_write=True))
+    if what == "plot":
+        from freefloat.report.plots import SUFFIXES
+
+        return tuple(SUFFIXES)
+    return {
+        "model": (".toml", ".urdf"), "plan": (".toml",), "table": (".csv",), "fit": (".json",),
+        "verdict": (".json",), "rows": (".json",), "report": (".html", ".htm"),
+        "parquet": (".parquet", ".pq"),
+    }[what]  # fmt: skip
+
+
+def require_writable(path: Path) -> None:
+    """Raise FreefloatError unless a file can be written at `path`; nothing is left behind."""
+    from freefloat.files import atomic_path
+
+    class Enough(Exception):  # noqa: N818 - no error: it leaves the block before the file is made
+        pass
+
+    with suppress(Enough), atomic_path(path):
+        raise Enough
+
+
+def check_flights(flights: Sequence[Path]) -> Iterator[Fault]:
+    """A flight that counts twice would make the result look more certain than it is."""
+    seen: set[Path] = set()
+    for path in flights:
+        if (there := path.absolute()) in seen:
+            remedy = "leave one of them out"
+            yield Fault("FLIGHT", f"{path} twice", "every flight once", remedy, "name.duplicate")
+        seen.add(there)
+
+
+def read_flights(flights: Sequence[Path]) -> dict[Path, Telemetry]:
+    """Every recording, by its file."""
+    from freefloat.telemetry import read_telemetry
+
+    return {path: read_telemetry(path) for path in flights}
+
+
+def read_plans(paths: Sequence[Path], model: Model) -> Plan | list[Plan] | None:
+    """One plan for all flights, or one each."""
+    from freefloat.excitation.plan_file import load_plan
+
+    plans = [load_plan(path, model) for path in paths]
+    return plans if len(plans) > 1 else next(iter(plans), None)
+
+
+# -- parameters: --free, --fix, --prior ------------------------------------------------------------
+
+
+def default_globs(model: Model) -> tuple[str, ...]:
+    """The parameters that are free unless said: those of the root body and of what is grasped."""
+    return tuple(f"{name}.*" for name in (model.root.body, *(t.name for t in model.targets)))
+
+
+def choose_parameters(
+    model: Model, *, free: Sequence[str], fix: Sequence[str] = (), prior: Sequence[str] = ()
+) -> Parameters:
+    """The parameters as the options leave them: first freed, then fixed, then given priors.
+
+    >>> from freefloat.model import load_model
+    >>> choose_parameters(load_model("cepheus"), free=["bus.m*"], fix=["bus.mz=0"]).names
+    ('bus.mass', 'bus.mx', 'bus.my')
+    """
+    from freefloat.parameters.parameters import Parameters
+
+    choice = _ParameterChoice(Parameters(model))
+    for glob in free:
+        choice.free(glob)
+    for text in fix:
+        choice.fix(text)
+    for text in prior:
+        choice.prior(text)
+    if not choice.faults and not choice.parameters.free_ones:
+        remedy = "leave out a --fix, or add --free GLOB"
+        choice.fault("--fix", ", ".join(fix), "at least one free parameter", remedy, "value.count")
+    require(choice.faults)
+    return choice.parameters
+
+
+class _ParameterChoice:
+    """The parameters so far, and what was wrong with the options so far."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self.parameters = parameters
+        self.faults: list[Fault] = []
+
+    def fault(self, option: str, value: str, expected: str, remedy: str, code: str) -> None:
+        self.faults.append(Fault(option, value, expected, remedy, code))
+
+    def free(self, glob: str) -> None:
+        if self._matching("--free", glob):
+            self.parameters = self.parameters.free(glob)
+
+    def fix(self, text: str) -> None:
+        glob, is_given, number = text.rpartition("=") if "=" in text else (text, "", "")
+        matching = self._matching("--fix", glob)
+        if not matching:
+            return
+        if not is_given:
+            self.parameters = self.parameters.fix(glob)
+            return
+        value = parse_number(number)
+        units = sorted({parameter.unit for parameter in matching})
+        if value is None:
+            remedy = f"write --fix {glob}=2.5, or --fix {glob} for the model's value"
+            self.fault("--fix", text, "a number after the equals sign", remedy, "option.form")
+        elif len(units) > 1:
+            got = f"{text}, which is {len(matching)} parameters in {', '.join(units)}"
+            expected = "one value for parameters of one unit"
+            self.fault("--fix", got, expected, "name them singly", "value.conflict")
+        else:
+            self.parameters = self.parameters.fix(glob, value=value)
+
+    def prior(self, text: str) -> None:
+        glob, is_given, number = text.rpartition("=")
+        is_relative = number.endswith("%")
+        std = parse_number(number.removesuffix("%"))
+        if not is_given or std is None or not std > 0.0:
+            name = glob or text
+            remedy = f"write --prior {name}=0.5 in the parameter's unit, or --prior {name}=10%"
+            expected = "GLOB=STD or GLOB=PERCENT%, more than 0"
+            self.fault("--prior", text, expected, remedy, "option.form")
+        elif matching := self._matching_free(glob, text):
+            zero = [parameter.name for parameter in matching if parameter.value == 0.0]
+            if is_relative and zero:
+                got = f"{text}, but {zero[0]} is 0, of which {number} is 0"
+                remedy = f"write --prior {zero[0]}=STD, in its unit, and narrow the glob"
+                expected = "a standard deviation of more than 0"
+                self.fault("--prior", got, expected, remedy, "value.range")
+                return
+            spec = {"relative": std / 100.0} if is_relative else {"std": std}
+            names = (parameter.name for parameter in matching)
+            self.parameters = self.parameters.prior(*names, **spec)
+
+    def _matching_free(self, glob: str, text: str) -> list[ModelParameter]:
+        """The free parameters a glob matches; a prior on others would do nothing, unnoticed."""
+        matching = self._matching("--prior", glob)
+        free = [parameter for parameter in matching if parameter.status == "free"]
+        # A --free that was refused is the reason then, and is a fault already.
+        if matching and not free and not any(f.place == "--free" for f in self.faults):
+            remedy = f"add --free {glob}, or leave the prior out"
+            got, expected = f"{text}, which is fixed", "a parameter that is free"
+            self.fault("--prior", got, expected, remedy, "value.conflict")
+        return free
+
+    def _matching(self, option: str, glob: str) -> list[ModelParameter]:
+        matching = self.parameters.matching(glob)
+        if not matching:
+            self.faults.append(unknown_parameter(option, glob, self.parameters))
+        return matching
+
+
+def unknown_parameter(option: str, glob: str, parameters: Parameters) -> Fault:
+    """A glob that fits no parameter, with those most like it."""
+    from freefloat.text import closest
+
+    known = [parameter.name for parameter in parameters]
+    close = closest(glob, known, most=3, likeness=0.5) or known[:3]
+    remedy = f"did you mean {', '.join(close)}? Quote globs, or the shell expands them"
+    expected = f"a name or glob of a parameter of {parameters.model.name!r}"
+    return Fault(option, glob or "nothing", expected, remedy, "name.unknown")
+
+
+def paths_as_text(paths: Mapping[str, Path]) -> dict[str, str]:
+    """Files for JSON."""
+    return {what: str(path) for what, path in paths.items()}

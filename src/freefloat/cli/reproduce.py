@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
+from rich.text import Text
 
-from freefloat.cli.options import FLAG, Shared
+from freefloat.cli import screen
+from freefloat.cli.options import FLAG, OutputFiles, Shared, require
+from freefloat.text import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from rich.console import RenderableType
 
-    from freefloat.papers.studies import Outcome
-    from freefloat.report.paper_pages import RebuiltPaper
+    from freefloat.papers.studies import StudyResult
+    from freefloat.report.paper_pages import PaperRow, RebuiltPaper
 
+STYLES = {"missed": "bold red", "paper wrong": "yellow", "better": "green", "reproduced": "green",
+          "met": "green", "differs": "yellow", "out of reach": "yellow"}  # fmt: skip
 KERNELS = {"003": "observe.balance"}  # what a paper compiles last; output error: its tangents
 
 
@@ -62,11 +67,12 @@ def reproduce(
     plots
         A folder for the papers' figures, redrawn (PNG). Needs freefloat[plot].
     """
-    from freefloat.cli import screen
     from freefloat.cli.waiting import tell_first_run
     from freefloat.papers import PAPERS, require_known
 
-    _require({"--report": report, "--rows": rows})
+    files = OutputFiles(report=("--report", report), rows=("--rows", rows))
+    require(files.faults())
+    files.require_possible()
     wanted = sorted(PAPERS) if paper == "all" else [paper]
     require_known(wanted)
     kernels = [KERNELS.get(one, "tangent.rk4_tangent") for one in wanted]
@@ -75,27 +81,18 @@ def reproduce(
     written = _write(rebuilt, report, rows, plots)
     n_missed = sum(row.status == "missed" for one in rebuilt for row in one.rows)
     if shared.json:
-        screen.print_json(_told(rebuilt, quick, n_missed, is_all=paper == "all"))
+        screen.print_json(_as_dict(rebuilt, quick, n_missed, is_all=paper == "all"))
     else:
-        _show(rebuilt, written)
+        for one in rebuilt:
+            screen.show(*_overview(one), "")
+        screen.show(*(f"{what}: {path}" for what, path in written.items()))
     return 1 if n_missed else 0
-
-
-def _show(rebuilt: list[RebuiltPaper], written: dict[str, Path]) -> None:
-    from freefloat.cli import screen
-    from freefloat.cli.reproduce_view import overview
-
-    for one in rebuilt:
-        screen.show(*overview(one), "")
-    for name, path in written.items():
-        screen.show(f"{name}: {path}")
 
 
 def _rebuild(
     papers: list[str], quick: bool, workers: int | None, *, has_figures: bool
 ) -> list[RebuiltPaper]:
     """Carry out every study of the papers and put the rows together again, paper by paper."""
-    from freefloat.cli import screen
     from freefloat.papers import PAPERS, figures, findings
     from freefloat.papers.studies import carry_out_all, studies_of
     from freefloat.report.paper_pages import RebuiltPaper
@@ -104,11 +101,11 @@ def _rebuild(
     words = "each " if len(papers) > 1 else ""
     screen.note(f"rebuilding paper {', '.join(papers)}: {words}{takes} of processor time")
     studies = studies_of(papers)
-    ended: list[Outcome] = []
-    with _told_by_study(len(studies)) as tell:
-        for outcome in carry_out_all(studies, quick=quick, workers=workers):
-            ended.append(outcome)
-            tell(outcome, len(ended))
+    ended: list[StudyResult] = []
+    with _study_progress(len(studies)) as update:
+        for result in carry_out_all(studies, quick=quick, workers=workers):
+            ended.append(result)
+            update(result, len(ended))
     rebuilt = []
     for paper in papers:
         own = sorted((o for o in ended if o.study.paper == paper), key=lambda o: o.study.place)
@@ -124,38 +121,19 @@ def _rebuild(
 
 
 @contextmanager
-def _told_by_study(n: int) -> Iterator[Callable[[Outcome, int], None]]:
+def _study_progress(n: int) -> Iterator[Callable[[StudyResult, int], None]]:
     """Says which study has ended: a bar on a terminal, a line each elsewhere."""
-    from freefloat.cli import screen
-    from freefloat.cli.waiting import is_watched, progress
+    from freefloat.cli.waiting import has_terminal, progress
 
-    with progress("papers") as bar:
+    with progress("papers", has_lines=False) as bar:
 
-        def tell(outcome: Outcome, n_ended: int) -> None:
-            what = f"paper {outcome.study.paper}, {outcome.study.title}"
+        def update(result: StudyResult, n_ended: int) -> None:
+            what = f"paper {result.study.paper}, {result.study.title}"
             bar(n_ended / n, what=what)
-            if not is_watched():
-                screen.note(f"{what}: {len(outcome.rows)} rows, {outcome.wall:.1f} s")
+            if not has_terminal():
+                screen.note(f"{what}: {len(result.rows)} rows, {result.wall:.1f} s")
 
-        yield tell
-
-
-def _require(files: dict[str, Path | None]) -> None:
-    """Refuse at once what could not be written in the end."""
-    from freefloat.cli.simulate_request import require_writable
-    from freefloat.errors import Fault, FreefloatError
-
-    suffixes = {"--report": (".html", ".htm"), "--rows": (".json",)}
-    faults = [
-        Fault(name, str(path), f"a name that ends in {suffixes[name][0]}", "rename it")
-        for name, path in files.items()
-        if path is not None and path.suffix.lower() not in suffixes[name]
-    ]
-    if faults:
-        raise FreefloatError("these arguments cannot be used:", faults)
-    for path in files.values():
-        if path is not None:
-            require_writable(path)
+        yield update
 
 
 def _write(
@@ -179,7 +157,7 @@ def _write(
     return written
 
 
-def _told(
+def _as_dict(
     rebuilt: list[RebuiltPaper], quick: bool, n_missed: int, *, is_all: bool
 ) -> dict[str, object]:
     from freefloat.report.paper_pages import as_dict
@@ -188,3 +166,63 @@ def _told(
     if is_all:
         return {**head, "papers": [as_dict(one) for one in rebuilt]}
     return {**head, **as_dict(rebuilt[0])}
+
+
+def _overview(paper: RebuiltPaper) -> Iterator[RenderableType]:
+    """The tables one below the other, with their notes, and how many rows say what."""
+    rows = paper.rows
+    yield Text.assemble((f"{paper.id} ", "bold"), paper.title)
+    for table in dict.fromkeys(row.table for row in rows):
+        own = [row for row in rows if row.table == table]
+        yield from screen.section(table, _table(own), *_notes(own))
+    yield ""
+    yield Text(_summary(paper), style="bold")
+
+
+def _summary(paper: RebuiltPaper) -> str:
+    """How many rows say what, and what they took, on one line.
+
+    >>> from freefloat.report.paper_pages import RebuiltPaper
+    >>> _summary(RebuiltPaper("003", "Cepheus", [], wall=12.3, cpu=20.08))
+    'no rows; 12.3 s, 20.1 s of processor time'
+    """
+    from freefloat.report.paper_pages import tally
+
+    counts = ", ".join(f"{n} {status}" for status, n in sorted(tally(paper.rows).items()))
+    if paper.wall is None or paper.cpu is None:
+        return counts or "no rows"
+    return f"{counts or 'no rows'}; {paper.wall:.1f} s, {paper.cpu:.1f} s of processor time"
+
+
+def _table(rows: Sequence[PaperRow]) -> RenderableType:
+    from freefloat.report.paper_pages import figure
+
+    cells = [
+        (row.quantity, figure(row.paper), figure(row.ours), "" if row.unit == "-" else row.unit,
+         Text(row.status, style=STYLES.get(row.status, "")))
+        for row in rows
+    ]  # fmt: skip
+    head = ("quantity", "paper", "ours", "unit", "status")
+    return screen.table(head, cells, align="lrrll", gap=1)
+
+
+def _notes(rows: Sequence[PaperRow]) -> Iterator[RenderableType]:
+    """Every note once, with the rows it is of."""
+    notes: dict[str, list[str]] = {}
+    for row in rows:
+        if row.note:
+            notes.setdefault(row.note, []).append(row.quantity)
+    for note, names in notes.items():
+        text = f"{_row_names(names, len(rows))}: {note}"
+        yield screen.indent(Text(text, style="dim", overflow="fold"))
+
+
+def _row_names(names: list[str], n_rows: int) -> str:
+    """Which rows a note is of; many are not all named.
+
+    >>> _row_names(["m, ours", "I, ours", "b, ours", "c, ours"], 9)
+    'm, ours; I, ours and 2 more'
+    """
+    if len(names) == n_rows > 1:
+        return "all"
+    return listing(names, most=3 if len(names) <= 3 else 2, between="; ")

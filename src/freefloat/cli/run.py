@@ -15,13 +15,18 @@ from pathlib import Path
 
 from cyclopts import CycloptsError
 
-from freefloat.cli import screen
+from freefloat.cli import screen, settings
 from freefloat.cli.app import app
-from freefloat.cli.interrupts import heard
+from freefloat.cli.waiting import acknowledge_interrupt
 from freefloat.errors import Fault, FreefloatError, shortened
 
 FINE, NEGATIVE, BAD_INPUT, OUR_BUG = 0, 1, 2, 3
 INTERRUPTED, BROKEN_PIPE = 130, 141  # 128 plus the signal's number, as shells report it
+USAGE_CODES = {
+    "UnknownCommandError": "name.unknown", "UnknownOptionError": "name.unknown",
+    "UnusedCliTokensError": "value.count", "RepeatArgumentError": "name.duplicate",
+    "MissingArgumentError": "key.missing", "CoercionError": "value.type",
+}  # fmt: skip
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -49,10 +54,13 @@ def run(arguments: Sequence[str]) -> int:
 def _carry_out(arguments: list[str]) -> int:
     is_json, is_debug = "--json" in arguments, "--debug" in arguments
     try:
+        if verb := settings.is_help(arguments):
+            _show_settings(verb, is_json=is_json)
+            return FINE
         result = app(arguments, exit_on_error=False, print_error=False)
         return result if isinstance(result, int) else FINE
     except KeyboardInterrupt:
-        heard()
+        acknowledge_interrupt()
         # Python notes an interrupt inside exec(text), as Numba uses it, and would end by the signal
         # instead of our exit code; the next exec(text) clears that note.
         exec("")
@@ -63,7 +71,7 @@ def _carry_out(arguments: list[str]) -> int:
         screen.tell_error(error, is_json=is_json)
         return BAD_INPUT
     except CycloptsError as error:
-        screen.tell_misuse(_usage_message(error), _verb(error), is_json=is_json)
+        screen.tell_misuse(_usage_fault(error), _verb(error), is_json=is_json)
         return BAD_INPUT
     except MemoryError:
         _tell_traceback(is_debug)
@@ -82,6 +90,13 @@ def _carry_out(arguments: list[str]) -> int:
         return _bug(error, is_debug=is_debug, is_json=is_json)
 
 
+def _show_settings(verb: str, *, is_json: bool) -> None:
+    if is_json:
+        screen.print_json(settings.as_dict(verb))
+    else:
+        screen.show(*settings.help_lines(verb, width=screen.results().width))
+
+
 def _is_from_cache(error: Exception) -> bool:
     """Whether Numba failed to load compiled kernels, which it does not catch by itself."""
     return any(
@@ -98,6 +113,7 @@ def _damaged_cache(error: Exception) -> FreefloatError:
         shortened(f"{type(error).__name__}: {error}"),
         "kernels as Numba wrote them (the folder is FREEFLOAT_CACHE_DIR, where that is set)",
         "delete this folder; the next run compiles the kernels again",
+        "file.unreadable",
     )
     return FreefloatError("the cache of compiled kernels is damaged", [fault])
 
@@ -115,9 +131,12 @@ def _write_to_nowhere() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _usage_message(error: CycloptsError) -> str:
-    """The parser's sentence, on one line."""
-    return shortened(" ".join(str(error).split()), 300)
+def _usage_fault(error: CycloptsError) -> Fault:
+    """The parser's sentence, on one line, with the option it is about where that is known."""
+    message = shortened(" ".join(str(error).split()), 300)
+    option = getattr(error.argument, "name", "") if error.argument is not None else ""
+    code = USAGE_CODES.get(type(error).__name__, "option.form")
+    return Fault(option or "arguments", message, "arguments as --help shows them", "", code)
 
 
 def _verb(error: CycloptsError) -> str:

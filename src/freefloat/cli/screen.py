@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from textwrap import wrap
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -19,7 +19,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from freefloat.errors import SHOWN_FAULTS, FreefloatError, shortened
+from freefloat.errors import SHOWN_FAULTS, Fault, FreefloatError, shortened
+from freefloat.notes import as_note
+from freefloat.text import paragraph
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -59,44 +61,7 @@ def note(text: str) -> None:
     notes().print(Text(text, style="dim"))
 
 
-def print_json(content: Mapping[str, object]) -> None:
-    """The result for machines; numbers that are not finite become null."""
-    text = json.dumps(plain(content), indent=2, ensure_ascii=False, allow_nan=False)
-    if sys.stdout is not None:  # closed by whoever started us
-        sys.stdout.write(text + "\n")
-
-
-def heading(title: str) -> Text:
-    """The title of a section."""
-    return Text(title, style="bold")
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]], *, left: int = 1) -> Padding:
-    """A plain table, indented; the first `left` columns and the last are text, others numbers."""
-    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for n, title in enumerate(head):
-        is_text = n < left or title.endswith(" ")
-        justify = "left" if is_text else "right"
-        overflow = "fold" if n else "ellipsis"  # a name, or a branch of a tree, stays on its line
-        grid.add_column(title.strip(), justify=justify, overflow=overflow, no_wrap=n == 0)
-    for row in rows:
-        grid.add_row(*(cell if isinstance(cell, Text) else str(cell) for cell in row))
-    return indented(grid)
-
-
-def facts(pairs: Iterable[tuple[str, object]]) -> Padding:
-    """Names and what there is to say of each, one a line."""
-    grid = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    grid.add_column(style="dim", no_wrap=True)
-    grid.add_column(overflow="fold")
-    for name, value in pairs:
-        grid.add_row(name, value if isinstance(value, Text) else str(value))
-    return indented(grid)
-
-
-def indented(part: RenderableType) -> Padding:
-    """A part moved to the right, its other lines as well."""
-    return Padding(part, (0, 0, 0, 2), expand=False)
+# -- parts of a result -----------------------------------------------------------------------------
 
 
 def show(*parts: RenderableType) -> None:
@@ -106,9 +71,67 @@ def show(*parts: RenderableType) -> None:
         console.print(part)
 
 
+def heading(title: str) -> Text:
+    """The title of a section."""
+    return Text(title, style="bold")
+
+
+def section(title: str, *parts: RenderableType) -> tuple[RenderableType, ...]:
+    """An empty line, a title, and what stands below it."""
+    return "", heading(title), *parts
+
+
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[object]], *, align: str, gap: int = 2
+) -> Padding:
+    """A plain table, indented.
+
+    align: a letter a column, l for text and r for numbers, capital where a cell is never broken
+    over two lines; a name that is too long ends in an ellipsis then.
+    """
+    grid = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim")
+    for title, letter in zip(head, align, strict=True):
+        justify = "left" if letter in "lL" else "right"
+        overflow = "ellipsis" if letter.isupper() else "fold"
+        grid.add_column(title, justify=justify, overflow=overflow, no_wrap=letter.isupper())
+    for row in rows:
+        grid.add_row(*(cell if isinstance(cell, Text) else str(cell) for cell in row))
+    return indent(grid)
+
+
+def facts(pairs: Iterable[tuple[str, object]]) -> Padding:
+    """Names and what there is to say of each, one a line."""
+    grid = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in pairs:
+        grid.add_row(name, value if isinstance(value, Text) else str(value))
+    return indent(grid)
+
+
+def item(text: str) -> Padding:
+    """A line of a list."""
+    return facts([("·", shortened(text, 400))])
+
+
+def files_section(written: Mapping[str, Path], *, missing: str = "") -> tuple[RenderableType, ...]:
+    """The files that were written, and what to say of one that was not."""
+    parts: list[RenderableType] = []
+    if written:
+        parts.append(facts((what, str(path)) for what, path in written.items()))
+    if missing:
+        parts.append(indent(Text(missing, style="yellow")))
+    return section("Files", *parts) if parts else ()
+
+
+def indent(part: RenderableType) -> Padding:
+    """A part moved to the right, its other lines as well."""
+    return Padding(part, (0, 0, 0, 2), expand=False)
+
+
 def number(value: float | None) -> str:
     """A number with four digits; a dash where there is none."""
-    return "–" if value is None else f"{value:.4g}"
+    return "–" if value is None or math.isnan(value) else f"{value:.4g}"
 
 
 def vector(values: Iterable[float], digits: int = 4) -> str:
@@ -116,18 +139,44 @@ def vector(values: Iterable[float], digits: int = 4) -> str:
     return "[" + ", ".join(f"{value:.{digits}g}" for value in values) + "]"
 
 
-def counted(n: int, what: str) -> str:
-    """A number and its noun: 1 joint, 2 joints, 2 bodies."""
-    if n == 1:
-        return f"1 {what}"
-    return f"{n} {what[:-1]}ies" if what.endswith("dy") else f"{n} {what}s"
-
-
-def named(names: Sequence[str]) -> str:
+def name_list(names: Sequence[str]) -> str:
     """Names one after the other; those in the middle left out when there are many."""
     if len(names) <= 4:
         return ", ".join(names)
     return f"{names[0]}, {names[1]}, … {names[-1]} ({len(names)})"
+
+
+# -- JSON ------------------------------------------------------------------------------------------
+
+
+def print_json(content: Mapping[str, object], *, is_line: bool = False) -> None:
+    """The result for machines; numbers that are not finite become null."""
+    if sys.stdout is not None:  # closed by whoever started us
+        sys.stdout.write(json_text(content, indent=None if is_line else 2) + "\n")
+
+
+def json_text(content: Mapping[str, object], *, indent: int | None = None) -> str:
+    """JSON without NaN or infinity, which it does not know: null stands for them."""
+    return json.dumps(jsonable(content), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def jsonable(value: object) -> object:
+    """Lists, dictionaries and numbers that JSON knows; what is not finite becomes None."""
+    if isinstance(value, Mapping):
+        return {str(key): jsonable(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [jsonable(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, str | int | float | bool | None):
+        return value
+    to_list = getattr(value, "tolist", None)  # NumPy arrays and scalars
+    return jsonable(to_list()) if to_list is not None else str(value)
+
+
+def notes_json(found: Iterable[str]) -> list[dict[str, str]]:
+    """Notes with their codes."""
+    return [as_note(one).as_dict() for one in found]
 
 
 # -- errors ----------------------------------------------------------------------------------------
@@ -149,12 +198,12 @@ def tell_error(error: FreefloatError, *, is_json: bool = False) -> None:
         _print_json_error(type(error).__name__, error.message, faults)
 
 
-def tell_misuse(message: str, verb: str, *, is_json: bool) -> None:
+def tell_misuse(fault: Fault, verb: str, *, is_json: bool) -> None:
     """What is wrong with the arguments, and how to see the right ones."""
-    _tell("error", message)
+    _tell("error", fault.value)
     _print_wrapped(f"`{verb} --help` shows how it is used", indent=2)
     if is_json:
-        _print_json_error("usage", message, [])
+        _print_json_error("usage", fault.value, [asdict(fault)])
 
 
 def tell_bug(what: str, *, is_debug: bool, is_json: bool) -> None:
@@ -167,43 +216,21 @@ def tell_bug(what: str, *, is_debug: bool, is_json: bool) -> None:
 
 
 def _tell(title: str, message: str) -> None:
-    lines = _wrapped(f"{title}: {shortened(message, 600)}", indent=0, hanging=2)
+    lines = _wrap(f"{title}: {shortened(message, 600)}", indent=0, hanging=2)
     first = Text(lines[0])
     first.stylize("bold red", 0, len(title) + 1)
     notes().print(first, *map(Text, lines[1:]), sep="\n", soft_wrap=True)
 
 
 def _print_wrapped(text: str, *, indent: int) -> None:
-    notes().print(Text("\n".join(_wrapped(text, indent=indent, hanging=indent))), soft_wrap=True)
+    notes().print(Text("\n".join(_wrap(text, indent=indent, hanging=indent))), soft_wrap=True)
 
 
-def _wrapped(text: str, *, indent: int, hanging: int) -> list[str]:
+def _wrap(text: str, *, indent: int, hanging: int) -> list[str]:
     """Lines broken between words only: a path that is cut cannot be copied."""
-    return wrap(
-        text,
-        max(40, notes().width),
-        initial_indent=" " * indent,
-        subsequent_indent=" " * hanging,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    width = max(40, notes().width)
+    return paragraph(" " * indent + text, width=width, indent=" " * hanging)
 
 
 def _print_json_error(kind: str, message: str, faults: list[dict[str, object]]) -> None:
     print_json({"ok": False, "error": {"kind": kind, "message": message, "faults": faults}})
-
-
-def plain(value: object) -> object:
-    """Lists, dictionaries and numbers that JSON knows; what is not finite becomes None."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if isinstance(value, str | int | float | bool | None) else _plain_other(value)
-
-
-def _plain_other(value: object) -> object:
-    to_list = getattr(value, "tolist", None)  # NumPy arrays and scalars
-    return plain(to_list()) if to_list is not None else str(value)

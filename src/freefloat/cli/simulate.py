@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
-from freefloat.cli.options import Shared
+from rich.text import Text
+
+from freefloat.cli import screen
+from freefloat.cli.options import OutputFiles, Shared, check_number, paths_as_text, require
+from freefloat.errors import Fault, FreefloatError, shortened
+from freefloat.text import counted
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from freefloat import Model, Plan, Telemetry
     from freefloat.prediction.flight_summary import Account
 
 Method = Literal["rk4", "dop853"]
-DURATION = 60.0  # [s] of the default motion
+DURATION = 60.0  # format: [s] of the default motion
+SHARE_OF_MEMORY = 0.8  # format: of the machine's, so that the rest of it goes on
+BYTES_PER_LINK = 46 * 8  # format: of the table of link motions that every sample has
+MOST_VIOLATIONS = 10  # format: limits named on the screen
+NOT_WRITTEN = "the telemetry {} written: add --out flight.parquet to keep it"
 
 
 @dataclass(frozen=True)
@@ -34,7 +49,7 @@ class SimulatedFlight:
 
     request: SimulateRequest
     flight: Telemetry
-    account: Account
+    summary: Account
     seconds: float | None
 
 
@@ -87,53 +102,48 @@ def simulate(
     save_plan
         The plan that was flown, to write (.toml).
     """
-    from freefloat.cli import screen
-    from freefloat.cli.simulate_request import understood
-    from freefloat.cli.simulate_view import announcement, as_dict, overview
-
-    request = understood(
-        model, out=out, plan=plan, duration=duration, seed=seed, step=step, method=method,
-        plot=plot, save_plan=save_plan,
-    )  # fmt: skip
+    files = OutputFiles(
+        telemetry=("--out", out), plan=("--save-plan", save_plan), plot=("--plot", plot)
+    )
+    request = parse_request(model, files, plan=plan, duration=duration, seed=seed, step=step,
+                            method=method)  # fmt: skip
     if not shared.json:
-        screen.show(*announcement(request))
-    flown = fly(request)
-    written = _write(flown)
+        screen.show(*_announcement(request))
+    simulated = run_simulation(request)
+    written = _write(simulated)
     if shared.json:
-        screen.print_json(as_dict(flown, written))
+        screen.print_json(_as_dict(simulated, written))
     else:
-        screen.show(*overview(flown, written))
+        screen.show(*_overview(simulated, written))
     return 0
 
 
-def fly(request: SimulateRequest) -> SimulatedFlight:
+def run_simulation(request: SimulateRequest) -> SimulatedFlight:
     """The flight that was asked for, with a bar on the terminal while it lasts."""
-    from time import perf_counter
-
     from freefloat.cli.waiting import progress, tell_first_run
 
     is_ready = tell_first_run(*_kernels(request), takes="about half a minute")
-    with progress("flying") as tell:
+    with progress("simulating") as update:
         # Here and not above: these load Numba, and the note above should come before that.
         from freefloat.prediction.flight_summary import account
-        from freefloat.prediction.simulate import simulate as run_simulation
+        from freefloat.prediction.simulate import simulate
 
         began = perf_counter()
-        flight = run_simulation(
+        flight = simulate(
             request.model,
             request.plan,
             seed=request.seed,
             step=request.step,
             method=request.method,
-            progress=tell,
+            progress=update,
         )
-        happened = account(request.model, request.plan, flight)
-        taken = perf_counter() - began
-        return SimulatedFlight(request, flight, happened, taken if is_ready else None)
+        summary = account(request.model, request.plan, flight)
+        seconds = perf_counter() - began
+        return SimulatedFlight(request, flight, summary, seconds if is_ready else None)
 
 
 def _kernels(request: SimulateRequest) -> tuple[str, ...]:
-    """What a flight needs compiled."""
+    """What a simulation needs compiled."""
     if request.plan.control is not None:
         integrator = "capture.rk4_capture"
     elif request.method == "rk4":
@@ -143,20 +153,245 @@ def _kernels(request: SimulateRequest) -> tuple[str, ...]:
     return integrator, "observe.observe"
 
 
-def _write(flown: SimulatedFlight) -> dict[str, Path]:
+def _write(simulated: SimulatedFlight) -> dict[str, Path]:
     """Write every file that was asked for; what each is, and where."""
     from freefloat.telemetry.readers import truth_path
 
-    files, written = flown.request.files, {}
+    files, written = simulated.request.files, {}
     if "telemetry" in files:
-        flown.flight.save(files["telemetry"])
+        simulated.flight.save(files["telemetry"])
         written = {"telemetry": files["telemetry"], "truth": truth_path(files["telemetry"])}
     if "plan" in files:
-        flown.request.plan.save(files["plan"])
+        simulated.request.plan.save(files["plan"])
         written["plan"] = files["plan"]
     if "plot" in files:
         from freefloat.report.plots import save_flight_plot
 
-        save_flight_plot(flown.request.model, flown.flight, files["plot"])
+        save_flight_plot(simulated.request.model, simulated.flight, files["plot"])
         written["plot"] = files["plot"]
     return written
+
+
+# -- the request -----------------------------------------------------------------------------------
+
+
+def parse_request(
+    model: str,
+    files: OutputFiles,
+    *,
+    plan: Path | None,
+    duration: float | None,
+    seed: int,
+    step: float,
+    method: Method,
+) -> SimulateRequest:
+    """The flight that the arguments ask for; FreefloatError with every fault of theirs."""
+    from freefloat.model import load_model
+
+    require(
+        [
+            *check_number("--duration", duration, unit="s", above=0.0),
+            *check_number("--step", step, unit="s", above=0.0),
+            *check_number("--seed", seed, between=(0, math.inf)),
+            *_choice_faults(plan, duration),
+            *files.faults(),
+        ]
+    )
+    robot = load_model(model)
+    files.require_possible(model=model)
+    _require_sensors(robot, model)
+    flown = _plan(robot, plan, DURATION if duration is None else duration, seed)
+    flown.check(robot)
+    _require_possible_length(robot, flown, step)
+    return SimulateRequest(robot, flown, seed, step, method, files.paths)
+
+
+def _require_sensors(model: Model, file: str) -> None:
+    """A flight without sensors would report nothing."""
+    if model.sensors:
+        return
+    path = Path(file)
+    if path.suffix.lower() == ".urdf":
+        remedy = f'write a model file (.toml) with urdf = "{path.name}" and [[sensor]] tables'
+        remedy += " beside it, and fly that"
+    else:
+        remedy = "add [[sensor]] tables to it"
+    example = '[[sensor]] with kind = "gyro", on = "' + model.root.body + '", rate = 50.0'
+    expected = f"at least one, such as {example}"
+    fault = Fault(str(path), "no sensors", expected, remedy, "model.no_sensors")
+    raise FreefloatError(f"{model.name}: a flight without sensors would report nothing", [fault])
+
+
+def _plan(model: Model, path: Path | None, duration: float, seed: int) -> Plan:
+    if path is None:
+        from freefloat.excitation.default import default_plan
+
+        return default_plan(model, duration=duration, seed=seed)
+    from freefloat.excitation.plan_file import load_plan
+
+    return load_plan(path, model)
+
+
+def _choice_faults(plan: Path | None, duration: float | None) -> Iterator[Fault]:
+    if plan is not None and duration is not None:
+        yield Fault(
+            "--duration",
+            f"{duration:g} beside --plan",
+            "one of the two: a plan says itself how long it lasts",
+            "change the duration in the plan, or leave one of them out",
+            "value.conflict",
+        )
+
+
+def _require_possible_length(model: Model, plan: Plan, step: float) -> None:
+    """A flight whose samples do not fit in memory would end in a crash, after a long time.
+
+    One that ends before the second sample would report nothing.
+    """
+    from freefloat.prediction.time_grid import common_grid
+
+    rate, _, _ = common_grid(model.sensors, step)
+    n_samples = plan.duration * rate
+    if n_samples < 1.0 - 1e-9:  # a duration of one period, rounded
+        expected = f"at least {1.0 / rate:g} s, the time between two samples"
+        remedy = "lengthen the flight, or raise the sensors' rates"
+        fault = Fault("duration", f"{plan.duration:g} s", expected, remedy, "value.range")
+        raise FreefloatError("the flight is too short", [fault])
+    size = n_samples * BYTES_PER_LINK * (1 + len(model.assembly.coordinates))
+    available = _memory()
+    if size > SHARE_OF_MEMORY * available:
+        longest = plan.duration * SHARE_OF_MEMORY * available / size
+        fault = Fault(
+            "duration",
+            f"{plan.duration:g} s, {n_samples:.3g} samples, about {size / 1e9:.3g} GB",
+            f"at most about {longest:.2g} s on this machine ({available / 1e9:.3g} GB)",
+            "shorten the flight, or lower the sensors' rates",
+            "value.range",
+        )
+        raise FreefloatError("the flight would not fit in memory", [fault])
+
+
+def _memory() -> float:
+    """The memory of this machine [B]; no bound where the system does not say."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):  # Windows, among others
+        return math.inf
+
+
+# -- the result ------------------------------------------------------------------------------------
+
+
+def _announcement(request: SimulateRequest) -> Iterator[RenderableType]:
+    """What is about to fly; the first thing a person sees."""
+    how = f"RK4, steps of {request.step:g} s" if request.method == "rk4" else "DOP853"
+    plan = f" flies {shortened(request.plan.name)!r} for {request.plan.duration:g} s"
+    yield Text.assemble((request.model.name, "bold"), plan)
+    yield Text(f"{how}, seed {request.seed}", style="dim")
+    if "telemetry" not in request.files:
+        yield Text(NOT_WRITTEN.format("will not be"), style="yellow")
+
+
+def _overview(simulated: SimulatedFlight, written: dict[str, Path]) -> Iterator[RenderableType]:
+    """What happened, section by section."""
+    head = ("quantity", "of", "unit", "rate [Hz]", "samples")
+    channels = screen.table(head, _channels(simulated), align="Lllrr")
+    yield from screen.section("Channels", channels)
+    summary = simulated.summary
+    events = [*_events(summary, _unit(simulated.request.model)), *_violations(summary)]
+    yield from screen.section("What happened", screen.facts(events))
+    missing = "" if "telemetry" in written else NOT_WRITTEN.format("was not")
+    yield from screen.files_section(written, missing=missing)
+    if simulated.seconds is not None:
+        speed = summary.duration / simulated.seconds
+        yield ""
+        yield Text(
+            f"simulated in {simulated.seconds:.2f} s, {speed:.3g} times real time", style="dim"
+        )
+
+
+def _as_dict(simulated: SimulatedFlight, written: dict[str, Path]) -> dict[str, object]:
+    """The same for machines; angles in rad, everything in SI."""
+    summary = simulated.summary
+    return {
+        "ok": True,
+        "model": simulated.request.model.name,
+        "plan": simulated.request.plan.name,
+        "duration": summary.duration,
+        "seed": simulated.request.seed,
+        "method": simulated.request.method,
+        "step": float(simulated.flight.metadata["step"]),
+        "seconds": simulated.seconds,
+        "channels": [
+            {"name": c.name, "unit": c.unit, "rate": c.rate, "samples": c.n_samples}
+            for c in simulated.flight.channels.values()
+        ],
+        "base": {field: getattr(summary, field) for field in ("turn", "rate", "displacement")},
+        "deflections": summary.deflections,
+        "momentum": None if summary.momentum is None else asdict(summary.momentum),
+        "pushed_by": summary.pushes,
+        "limits_exceeded": [asdict(violation) for violation in summary.excesses],
+        "files": paths_as_text(written),
+    }
+
+
+def _channels(simulated: SimulatedFlight) -> list[tuple[str, ...]]:
+    """One row for channels of the same quantity, rate and number of samples."""
+    groups: dict[tuple[str, ...], dict[str, str]] = {}
+    for channel in simulated.flight.channels.values():
+        place, _, quantity = channel.name.partition(".")
+        word, _, axis = quantity.partition(".")
+        key = (word, channel.unit, f"{channel.rate:.4g}", str(channel.n_samples))
+        places = groups.setdefault(key, {})
+        places[place] = places.get(place, "") + axis
+    return [
+        (
+            word,
+            screen.name_list([_with_axes(*item) for item in places.items()]),
+            unit,
+            rate,
+            samples,
+        )
+        for (word, unit, rate, samples), places in groups.items()
+    ]
+
+
+def _with_axes(place: str, axes: str) -> str:
+    return f"{place} {axes}" if axes else place
+
+
+def _events(summary: Account, unit: str) -> Iterator[tuple[str, str]]:
+    turn = f"{summary.turn:.3g} rad ({math.degrees(summary.turn):.3g} deg)"
+    yield "base turned", f"up to {turn}, at up to {summary.rate:.3g} rad/s"
+    yield "base moved", f"up to {summary.displacement:.3g} m"
+    if summary.deflections:
+        bent = (f"{name} {value:.2g}" for name, value in summary.deflections.items())
+        yield "deflections", f"up to {', '.join(bent)} {unit}"
+    pushed = " and ".join(summary.pushes)
+    momentum = summary.momentum
+    if momentum is None:
+        yield "momentum", f"not compared: {pushed or 'the fixed root'} acted from outside"
+        return
+    if pushed:
+        change = f"{momentum.linear:.3g} N s and {momentum.angular:.3g} N m s"
+        yield "momentum", f"changed by {change} ({pushed})"
+    drift = f"{momentum.linear_drift:.1e} N s and {momentum.angular_drift:.1e} N m s"
+    yield "momentum drift", f"{drift}, the integrator's error"
+
+
+def _unit(model: Model) -> str:
+    slides = any(joint.type == "prismatic" and joint.role == "passive" for joint in model.joints)
+    return "rad (m for prismatic joints)" if slides else "rad"
+
+
+def _violations(summary: Account) -> Iterator[tuple[str, str | Text]]:
+    if not summary.excesses:
+        yield "limits", Text("none exceeded", style="green")
+        return
+    number = counted(len(summary.excesses), "limit")
+    yield "limits", Text(f"{number} exceeded", style="bold yellow")
+    for violation in summary.excesses[:MOST_VIOLATIONS]:
+        yield "", f"· {violation}"
+    unshown = len(summary.excesses) - MOST_VIOLATIONS
+    if unshown > 0:
+        yield "", f"· and {unshown} more; --json lists them all"

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from math import floor, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
+from rich.text import Text
 
-from freefloat.cli.options import Shared
+from freefloat.cli import screen
+from freefloat.cli.options import OutputFiles, Shared, check_number, paths_as_text, require
+from freefloat.errors import Fault
+from freefloat.text import counted
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from freefloat.identification.modes.modal import ModalFit, SeenMode
     from freefloat.identification.modes.modal_match import ModalMatch
 
@@ -59,69 +67,60 @@ def spectrum(
     save_model
         The model with its springs scaled to the modes seen, to write (.toml).
     """
-    from freefloat.cli import screen
-    from freefloat.cli.spectrum_view import overview
-    from freefloat.errors import FreefloatError
-
+    files = OutputFiles(plot=("--plot", plot), model=("--save-model", save_model))
+    faults = [*files.faults(), *check_number("--bandwidth", bandwidth, unit="Hz", above=0.0)]
     if save_model is not None and model is None:
-        raise FreefloatError("--save-model scales the springs of a model: name it with --model")
-    found, match = _look(file, model, channels, between, bandwidth)
-    written = _write(file, found, match, plot, save_model)
+        faults.append(Fault("--save-model", str(save_model), "a model whose springs to scale",
+                            "name it with --model", "option.conflict"))  # fmt: skip
+    require(faults)
+    files.require_possible(model=model or "")
+    modes, match = _find_modes(file, model, channels, between, bandwidth)
+    _write(file, modes, match, files.paths)
     if shared.json:
-        screen.print_json(as_dict(file, found, match, written))
+        screen.print_json(_as_dict(file, modes, match, files.paths))
     else:
-        screen.show(*overview(file, found, match, written))
-    return 0 if found.modes else 1
+        screen.show(*_overview(file, modes, match, files.paths))
+    return 0 if modes.modes else 1
 
 
-def _look(
+def _find_modes(
     file: Path,
     model: str | None,
     channels: list[str] | None,
     between: tuple[float, float] | None,
     bandwidth: float,
 ) -> tuple[ModalFit, ModalMatch | None]:
-    from freefloat.errors import FreefloatError
     from freefloat.identification.modes.modal import identify_modes
     from freefloat.identification.modes.modal_match import match_modes
     from freefloat.model import load_model
     from freefloat.telemetry import read_telemetry
 
-    if not 0.0 < bandwidth < float("inf"):
-        raise FreefloatError(f"the bandwidth is {bandwidth:g} Hz; give a frequency such as 2")
-    own = None if model is None else load_model(model)
-    read = read_telemetry(file)
-    found = identify_modes(read, own, channels=channels, between=between, bandwidth=bandwidth)
-    return found, None if own is None else match_modes(own, found, read)
+    robot = None if model is None else load_model(model)
+    recording = read_telemetry(file)
+    found = identify_modes(
+        recording, robot, channels=channels, between=between, bandwidth=bandwidth
+    )
+    return found, None if robot is None else match_modes(robot, found, recording)
 
 
-def _write(
-    file: Path,
-    found: ModalFit,
-    match: ModalMatch | None,
-    plot: Path | None,
-    save_model: Path | None,
-) -> dict[str, Path]:
-    written = {}
-    if plot is not None:
+def _write(file: Path, found: ModalFit, match: ModalMatch | None, files: dict[str, Path]) -> None:
+    if "plot" in files:
         from freefloat.report.spectrum_plot import save_spectrum_plot
 
-        save_spectrum_plot(found, plot, title=f"{file.name}, {found.start:.4g} s and after")
-        written["plot"] = plot
-    if save_model is not None and match is not None:
-        match.model.save(save_model)
-        written["model"] = save_model
-    return written
+        title = f"{file.name}, {found.start:.4g} s and after"
+        save_spectrum_plot(found, files["plot"], title=title)
+    if "model" in files and match is not None:
+        match.model.save(files["model"])
 
 
-def as_dict(
+def _as_dict(
     file: Path, found: ModalFit, match: ModalMatch | None, written: dict[str, Path]
 ) -> dict[str, object]:
     """The modes for machines."""
     content: dict[str, object] = {
         "ok": bool(found.modes), "file": str(file), "start": found.start, "end": found.end,
         "misfit": found.misfit, "modes": [_mode(mode) for mode in found.modes],
-        "others": [_mode(mode) for mode in found.others], "notes": list(found.notes),
+        "others": [_mode(mode) for mode in found.others], "notes": screen.notes_json(found.notes),
         "peaks": [
             {"frequency": p.frequency, "height": p.height, "channels": list(p.channels)}
             for p in found.spectrum.peaks()
@@ -139,7 +138,7 @@ def as_dict(
             for m in match.matches
         ]
         content["stiffness_factors"] = dict(match.factors)
-    return {**content, "files": {what: str(path) for what, path in written.items()}}
+    return {**content, "files": paths_as_text(written)}
 
 
 def _mode(mode: SeenMode) -> dict[str, object]:
@@ -153,3 +152,60 @@ def _mode(mode: SeenMode) -> dict[str, object]:
         "of": mode.of,
         "amplitude": {name: abs(value) for name, value in mode.shape.items()},
     }
+
+
+def _overview(
+    file: Path, found: ModalFit, match: ModalMatch | None, written: dict[str, Path]
+) -> Iterator[RenderableType]:
+    """The stretch, the modes seen, those of the model beside them, and what was written."""
+    span = f" · free swing from {found.start:.4g} to {found.end:.4g} s"
+    yield Text.assemble((file.name, "bold"), span)
+    head = ("frequency [Hz]", "damping ratio", "x noise", "most in", "what")
+    rows = [_row(mode) for mode in (*found.modes, *found.others)]
+    yield from screen.section("Oscillations", screen.table(head, rows, align="Rrrll"))
+    if match is not None:
+        yield from _matches(match)
+    yield ""
+    pairs = [("residual", f"{found.misfit:.3g} x noise"), *[("note", n) for n in found.notes]]
+    yield screen.facts([*pairs, *((f"{what} written", path) for what, path in written.items())])
+    verdict = (
+        counted(len(found.modes), "mode") if found.modes else "no mode: nothing oscillates here"
+    )
+    yield Text(verdict, style="bold green" if found.modes else "bold red")
+
+
+def _row(mode: SeenMode) -> tuple[str, ...]:
+    strongest = max(mode.shape, key=lambda name: abs(mode.shape[name]), default="–")
+    return (
+        _with_std(mode.frequency, mode.frequency_std),
+        _with_std(mode.damping, mode.damping_std),
+        f"{mode.strength:.3g}",
+        strongest,
+        f"{mode.kind} {mode.of}".strip(),
+    )
+
+
+def _with_std(value: float, std: float) -> str:
+    """Digits down to the deviation's first, at most five of them."""
+    digits = min(5, max(1, -floor(log10(std)))) if 0.0 < std < 1.0 else 1
+    return f"{value:.{digits}f} ±{max(std, 10.0**-digits):.{digits}f}"
+
+
+def _matches(match: ModalMatch) -> Iterator[RenderableType]:
+    rows = []
+    for pair in match.matches:
+        movers = sorted(pair.mode.shape, key=lambda name: -abs(pair.mode.shape[name]))
+        seen = "not seen" if pair.seen is None else f"{pair.seen.frequency:.4f}"
+        ratio = "–" if pair.ratio is None else f"{pair.ratio:.4f}"
+        alike = "–" if pair.seen is None else f"{pair.likeness:.3f}"
+        rows.append((f"{pair.mode.frequency:.4f}", f"{pair.mode.damping:.4f}", seen, ratio, alike,
+                     ", ".join(movers[:2])))  # fmt: skip
+    head = ("model [Hz]", "damping", "seen [Hz]", "ratio", "MAC", "moves")
+    table = screen.table(head, rows, align="Rrrrrl")
+    yield from screen.section("The model's modes at this posture", table)
+    if match.unmatched:
+        seen = ", ".join(f"{mode.frequency:.4g} Hz" for mode in match.unmatched)
+        yield screen.facts([("unexplained", f"{seen}: no mode of the model is like it")])
+    if match.factors:
+        factors = ", ".join(f"{owner} x {value:.3f}" for owner, value in match.factors.items())
+        yield screen.facts([("springs that agree", factors)])

@@ -6,27 +6,39 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
+from rich.text import Text
 
-from freefloat.cli.options import FLAG, Shared
+from freefloat.cli import screen
+from freefloat.cli.options import (
+    FLAG,
+    FLIGHTS,
+    REPEATED,
+    OutputFiles,
+    Shared,
+    check_flights,
+    choose_parameters,
+    paths_as_text,
+    read_flights,
+    read_plans,
+    require,
+)
+from freefloat.errors import Fault
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from freefloat.identification.structure import Structure
 
-_REPEATED = Parameter(negative=(), show_default=False, json_list=False)
-_FLIGHTS = Parameter(name="FLIGHT", required=True)
 KERNELS = ("tangent.rk4_tangent", "observe.observe")
 
 
 def structure(
     model: str,
     /,
-    *flights: Annotated[Path, _FLIGHTS],
-    free: Annotated[tuple[str, ...], _REPEATED] = (),
-    effects: Annotated[tuple[str, ...], _REPEATED] = (),
-    plan: Annotated[tuple[Path, ...], _REPEATED] = (),
+    *flights: Annotated[Path, FLIGHTS],
+    free: Annotated[tuple[str, ...], REPEATED] = (),
+    effects: Annotated[tuple[str, ...], REPEATED] = (),
+    plan: Annotated[tuple[Path, ...], REPEATED] = (),
     known_start: Annotated[bool, FLAG] = False,
     save_model: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
@@ -60,56 +72,52 @@ def structure(
     save_model
         The model with only what is called for, to write (.toml).
     """
-    from freefloat.cli import screen
     from freefloat.cli.waiting import progress, tell_first_run
-    from freefloat.errors import FreefloatError
-    from freefloat.excitation.plan_file import load_plan
     from freefloat.identification.structure import find_structure
     from freefloat.model import load_model
-    from freefloat.parameters.parameters import Parameters
-    from freefloat.telemetry import read_telemetry
 
+    files = OutputFiles(model=("--save-model", save_model))
+    require([*files.faults(), *check_flights(flights), *_start_faults(known_start, plan)])
     robot = load_model(model)
-    recorded = [read_telemetry(path) for path in flights]
-    plans = [load_plan(path, robot) for path in plan]
-    if known_start and not plans:
-        raise FreefloatError("--known-start goes with --plan: which start is it?")
-    wanted = Parameters(robot).free(*(free or (f"{robot.root.body}.*",)))
+    files.require_possible(model=model)
+    wanted = choose_parameters(robot, free=free or (f"{robot.root.body}.*",))
+    plans = read_plans(plan, robot)
+    recorded = list(read_flights(flights).values())
     tell_first_run(*KERNELS, takes="about half a minute")
-    with progress("fitting") as tell:
+    with progress("fitting") as update:
         found = find_structure(
-            robot, wanted, recorded, effects=effects or None,
-            plan=plans[0] if len(plans) == 1 else plans or None, known_start=known_start,
-            progress=tell,
+            robot, wanted, recorded, effects=effects or None, plan=plans, known_start=known_start,
+            progress=update,
         )  # fmt: skip
     if save_model is not None:
         found.fit.model.save(save_model)
     if shared.json:
-        screen.print_json(as_dict(model, found, save_model))
+        screen.print_json(_as_dict(model, found, files.paths))
     else:
-        screen.show(*overview(model, found, save_model))
+        screen.show(*_overview(model, found, files.paths))
     return 0 if found.fit.is_trustworthy else 1
 
 
-def overview(model: str, found: Structure, saved: Path | None) -> Iterator[RenderableType]:
+def _start_faults(known_start: bool, plan: tuple[Path, ...]) -> Iterator[Fault]:
+    if known_start and not plan:
+        expected = "a plan, whose initial state is meant"
+        yield Fault("--known-start", "no --plan", expected, "add --plan", "option.conflict")
+
+
+def _overview(model: str, found: Structure, files: dict[str, Path]) -> Iterator[RenderableType]:
     """Every effect with its worth, and how well the model with those called for fits."""
-    from rich.text import Text
-
-    from freefloat.cli.screen import facts, heading, table
-
     yield Text(model, style="bold")
-    yield ""
-    yield heading("Effects")
     rows = [
         (w.effect.name, _figure(w.gain), "called for" if w.is_called_for else "not called for",
          w.evidence or "–")
         for w in found.effects
     ]  # fmt: skip
-    yield table(("effect", "worth", "verdict ", "also "), rows)
+    head = ("effect", "fall of BIC", "verdict", "also")
+    yield from screen.section("Effects", screen.table(head, rows, align="Lrll"))
     yield ""
     parts = [("parts", ", ".join(w.effect.parts)) for w in found.effects if w.is_called_for]
-    written = [("model written", str(saved))] if saved else []
-    yield facts([*parts, ("the fit with these", found.fit.status), *written])
+    written = [(f"{what} written", str(path)) for what, path in files.items()]
+    yield screen.facts([*parts, ("the fit with these", found.fit.status), *written])
     names = ", ".join(found.names) or "rigid bodies alone"
     yield Text(f"called for: {names}", style="bold")
 
@@ -118,7 +126,7 @@ def _figure(gain: float) -> str:
     return "cannot be fitted" if gain == float("-inf") else f"{gain:+.1f}"
 
 
-def as_dict(model: str, found: Structure, saved: Path | None) -> dict[str, object]:
+def _as_dict(model: str, found: Structure, files: dict[str, Path]) -> dict[str, object]:
     """The verdict for machines."""
     return {
         "ok": found.fit.is_trustworthy,
@@ -136,5 +144,5 @@ def as_dict(model: str, found: Structure, saved: Path | None) -> dict[str, objec
         ],
         "status": found.fit.status,
         "values": {e.name: {"value": e.value, "std": e.std} for e in found.fit.estimates},
-        "files": {"model": str(saved)} if saved else {},
+        "files": paths_as_text(files),
     }

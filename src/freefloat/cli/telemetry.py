@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from freefloat.cli.options import Shared
+from rich.text import Text
+
+from freefloat.cli import screen
+from freefloat.cli.options import REPEATED, Shared
+from freefloat.cli.settings import parse_settings
+from freefloat.errors import shortened
+from freefloat.text import counted
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from freefloat import Telemetry
+    from freefloat.telemetry.channel import Channel
     from freefloat.telemetry.quality import Quality
 
+MOST_FINDINGS = 20  # format: findings shown on the screen
+AXES = ("x", "y", "z", "w")
 
-def telemetry(file: Path, /, *, shared: Shared = Shared()) -> int:  # noqa: B008
+
+def telemetry(
+    file: Path,
+    /,
+    *,
+    set: Annotated[tuple[str, ...], REPEATED] = (),
+    shared: Shared = Shared(),  # noqa: B008
+) -> int:
     """Show what a recording holds, and whether it is fit for use.
 
     Channels with unit, rate, samples and noise (where the file states it), and
@@ -28,26 +47,28 @@ def telemetry(file: Path, /, *, shared: Shared = Shared()) -> int:  # noqa: B008
     ----------
     file
         The recording: .parquet, .pq, .csv or .tsv.
+    set
+        NAME=VALUE: a threshold of the quality report; may be repeated. `--set help` lists them.
     """
-    from freefloat.cli import screen
-    from freefloat.cli.telemetry_view import overview
     from freefloat.telemetry import quality, read_telemetry
+    from freefloat.telemetry.quality_checks import QualityLimits
 
-    read = read_telemetry(file)
-    found = quality(read)
+    limits = QualityLimits(**parse_settings("telemetry", set)["quality"])
+    recording = read_telemetry(file)
+    report = quality(recording, limits=limits)
     if shared.json:
-        screen.print_json(_as_dict(file, read, found))
+        screen.print_json(_as_dict(file, recording, report))
     else:
-        screen.show(*overview(file, read, found))
-    return 0 if found.ok else 1
+        screen.show(*_overview(file, recording, report))
+    return 0 if report.ok else 1
 
 
-def _as_dict(file: Path, read: Telemetry, found: Quality) -> dict[str, object]:
+def _as_dict(file: Path, recording: Telemetry, report: Quality) -> dict[str, object]:
     return {
-        "ok": found.ok,
+        "ok": report.ok,
         "file": str(file),
-        "start": read.start if len(read) else None,
-        "end": read.end if len(read) else None,
+        "start": recording.start if len(recording) else None,
+        "end": recording.end if len(recording) else None,
         "channels": [
             {
                 "name": channel.name,
@@ -57,8 +78,58 @@ def _as_dict(file: Path, read: Telemetry, found: Quality) -> dict[str, object]:
                 "invalid": channel.n_invalid,
                 "noise": channel.noise,
             }
-            for channel in read.channels.values()
+            for channel in recording.channels.values()
         ],
-        "metadata": dict(read.metadata),
-        "quality": found.as_dict(),
+        "metadata": dict(recording.metadata),
+        "quality": report.as_dict(),
     }
+
+
+def _overview(file: Path, recording: Telemetry, report: Quality) -> Iterator[RenderableType]:
+    """Head, channels, what the file says of itself, findings, and the verdict last."""
+    span = f", {recording.start:.6g} to {recording.end:.6g} s" if len(recording) else ""
+    channels, samples = len(recording.channels), len(recording)
+    size = f" · {counted(channels, 'channel')}, {counted(samples, 'instant')}{span}"
+    yield Text.assemble((file.name, "bold"), size)
+    head = ("channel", "unit", "rate [Hz]", "samples", "invalid", "noise")
+    table = screen.table(head, _channels(recording), align="Llrrrr")
+    yield from screen.section("Channels", table)
+    if recording.metadata:
+        pairs = ((shortened(k, 30), shortened(v, 200)) for k, v in recording.metadata.items())
+        yield from screen.section("Metadata of the file", screen.facts(pairs))
+    yield from screen.section("Quality", *_findings(report))
+    yield Text(report.summary, style="bold green" if report.ok else "bold red")
+
+
+def _channels(recording: Telemetry) -> list[tuple[str, ...]]:
+    """One row for the axes of one quantity, where they are alike."""
+    groups: dict[tuple[str, ...], list[Channel]] = {}
+    for channel in recording.channels.values():
+        stem, _, axis = channel.name.rpartition(".")
+        rate = f"{channel.rate:.6g}" if channel.n_samples > 1 else "–"
+        noise = "–" if channel.noise is None else f"{channel.noise:.3g}"
+        alike = (channel.unit, rate, str(channel.n_samples))
+        key = (stem if axis in AXES else channel.name, *alike, noise)
+        groups.setdefault(key, []).append(channel)
+    return [
+        (_name(group), *key[1:4], str(sum(c.n_invalid for c in group)), key[4])
+        for key, group in groups.items()
+    ]
+
+
+def _name(group: Sequence[Channel]) -> str:
+    if len(group) == 1:
+        return group[0].name
+    stem = group[0].name.rpartition(".")[0]
+    return f"{stem}.{'|'.join(channel.name.rpartition('.')[2] for channel in group)}"
+
+
+def _findings(report: Quality) -> Iterator[RenderableType]:
+    shown = report.findings[:MOST_FINDINGS]
+    if shown:
+        yield screen.facts(
+            ("fault" if f.is_fault else "note", f"{f.place}: {f.text}") for f in shown
+        )
+    unshown = len(report.findings) - len(shown)
+    if unshown:
+        yield screen.facts([("", f"and {unshown} more; --json lists them all")])

@@ -7,22 +7,37 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from freefloat.cli.options import FLAG, Shared
+from freefloat.cli import screen
+from freefloat.cli.options import (
+    FLAG,
+    REPEATED,
+    OutputFiles,
+    ParameterOptions,
+    Shared,
+    check_number,
+    choose_parameters,
+    default_globs,
+    parse_pairs,
+    require,
+    require_writable,
+)
+from freefloat.errors import Fault, FreefloatError
 
 if TYPE_CHECKING:
-    from freefloat import OnlineEstimator
-    from freefloat.cli.track_output import Output
+    from freefloat import Model, OnlineEstimator, Telemetry
+    from freefloat.cli.track_view import EstimateWriter
     from freefloat.online.latency import Latencies
     from freefloat.telemetry.sample_rows import Sample
 
-_REPEATED = Parameter(negative=(), show_default=False, json_list=False)
 KERNELS = ("update.take_sample",)
-REFRESH = 0.25  # [s] between pictures on a terminal
+REFRESH = 0.25  # format: [s] between pictures on a terminal
 
 
 @Parameter(name="*")
@@ -33,17 +48,17 @@ class Tracking:
     method: str = "auto"
     """auto, square-root, kalman; to compare: rls, two-step, modified-rls, modified-rls-force."""
 
-    noise: Annotated[tuple[str, ...], _REPEATED] = ()
-    """Noise of channels, over what file and model say: GLOB=STD, in SI units."""
+    noise: Annotated[tuple[str, ...], REPEATED] = ()
+    """Noise of channels, instead of what file and model say: GLOB=STD, in SI units."""
 
-    walk: Annotated[tuple[str, ...], _REPEATED] = ()
+    walk: Annotated[tuple[str, ...], REPEATED] = ()
     """Parameters that change slowly: GLOB=STD, per root second (fuel: 'bus.mass=0.1')."""
 
     forgetting: float = 1.0
-    """What old information counts after every sample; 1: nothing is forgotten."""
+    """Forgetting factor of the filter, per sample; 1 forgets nothing."""
 
     gate: float = 1e-6
-    """The chance to lose a good sample as an outlier; 0 takes all."""
+    """Probability that the outlier gate rejects a good sample; 0 turns it off."""
 
     reorder: int = 0
     """How many samples to hold back so that late ones find their place."""
@@ -72,9 +87,7 @@ def track(
     source: Annotated[str, Parameter(allow_leading_hyphen=True)],
     /,
     *,
-    free: Annotated[tuple[str, ...], _REPEATED] = (),
-    fix: Annotated[tuple[str, ...], _REPEATED] = (),
-    prior: Annotated[tuple[str, ...], _REPEATED] = (),
+    wanted: ParameterOptions = ParameterOptions(),  # noqa: B008
     tracking: Tracking = Tracking(),  # noqa: B008
     connection: Connection = Connection(),  # noqa: B008
     state: Path | None = None,
@@ -82,7 +95,7 @@ def track(
     parquet: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
-    """Find parameters of a model while samples arrive, and show how sure they are.
+    """Estimate parameters of a model while samples arrive, and show their accuracy.
 
     SOURCE is a recording (.parquet, .csv ...), newline JSON (.ndjson, or - for
     standard input), or an address on this machine: tcp://127.0.0.1:5000,
@@ -100,13 +113,6 @@ def track(
         The name of a built-in model, or a .toml or .urdf file.
     source
         Where samples come from.
-    free
-        Parameters to look for, as a name or glob; may be repeated. Unless said, those of the root
-        body and of what is grasped.
-    fix
-        Parameters to hold at the model's value, or at another: GLOB or GLOB=VALUE.
-    prior
-        How well the model's values are known: GLOB=STD in the parameter's unit, or GLOB=10%.
     state
         Go on from this file if it exists, and keep the whole state there at the end.
     out
@@ -114,41 +120,39 @@ def track(
     parquet
         A Parquet table of the estimates to write.
     """
-    from freefloat.cli.track_output import output
-    from freefloat.cli.track_request import understood
+    from freefloat.cli.track_view import open_writer
     from freefloat.cli.waiting import tell_first_run
     from freefloat.online.latency import Latencies
 
-    request = understood(
-        model, source, free=free, fix=fix, prior=prior, tracking=tracking,
-        connection=connection, state=state, files=(out, parquet),
-    )  # fmt: skip
+    request = parse_request(
+        model, source, wanted, tracking, connection, state=state, out=out, parquet=parquet
+    )
     tracker, samples, quiet = request.tracker, request.samples, shared.json
     if not quiet:
         _announce(tracker, source)
     tell_first_run(*KERNELS, takes="about half a minute")
     tracker.warm_up()
     latencies = Latencies()
-    with output(out, parquet, to_screen=quiet) as told:
-        _follow(tracker, samples, told, latencies, every=tracking.every, quiet=quiet)
+    with open_writer(out, parquet, to_screen=quiet) as writer:
+        _follow(tracker, samples, writer, latencies, every=tracking.every, quiet=quiet)
         if state is not None:  # with what is held back: it goes on from there
             tracker.save(state)
-        told.write(tracker.finish())
+        writer.write(tracker.finish())
     written = [str(path) for path in (out, parquet, state) if path is not None]
-    _tell(tracker, latencies.as_dict(), getattr(samples, "n_lost", 0), written, as_json=quiet)
+    lost = getattr(samples, "n_lost", 0)
+    _show_end(tracker, latencies.as_dict(), lost, written, as_json=quiet)
     return 0 if tracker.health.sentence == "fine" else 1
 
 
 def _announce(tracker: OnlineEstimator, source: str) -> None:
-    """What is looked for, and where."""
-    from freefloat.cli import screen
+    """What is estimated, and from where."""
     from freefloat.cli.track_view import announcement
 
     n = len(tracker.parameters.free_ones)
     screen.show(*announcement(tracker.model, n, source, tracker.notes))
 
 
-def _tell(
+def _show_end(
     tracker: OnlineEstimator,
     latency: dict[str, float],
     n_lost: int,
@@ -156,10 +160,8 @@ def _tell(
     *,
     as_json: bool,
 ) -> None:
-    """What became of the samples, at the end."""
-    from freefloat.cli import screen
-    from freefloat.cli.track_output import line_of
-    from freefloat.cli.track_view import screenful, summary
+    """The last estimates, and what became of the samples."""
+    from freefloat.cli.track_view import estimate_view, summary
 
     estimate, unused = tracker.estimate, tracker.strangers.names
     health = estimate.health
@@ -167,16 +169,16 @@ def _tell(
         content = {"samples": health.counts, "health": health.sentence, "sight": estimate.sight}
         content |= {"latency": latency, "events": [vars(e) for e in health.events]}
         content |= {"connections_lost": n_lost, "unknown_channels": unused}
-        sys.stdout.write(line_of({"summary": content, "files": written}) + "\n")
+        screen.print_json({"summary": content, "files": written}, is_line=True)
         return
-    screen.show("", screenful(estimate, told_once=True), "")
+    screen.show("", estimate_view(estimate, is_last=True), "")
     screen.show(*summary(estimate, latency, n_lost, written, unused=unused))
 
 
 def _follow(
     tracker: OnlineEstimator,
     samples: Iterable[Sample | None],
-    told: Output,
+    writer: EstimateWriter,
     latencies: Latencies,
     *,
     every: float,
@@ -193,7 +195,7 @@ def _follow(
                 now = estimate.time
                 if now is not None and (due is None or now >= due or now < due - 2.0 * every):
                     due = now + every
-                    told.write(estimate)
+                    writer.write(estimate)
                 if show is not None:
                     show(tracker)
         except KeyboardInterrupt:  # how a live run ends
@@ -208,8 +210,7 @@ def _picture(quiet: bool) -> Iterator[Callable[[OnlineEstimator], None] | None]:
         return
     from rich.live import Live
 
-    from freefloat.cli import screen
-    from freefloat.cli.track_view import screenful
+    from freefloat.cli.track_view import estimate_view
 
     last = -REFRESH
     with Live(console=screen.results(), auto_refresh=False, transient=True) as live:
@@ -218,6 +219,106 @@ def _picture(quiet: bool) -> Iterator[Callable[[OnlineEstimator], None] | None]:
             nonlocal last
             if time.monotonic() - last > REFRESH:
                 last = time.monotonic()
-                live.update(screenful(tracker.estimate), refresh=True)
+                live.update(estimate_view(tracker.estimate), refresh=True)
 
         yield show
+
+
+# -- the request -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TrackRequest:
+    """A tracker that knows its model, and the samples to come."""
+
+    tracker: OnlineEstimator
+    samples: Iterable[Sample | None]
+
+
+def parse_request(
+    model: str,
+    source: str,
+    wanted: ParameterOptions,
+    tracking: Tracking,
+    connection: Connection,
+    *,
+    state: Path | None,
+    out: Path | None,
+    parquet: Path | None,
+) -> TrackRequest:
+    """The tracker that the arguments ask for; FreefloatError for what is wrong with them."""
+    from freefloat.model import load_model
+    from freefloat.online.estimator import OnlineEstimator
+
+    noise, wrong_noise = parse_pairs("--noise", tracking.noise, example="x.*=0.1", least=0.0)
+    walk, wrong_walk = parse_pairs("--walk", tracking.walk, example="x.*=0.1", least=0.0)
+    files = OutputFiles(parquet=("--parquet", parquet))
+    require(
+        [
+            *wrong_noise,
+            *wrong_walk,
+            *check_number("--every", tracking.every, unit="s", above=0.0),
+            *check_number("--reorder", tracking.reorder, between=(0, inf)),
+            *files.faults(),
+        ]
+    )
+    robot = load_model(model)
+    for path in (out, parquet, state):
+        if path is not None:
+            require_writable(path)
+    globs = wanted.free or _default_globs(robot)
+    parameters = choose_parameters(robot, free=globs, fix=wanted.fix, prior=wanted.prior)
+    flight, samples = _open_source(source, connection)
+    tracker = OnlineEstimator(
+        robot, parameters, method=tracking.method, like=flight,
+        noise=_noise_by_channel(robot, flight, noise), random_walk=walk,
+        forgetting=tracking.forgetting, gate=tracking.gate, reorder=tracking.reorder,
+    )  # fmt: skip
+    if state is not None and state.exists():
+        tracker.restore(state)
+    return TrackRequest(tracker, samples if flight is None else tracker.samples_of(flight))
+
+
+def _default_globs(robot: Model) -> tuple[str, ...]:
+    """What is estimated unless said; in the plane without what no motion in it could show."""
+    globs = default_globs(robot)
+    turns = [*(j.placement.rpy[:2] for j in robot.joints), *(j.axis[:2] for j in robot.joints)]
+    turns += [t.placement.rpy[:2] for t in robot.targets]
+    if robot.root.type != "planar" or any(x != 0.0 for turn in turns for x in turn):
+        return globs
+    bodies = [glob.removesuffix(".*") for glob in globs]
+    return tuple(f"{body}.{name}" for body in bodies for name in ("mass", "m[xy]", "izz"))
+
+
+def _open_source(
+    source: str, connection: Connection
+) -> tuple[Telemetry | None, Iterable[Sample | None]]:
+    from freefloat.telemetry.sources import LINES, SampleSource
+
+    path = Path(source)
+    is_address = source == "-" or "://" in source
+    if not is_address and path.suffix.lower() not in LINES:
+        from freefloat.telemetry import read_telemetry
+
+        flight = read_telemetry(path)
+        return flight, flight
+    if not is_address and not path.is_file():
+        fault = Fault("SOURCE", source, "a file that exists", "check its name", "file.missing")
+        raise FreefloatError("there is no such source", [fault])
+    return None, SampleSource(
+        source, idle=connection.idle, retry=connection.retry, remote=connection.remote
+    )
+
+
+def _noise_by_channel(
+    robot: Model, flight: Telemetry | None, globs: dict[str, float]
+) -> dict[str, float]:
+    """Deviations by channel; a glob speaks for every channel that is known."""
+    from freefloat.online.live_channels import told_by_model
+
+    known = [*told_by_model(robot), *(flight.names if flight is not None else ())]
+    found: dict[str, float] = {}
+    for glob, size in globs.items():
+        hits = [name for name in known if fnmatchcase(name, glob)]
+        found.update(dict.fromkeys(hits or [glob], size))
+    return found

@@ -1,17 +1,20 @@
-"""How `freefloat track` shows estimates: a table with bands, live on a terminal."""
+"""How `freefloat track` shows estimates, live on a terminal, and writes them: lines and Parquet."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from math import copysign, isnan, log10
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
-from rich.table import Table
 from rich.text import Text
 
-from freefloat.cli.screen import counted, facts, indented
+from freefloat.cli import screen
+from freefloat.files import atomic_path
 from freefloat.online.health import USED
-from freefloat.online.status_text import listed
+from freefloat.text import counted, listing
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -20,33 +23,30 @@ if TYPE_CHECKING:
     from freefloat.online.health import Health
     from freefloat.online.live_estimate import LiveEstimate
 
-BAND = 21  # characters of a band
-FINEST = 1e-3  # natural sizes at the middle of a band; one is at its ends
+BAND = 21  # format: characters of a band
+FINEST = 1e-3  # format: natural sizes at the middle of a band; one is at its ends
+NORMAL_95 = 1.96  # theory: standard deviations on either side that hold 95 % of a normal
 RULER = "-100%  -1%|+1%  +100%"
 STYLES = {"seen": "green", "weak": "yellow", "not seen": "dim", "no band": "dim"}
-EVENTS = 4  # the last ones that are shown
+EVENTS = 4  # format: the last ones that are shown
 
 
-def table(estimate: LiveEstimate) -> Table:
-    """Parameters with values, deviations and where the truth may be: model value as a bar."""
-    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for title, justify in (
-        ("parameter", "left"), ("value", "right"), ("±95 %", "right"), ("unit", "left"),
-        (RULER, "left"), ("status", "left"),
-    ):  # fmt: skip
-        grid.add_column(title, justify=justify, no_wrap=True)  # type: ignore[arg-type]
-    rows = zip(
+def _table(estimate: LiveEstimate) -> RenderableType:
+    """Parameters with values, deviations, and the interval around the model's value as a bar."""
+    lines = zip(
         estimate.unknowns.free, estimate.values, estimate.std, estimate.statuses,
         estimate.unknowns.sizes[len(estimate.unknowns.nuisance) :], strict=True,
     )  # fmt: skip
-    for p, value, std, status, size in rows:
-        wide = "–" if isnan(std) else f"{1.96 * std:.2g}"
-        shown = Text(f"{value:.6g}", style="" if status != "not seen" else "dim")
-        grid.add_row(
-            p.name, shown, wide, p.unit, band((value - p.value) / size, 1.96 * std / size),
-            Text(status, style=STYLES[status]),
-        )  # fmt: skip
-    return grid
+    rows = []
+    for p, value, std, status, size in lines:
+        half = NORMAL_95 * std
+        rows.append((
+            p.name, Text(f"{value:.6g}", style="" if status != "not seen" else "dim"),
+            "–" if isnan(std) else f"{half:.2g}", p.unit,
+            band((value - p.value) / size, half / size), Text(status, style=STYLES[status]),
+        ))  # fmt: skip
+    head = ("parameter", "value", "±95 %", "unit", RULER, "status")
+    return screen.table(head, rows, align="LRRLLL")
 
 
 def band(shift: float, half: float) -> str:
@@ -73,21 +73,21 @@ def band(shift: float, half: float) -> str:
     return "".join(cells)
 
 
-def screenful(estimate: LiveEstimate, *, told_once: bool = False) -> RenderableType:
+def estimate_view(estimate: LiveEstimate, *, is_last: bool = False) -> RenderableType:
     """What a person watches: the table, how the samples do, and the last events.
 
-    told_once: only the table, where a summary with the rest follows.
+    is_last: only the table, where a summary with the rest follows.
     """
     from rich.console import Group
 
     health = estimate.health
     when = "no sample used yet" if estimate.time is None else f"t = {estimate.time:.2f} s"
-    if told_once:
-        told = f"At the end, {when}:"
+    if is_last:
+        title = f"At the end, {when}:"
         if estimate.time is None:
-            told = "No sample was used; these are the model's values:"
-        return Group(Text(told, style="dim"), table(estimate))
-    lines = [Text(f"{when}   samples: {samples_told(health)}", style="dim"), table(estimate)]
+            title = "No sample was used; these are the model's values:"
+        return Group(Text(title, style="dim"), _table(estimate))
+    lines = [Text(f"{when}   samples: {sample_counts(health)}", style="dim"), _table(estimate)]
     lines += [Text(line) for line in dict.fromkeys([health.sentence, estimate.sight])]
     lines += [
         Text(f"{event.time:.2f} s {event.kind}: {event.message}", style="yellow")
@@ -96,17 +96,17 @@ def screenful(estimate: LiveEstimate, *, told_once: bool = False) -> RenderableT
     return Group(*lines)
 
 
-def samples_told(health: Health) -> str:
+def sample_counts(health: Health) -> str:
     """How many samples came, how many were used, and what became of the others.
 
     >>> from freefloat.online.health import Health
-    >>> samples_told(Health({"begun": 1, "taken": 97, "spike": 2}))
+    >>> sample_counts(Health({"begun": 1, "taken": 97, "spike": 2}))
     '100, 98 of them used; not used: 2 spike'
     """
     unused = {word: n for word, n in health.counts.items() if word not in USED and n}
     rest = ", ".join(f"{n} {word}" for word, n in unused.items())
-    told = f"{health.n_samples}, {health.n_samples - health.n_rejected} of them used"
-    return f"{told}; not used: {rest}" if rest else told
+    text = f"{health.n_samples}, {health.n_samples - health.n_rejected} of them used"
+    return f"{text}; not used: {rest}" if rest else text
 
 
 def announcement(
@@ -115,7 +115,7 @@ def announcement(
     """What is about to be tracked."""
     yield Text.assemble((model.name, "bold"), f": tracking {counted(n, 'parameter')} from {source}")
     for note in notes:
-        yield indented(Text(note, style="dim"))
+        yield screen.indent(Text(note, style="dim"))
 
 
 def summary(
@@ -128,12 +128,12 @@ def summary(
 ) -> Iterator[RenderableType]:
     """How it went: samples, events, latencies, files."""
     health = estimate.health
-    pairs: list[tuple[str, object]] = [("samples", samples_told(health))]
+    pairs: list[tuple[str, object]] = [("samples", sample_counts(health))]
     pairs.append(("health", health.sentence))
     if estimate.time is not None and estimate.sight not in health.concerns:
         pairs.append(("sight", estimate.sight))
     if unused:
-        pairs.append(("not used", f"{listed(unused)}: unknown to this model"))
+        pairs.append(("not used", f"{listing(unused, most=4)}: unknown to this model"))
     if n_lost:
         pairs.append(("connections lost", n_lost))
     pairs += [(f"{event.time:.2f} s", event.message) for event in health.events[-EVENTS:]]
@@ -145,4 +145,58 @@ def summary(
         )
     )
     pairs += [("written", name) for name in files]
-    yield facts(pairs)
+    yield screen.facts(pairs)
+
+
+# -- estimates written to files --------------------------------------------------------------------
+
+
+class EstimateWriter:
+    """Writes estimates: to standard output and to files, as asked for."""
+
+    def __init__(self, lines: list[TextIO], parquet: Path | None) -> None:
+        self.lines, self.parquet = lines, parquet
+        self.times: list[float] = []
+        self.rows: list[list[float]] = []
+        self.names: tuple[str, ...] = ()
+
+    def write(self, estimate: LiveEstimate) -> None:
+        """Write one estimate."""
+        if self.lines:
+            line = screen.json_text(estimate.as_dict()) + "\n"
+            for file in self.lines:
+                file.write(line)
+                file.flush()
+        if self.parquet is not None and estimate.time is not None:
+            self.names = estimate.names
+            self.times.append(estimate.time)
+            self.rows.append([*estimate.values.tolist(), *estimate.std.tolist()])
+
+    def finish(self, temporary: Path) -> None:
+        """Write the Parquet file: time, then value and deviation of every parameter."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        n = len(self.names)
+        columns: dict[str, list[float]] = {"time": self.times}
+        for k, name in enumerate(self.names):
+            columns[name] = [row[k] for row in self.rows]
+            columns[f"{name}.std"] = [row[n + k] for row in self.rows]
+        pq.write_table(pa.table(columns), temporary)
+
+
+@contextmanager
+def open_writer(
+    out: Path | None, parquet: Path | None, *, to_screen: bool
+) -> Iterator[EstimateWriter]:
+    """A writer whose files take their names when all went well."""
+    with ExitStack() as stack:
+        lines: list[TextIO] = [sys.stdout] if to_screen else []
+        if out is not None:
+            temporary = stack.enter_context(atomic_path(out))
+            lines.append(stack.enter_context(temporary.open("w", encoding="utf-8")))
+        place = stack.enter_context(atomic_path(parquet)) if parquet is not None else None
+        writer = EstimateWriter(lines, parquet)
+        yield writer
+        if place is not None:
+            writer.finish(place)

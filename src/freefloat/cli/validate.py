@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from freefloat.cli.options import FLAG, Shared
+from rich.text import Text
+
+from freefloat.cli import screen
+from freefloat.cli.options import (
+    FLAG,
+    REPEATED,
+    OutputFiles,
+    Shared,
+    check_number,
+    paths_as_text,
+    require,
+)
+from freefloat.cli.settings import parse_settings
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from freefloat import Fit, Model, Verdict
-
-SUFFIXES = {"--out": (".json",), "--report": (".html", ".htm")}
 
 
 def validate(
@@ -24,16 +35,17 @@ def validate(
     error: float = 10.0,
     tip: float | None = None,
     deflections: Annotated[bool, FLAG] = False,
+    set: Annotated[tuple[str, ...], REPEATED] = (),
     out: Path | None = None,
     report: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Say whether an identified model predicts a flight it has not seen, and why.
 
-    The joints follow the recording; the base, wings and fuel must do what the
-    model says. Every sensor is compared with its prediction: fit, error,
-    whether what is left is noise, whether momentum balances, and whether the
-    model before was any worse. Exit code 1 says that a criterion is not met.
+    The joints follow the recording; the base, wings and fuel are predicted.
+    Every sensor is compared with its prediction: fit, error, whether residuals
+    are white, whether momentum balances, and whether the model before
+    identification was any worse. Exit code 1 says that a criterion is not met.
 
     For example:
       freefloat validate fit.json second.parquet --report verdict.html
@@ -50,42 +62,64 @@ def validate(
     tip
         Mean error of an end-effector that is allowed [mm]; not judged unless said.
     deflections
-        Also fit where wings and fuel start; at rest unless said.
+        Also estimate the initial deflections of wings and fuel; at rest unless said.
+    set
+        NAME=VALUE: another limit of acceptance; may be repeated. `--set help` lists them.
     out
         The verdict to write (.json); nothing unless said.
     report
         The verdict as one page of HTML to write; nothing unless said.
     """
-    from freefloat.cli import screen
-    from freefloat.cli.waiting import progress, tell_first_run
-    from freefloat.validation.acceptance import AcceptanceLimits
+    files = OutputFiles(verdict=("--out", out), report=("--report", report))
+    require(
+        [
+            *check_number("--error", error, unit="per cent", above=0.0),
+            *check_number("--tip", tip, unit="mm", above=0.0),
+            *files.faults(),
+        ]
+    )
+    files.require_possible()
+    given = {"error": error / 100.0, "tip": None if tip is None else tip / 1000.0}
+    given |= parse_settings("validate", set)["acceptance"]
+    verdict = _judge(fit, flight, given, files.paths, deflections=deflections)
+    if shared.json:
+        screen.print_json(_as_dict(verdict, fit, flight, files.paths))
+    else:
+        screen.show(*_overview(verdict, files.paths))
+    return 0 if verdict.is_positive else 1
 
-    _require(error, tip, {"--out": out, "--report": report})
+
+def _judge(
+    fit: str,
+    flight: Path,
+    limits: Mapping[str, Any],
+    files: Mapping[str, Path],
+    *,
+    deflections: bool,
+) -> Verdict:
+    """The verdict, with a bar while it is made, written where that was asked for."""
+    from freefloat.cli.waiting import progress, tell_first_run
+
     source = _source(fit)
-    from freefloat.identification.fit import Fit
     from freefloat.telemetry import read_telemetry
 
     recorded = read_telemetry(flight)
     tell_first_run("tangent.rk4_tangent", takes="about half a minute")
-    from freefloat.validation.validate import validate as judge
+    # Here and not above: this loads Numba, and the note above should come before that.
+    from freefloat.identification.fit import Fit
+    from freefloat.validation.acceptance import AcceptanceLimits
+    from freefloat.validation.validate import validate
 
-    limits = AcceptanceLimits(error=error / 100.0, tip=None if tip is None else tip / 1000.0)
-    with progress("predicting") as told:
-        verdict = judge(
-            source, recorded, limits=limits, deflections=deflections, progress=told
+    with progress("predicting") as update:
+        verdict = validate(
+            source, recorded, limits=AcceptanceLimits(**limits), deflections=deflections,
+            progress=update,
         )  # fmt: skip
-    written: dict[str, Path] = {}
-    if out is not None:
-        verdict.save(out)
-        written["verdict"] = out
-    if report is not None:
-        verdict.save_report(report, source if isinstance(source, Fit) else None)
-        written["report"] = report
-    if shared.json:
-        screen.print_json(as_dict(verdict, fit, flight, written))
-    else:
-        screen.show(*overview(verdict, written))
-    return 0 if verdict.is_positive else 1
+    if "verdict" in files:
+        verdict.save(files["verdict"])
+    if "report" in files:
+        verdict.save_report(files["report"], source if isinstance(source, Fit) else None)
+    return verdict
 
 
 def _source(name: str) -> Fit | Model:
@@ -98,48 +132,18 @@ def _source(name: str) -> Fit | Model:
     return load_model(name)
 
 
-def _require(error: float, tip: float | None, files: dict[str, Path | None]) -> None:
-    """Everything that can fail fast fails here, all faults at once."""
-    from freefloat.cli.simulate_request import require_writable
-    from freefloat.errors import Fault, FreefloatError
-
-    faults = [
-        Fault(name, f"{value:g}", f"{unit}, more than 0", "correct it")
-        for name, value, unit in (("--error", error, "per cent"), ("--tip", tip, "millimetres"))
-        if value is not None and not 0.0 < value < float("inf")
-    ]
-    for name, path in files.items():
-        if path is not None and path.suffix.lower() not in SUFFIXES[name]:
-            expected = "a name that ends in " + " or ".join(SUFFIXES[name])
-            faults.append(Fault(name, str(path), expected, "the suffix says what it is"))
-    if faults:
-        raise FreefloatError("these arguments cannot be used:", faults)
-    for path in files.values():
-        if path is not None:
-            require_writable(path)
-
-
-def overview(verdict: Verdict, written: dict[str, Path]) -> Iterator[RenderableType]:
+def _overview(verdict: Verdict, written: dict[str, Path]) -> Iterator[RenderableType]:
     """The verdict as it shows itself, and the files."""
-    from rich.text import Text
-
-    from freefloat.cli.screen import facts, heading
-
     first, _, rest = str(verdict).partition("\n")
     yield Text(first, style="bold green" if verdict.is_positive else "bold red")
     yield Text(rest, overflow="fold")
-    if written:
-        yield ""
-        yield heading("Files")
-        yield facts((name, str(path)) for name, path in written.items())
+    yield from screen.files_section(written)
 
 
-def as_dict(
+def _as_dict(
     verdict: Verdict, fit: str, flight: Path, written: dict[str, Path]
 ) -> dict[str, object]:
     """The same for machines; curves are in the saved verdict only."""
-    from dataclasses import asdict
-
     return {
         "ok": verdict.is_positive,
         "fit": fit,
@@ -158,7 +162,7 @@ def as_dict(
         "balances": [asdict(balance) for balance in verdict.balances],
         "end_effectors": [asdict(end) for end in verdict.end_effectors],
         "quality": verdict.quality,
-        "notes": verdict.notes,
+        "notes": screen.notes_json(verdict.notes),
         "provenance": verdict.provenance,
-        "files": {name: str(path) for name, path in written.items()},
+        "files": paths_as_text(written),
     }

@@ -38,13 +38,13 @@ def reproduce(
     the fraction done.
     """
     require_known([paper])
-    studies, outcomes = studies_of([paper]), []
-    for outcome in carry_out_all(studies, quick=quick, workers=workers):
-        outcomes.append(outcome)
+    studies, results = studies_of([paper]), []
+    for result in carry_out_all(studies, quick=quick, workers=workers):
+        results.append(result)
         if progress is not None:
-            progress(len(outcomes) / len(studies))
-    outcomes.sort(key=lambda one: one.study.place)
-    return tuple(row for outcome in outcomes for row in outcome.rows)
+            progress(len(results) / len(studies))
+    results.sort(key=lambda one: one.study.place)
+    return tuple(row for result in results for row in result.rows)
 
 
 def require_known(papers: Sequence[str]) -> None:

@@ -46,7 +46,7 @@ class Study:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class StudyResult:
     """The rows of a study; when it began and ended [s since 1970], and its processor time [s]."""
 
     study: Study
@@ -70,17 +70,17 @@ def studies_of(papers: Sequence[str]) -> list[Study]:
     ]
 
 
-def carry_out(study: Study, *, quick: bool) -> Outcome:
+def carry_out(study: Study, *, quick: bool) -> StudyResult:
     """One study, in this process."""
     function = _module(study.paper).STUDIES[study.place]
     began, cpu = time.time(), time.process_time()
     rows = tuple(function(quick=quick))
-    return Outcome(study, rows, began, time.time(), time.process_time() - cpu)
+    return StudyResult(study, rows, began, time.time(), time.process_time() - cpu)
 
 
 def carry_out_all(
     studies: Sequence[Study], *, quick: bool, workers: int | None = 1
-) -> Iterator[Outcome]:
+) -> Iterator[StudyResult]:
     """Studies as they end; `workers` processes, 1 is this one alone, None one a core.
 
     Leaving before the end, as an interrupt does, ends the other processes at once.

@@ -1,0 +1,276 @@
+"""`--set NAME=VALUE`: the numbers of a method that a user may choose, from its option dataclasses.
+
+Names, types, defaults and descriptions are those of the dataclass's fields: the string below a
+field, or its line in the `Attributes:` section of the class. Nothing of them is repeated here.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import itertools
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from functools import cache
+from importlib import import_module
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from freefloat.errors import Fault, FreefloatError
+from freefloat.text import did_you_mean, table_lines
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+HELP = "help"
+
+
+@dataclass(frozen=True)
+class OptionGroup:
+    """An option dataclass of a verb: the word for it, where it is, and fields with a flag."""
+
+    word: str
+    place: str  # module:class
+    flags: tuple[str, ...] = ()
+
+    @property
+    def options(self) -> type:
+        """The dataclass."""
+        module, _, name = self.place.partition(":")
+        return getattr(import_module(module), name)
+
+
+SEARCH = "freefloat.identification.output_error.options:SearchOptions"
+QUALITY = "freefloat.telemetry.quality_checks:QualityLimits"
+ACCEPTANCE = "freefloat.validation.acceptance:AcceptanceLimits"
+GROUPS: dict[str, tuple[OptionGroup, ...]] = {
+    "identify": (OptionGroup("search", SEARCH, flags=("starts", "profile")),),
+    "telemetry": (OptionGroup("quality", QUALITY),),
+    "validate": (OptionGroup("acceptance", ACCEPTANCE, flags=("error", "tip")),),
+}
+
+
+@dataclass(frozen=True)
+class OptionField:
+    """A field of an option dataclass, as a user sees it."""
+
+    group: str
+    name: str
+    hint: Any
+    default: object
+    text: str
+
+    @property
+    def type(self) -> str:
+        """The type in a word or two, such as "numbers or none"."""
+        return _type_text(self.hint)
+
+
+def settings_of(verb: str) -> list[OptionField]:
+    """Everything that `--set` of a verb knows.
+
+    >>> [setting.name for setting in settings_of("identify") if setting.group == "search"][:2]
+    ['step', 'horizons']
+    """
+    return [setting for group in GROUPS.get(verb, ()) for setting in _settings(group)]
+
+
+def parse_settings(verb: str, texts: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Values by group and name, checked; FreefloatError with every fault of theirs.
+
+    A name that two groups have is written with its group: `--set search.step=0.005`.
+
+    >>> parse_settings("identify", ["step=0.005", "horizons=4,8"])
+    {'search': {'step': 0.005, 'horizons': [4.0, 8.0]}}
+    """
+    known = settings_of(verb)
+    found: dict[str, dict[str, Any]] = {group.word: {} for group in GROUPS.get(verb, ())}
+    faults = []
+    for text in texts:
+        name, is_given, value = text.partition("=")
+        matching = [s for s in known if name in (s.name, f"{s.group}.{s.name}")]
+        if not is_given:
+            faults.append(_fault(text, "NAME=VALUE", "--set help lists the names", "option.form"))
+        elif len(matching) != 1:
+            faults.append(_name_fault(name, matching, known))
+        else:
+            (setting,) = matching
+            try:
+                found[setting.group][setting.name] = _parse(setting.hint, value)
+            except ValueError as error:
+                faults.append(_fault(text, f"{setting.name} = {setting.type}", str(error),
+                                     "value.type"))  # fmt: skip
+    if faults:
+        raise FreefloatError("these options cannot be set:", faults)
+    return found
+
+
+def is_help(arguments: Sequence[str]) -> str:
+    """The verb whose settings are asked for by `--set help`; empty where none is.
+
+    Asked before the arguments are parsed, so that no model or recording need be named.
+    """
+    verb = arguments[0] if arguments else ""
+    pairs = {*itertools.pairwise(arguments), *((one, "") for one in arguments)}
+    is_asked = ("--set", HELP) in pairs or (f"--set={HELP}", "") in pairs
+    return verb if is_asked and verb in GROUPS else ""
+
+
+def help_lines(verb: str, *, width: int) -> Iterator[RenderableType]:
+    """Every setting of a verb: type, default and what it does."""
+    from rich.text import Text
+
+    from freefloat.text import paragraph
+
+    for group in GROUPS[verb]:
+        own = [setting for setting in settings_of(verb) if setting.group == group.word]
+        yield Text(f"--set of freefloat {verb}: {group.word}", style="bold")
+        rows = [(s.name, s.type, f"default {_value_text(s.default)}") for s in own]
+        for setting, line in zip(own, table_lines(rows, left=3), strict=True):
+            yield Text(f"  {line}")
+            for part in paragraph(setting.text, width=width - 6):
+                yield Text(f"      {part}", style="dim")
+
+
+def as_dict(verb: str) -> dict[str, object]:
+    """The same for machines."""
+    return {
+        "verb": verb,
+        "settings": [
+            {"group": s.group, "name": s.name, "type": s.type, "default": s.default, "text": s.text}
+            for s in settings_of(verb)
+        ],
+    }
+
+
+# -- the fields of a dataclass ---------------------------------------------------------------------
+
+
+def _settings(group: OptionGroup) -> Iterator[OptionField]:
+    options = group.options
+    if not is_dataclass(options):
+        raise TypeError(f"{group.place} is not a dataclass")
+    hints, texts = get_type_hints(options, include_extras=True), _field_texts(options)
+    for field in fields(options):
+        if field.name not in group.flags and _is_settable(hints[field.name]):
+            text = texts.get(field.name, "")
+            yield OptionField(group.word, field.name, hints[field.name], _default(field), text)
+
+
+def _default(field: Field[Any]) -> object:
+    return field.default_factory() if field.default is MISSING else field.default  # type: ignore[misc]
+
+
+def _is_settable(hint: Any) -> bool:
+    """Whether a value can be written on a command line: numbers, words, lists of these."""
+    plain = (int, float, bool, str, type(None))
+    return all(kind in plain or get_origin(kind) is Literal for kind in _kinds(hint))
+
+
+def _kinds(hint: Any) -> Iterator[Any]:
+    """The plain types that a hint is made of."""
+    if get_origin(hint) is Literal or not get_args(hint):
+        yield hint
+    elif hasattr(hint, "__metadata__"):  # Annotated
+        yield from _kinds(get_args(hint)[0])
+    else:
+        for part in get_args(hint):
+            if part is not Ellipsis:
+                yield from _kinds(part)
+
+
+@cache
+def _field_texts(options: type) -> Mapping[str, str]:
+    """What each field is: the string below it, or its entry in the class's docstring."""
+    found = dict(_documented_fields(inspect.getdoc(options) or ""))
+    try:
+        (tree,) = ast.parse(inspect.cleandoc(inspect.getsource(options))).body
+    except (OSError, SyntaxError):  # no source at hand: the docstring alone
+        return found
+    body = getattr(tree, "body", [])
+    for field, below in itertools.pairwise(body):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+            match below:
+                case ast.Expr(value=ast.Constant(value=str() as text)):
+                    found[field.target.id] = " ".join(text.split())
+    return found
+
+
+def _documented_fields(docstring: str) -> Iterator[tuple[str, str]]:
+    """Entries `name: text` of an `Attributes:` section; or of prose, `name [unit]: text;`."""
+    _, has_section, section = docstring.partition("Attributes:\n")
+    if has_section:
+        entries = re.split(r"\n {4}(?=\w+:)", "\n" + section.partition("\n\n")[0])
+        for entry in entries[1:]:
+            name, _, text = entry.partition(":")
+            yield name, " ".join(text.split())
+        return
+    flat = " ".join(docstring.split())
+    marks = list(re.finditer(r"(?<=[.;] )(\w+)((?: \[[^]]*\])?): ", flat))
+    for mark, following in zip(marks, [*marks[1:], None], strict=True):
+        text = flat[mark.end() : following.start() if following else None]
+        yield mark[1], f"{mark[2].strip()} {text.strip().rstrip(';')}".strip()
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+def _parse(hint: Any, text: str) -> Any:
+    """A value of a type from text; ValueError that says what is wrong with it."""
+    from pydantic import TypeAdapter, ValidationError
+
+    given: object = text.strip()
+    if text.strip().lower() == "none" and type(None) in _kinds(hint):
+        return None
+    if _is_list(hint):
+        given = [part.strip() for part in text.split(",") if part.strip()]
+    try:
+        return TypeAdapter(hint).validate_python(given)
+    except ValidationError as error:
+        # Its first clause: "input should be a valid number".
+        raise ValueError(error.errors()[0]["msg"].lower().partition(",")[0]) from error
+
+
+def _is_list(hint: Any) -> bool:
+    if hasattr(hint, "__metadata__"):
+        return _is_list(get_args(hint)[0])
+    origin = get_origin(hint)
+    if origin in (Union, UnionType):
+        return any(map(_is_list, get_args(hint)))
+    return isinstance(origin, type) and issubclass(origin, Collection)
+
+
+def _type_text(hint: Any) -> str:
+    kinds, words = list(dict.fromkeys(_kinds(hint))), []
+    many = "s" if _is_list(hint) else ""
+    names = {float: "number", int: "whole number", bool: "true or false", str: "name"}
+    for kind in kinds:
+        if get_origin(kind) is Literal:
+            words.append(" or ".join(map(str, get_args(kind))))
+        elif kind is not type(None):
+            words.append(names[kind] + many)
+    if type(None) in kinds:
+        words.append("none")
+    return " or ".join(words)
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ",".join(map(_value_text, value)) or "(empty)"
+    if isinstance(value, bool) or value is None:
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _fault(value: str, expected: str, remedy: str, code: str) -> Fault:
+    return Fault("--set", value, expected, remedy, code)
+
+
+def _name_fault(name: str, matching: Sequence[OptionField], known: Sequence[OptionField]) -> Fault:
+    if matching:
+        places = " or ".join(f"{setting.group}.{name}" for setting in matching)
+        return _fault(name, "a name of one group", f"write {places}", "name.ambiguous")
+    names = [setting.name for setting in known]
+    remedy = did_you_mean(name, names, otherwise="--set help lists them")
+    return _fault(name, "the name of an option", remedy, "name.unknown")
