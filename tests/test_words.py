@@ -49,9 +49,8 @@ RIDDLES = {
 }
 # The most riddles that a folder of src or a document may still have.
 KNOWN: dict[str, int] = {
-    "cli": 2,
+    "cli": 1,
     "identification": 24,
-    "linear_algebra": 1,
     "online": 33,
     "papers": 1,
     "prediction": 1,
