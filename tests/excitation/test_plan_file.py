@@ -197,124 +197,119 @@ class Case(NamedTuple):
     new: str
     place: str
     value: str
-    expected: str
-    remedy: str
+    code: str
 
 
 CASES = {
-    "no format": Case("format = 1", "", ": format", "nothing", "format", "add"),
-    "wrong format": Case("format = 1", "format = 2", ": format (line 1)", "2", "1", "freefloat"),
-    "no name": Case('name = "wiggle"', "", ": name", "nothing", "name = ...", "add"),
-    "odd name": Case('"wiggle"', '"a\\tb"', ": name (line 2)", "'a\\tb'", "printable", "name"),
-    "no duration": Case("duration = 60.0\n\n", "\n", ": duration", "nothing", "duration", "add"),
+    "no format": Case("format = 1", "", ": format", "nothing", "key.missing"),
+    "wrong format": Case("format = 1", "format = 2", ": format (line 1)", "2", "file.version"),
+    "no name": Case('name = "wiggle"', "", ": name", "nothing", "key.missing"),
+    "odd name": Case('"wiggle"', '"a\\tb"', ": name (line 2)", "'a\\tb'", "name.form"),
+    "no duration": Case("duration = 60.0\n\n", "\n", ": duration", "nothing", "key.missing"),
     "negative duration": Case(
-        "duration = 60.0\n\n", "duration = -60\n\n", ": duration (line 3)", "-60", "> 0 s", "length"
+        "duration = 60.0\n\n", "duration = -60\n\n", ": duration (line 3)", "-60", "value.range"
     ),
     "duration in words": Case(
         "duration = 60.0\n\n", 'duration = "60 s"\n\n', ": duration (line 3)", "'60 s'",
-        "a number", "quotes"),
+        "value.type"),
     "unknown section": Case(
-        "[[thrust]]", "[[thrusts]]", ": thrusts", "the key 'thrusts'", "one of format",
-        "did you mean 'thrust'"),
+        "[[thrust]]", "[[thrusts]]", ": thrusts", "the key 'thrusts'", "key.unknown"),
     "single brackets": Case(
-        "[[feedback]]", "[feedback]", ": feedback (line", "kp", "tables", "[[feedback]]"),
+        "[[feedback]]", "[feedback]", ": feedback (line", "kp", "value.type"),
     "unknown kind": Case(
-        '"fourier"', '"furier"', 'motion[0] "arm_1".kind (line 12)', "'furier'", "'fourier'",
-        "did you mean 'fourier'"),
+        '"fourier"', '"furier"', 'motion[0] "arm_1".kind (line 12)', "'furier'", "value.choice"),
     "no kind": Case(
-        'kind = "moves"\n', "", 'motion[1] "arm_2".kind (line 17)', "nothing", "'moves'", "add"),
+        'kind = "moves"\n', "", 'motion[1] "arm_2".kind (line 17)', "nothing", "key.missing"),
     "unknown key": Case(
         "period = 10.0", "period = 10.0\nphas = 1.0", 'motion[2] "arm_3".phas', "the key 'phas'",
-        "coordinate, duration, center", "did you mean 'phase'"),
+        "key.unknown"),
     "quoted number": Case(
         "period = 10.0", 'period = "10"', 'motion[2] "arm_3".period (line 29)', "'10'",
-        "a number", "quotes"),
+        "value.type"),
     "nan": Case(
-        "period = 10.0", "period = nan", 'motion[2] "arm_3".period', "nan", "finite", "correct"),
-    "infinite": Case("kp = 50.0", "kp = inf", 'feedback[0] "arm_5".kp', "inf", "finite", "correct"),
-    "true": Case("ramp = 5.0", "ramp = true", 'motion[2] "arm_3".ramp', "True", "a number", "like"),
+        "period = 10.0", "period = nan", 'motion[2] "arm_3".period', "nan", "value.range"),
+    "infinite": Case("kp = 50.0", "kp = inf", 'feedback[0] "arm_5".kp', "inf", "value.range"),
+    "true": Case("ramp = 5.0", "ramp = true", 'motion[2] "arm_3".ramp', "True", "value.type"),
     "zero period": Case(
-        "period = 10.0", "period = 0", 'motion[2] "arm_3".period (line 29)', "0", "> 0 s",
-        "seconds"),
+        "period = 10.0", "period = 0", 'motion[2] "arm_3".period (line 29)', "0", "value.range"),
     "unequal lengths": Case(
         "values = [0.0, 0.5, 0.0]", "values = [0.0]", 'motion[1] "arm_2".times (line 20)',
-        "3 times and 1 values", "equally many", "one of each"),
+        "3 times and 1 values", "value.count"),
     "times going back": Case(
         "[0.0, 20.0, 40.0]", "[0.0, 20.0, 10.0]", 'motion[1] "arm_2".times[2] (line 20)',
-        "10 s after 20 s", "increasing", "sort"),
+        "10 s after 20 s", "value.order"),
     "a word among numbers": Case(
         "[0.0, 20.0, 40.0]", '[0.0, "20", 40.0]', 'motion[1] "arm_2".times[1]', "'20'",
-        "a number", "quotes"),
+        "value.type"),
     "a number for a list": Case(
         "control = [0.0, 0.3, 0.0]", "control = 0.3", 'motion[3] "arm_4".control (line 36)',
-        "0.3", "a list", "brackets"),
+        "0.3", "value.type"),
     "one control point": Case(
         "control = [0.0, 0.3, 0.0]", "control = [0.3]", 'motion[3] "arm_4".control',
-        "1 numbers", "at least 2", "add"),
+        "1 numbers", "value.count"),
     "a without b": Case(
-        "b = [0.0, -0.1]", "b = []", 'motion[0] "arm_1".a', "2 a and 0 b", "equally", "one"),
+        "b = [0.0, -0.1]", "b = []", 'motion[0] "arm_1".a', "2 a and 0 b", "value.count"),
     "negative motion": Case(
         'kind = "spline"\nduration = 60.0', 'kind = "spline"\nduration = -1',
-        'motion[3] "arm_4".duration', "-1", "> 0 s", "seconds"),
+        'motion[3] "arm_4".duration', "-1", "value.range"),
     "missing field": Case(
-        "ramp = 5.0\n", "", 'motion[2] "arm_3".ramp', "nothing", "ramp = ...", "add"),
+        "ramp = 5.0\n", "", 'motion[2] "arm_3".ramp', "nothing", "key.missing"),
     "no coordinate": Case(
-        'coordinate = "arm_4"\n', "", "motion[3].coordinate", "nothing", "coordinate", "add"),
+        'coordinate = "arm_4"\n', "", "motion[3].coordinate", "nothing", "key.missing"),
     "coordinate a number": Case(
-        '"arm_4"', "4", "motion[3].coordinate (line 33)", "4", "text in quotes", "quotes"),
+        '"arm_4"', "4", "motion[3].coordinate (line 33)", "4", "value.type"),
     "twice": Case(
         '"arm_4"', '"arm_2"', 'motion[3] "arm_2"', "a second motion of 'arm_2' (the first is "
-        "motion[1])", "one of each", "merge"),
+        "motion[1])", "name.duplicate"),
     "negative pulse": Case(
         "[10.0, 2.0, -0.5]", "[10.0, -2.0, -0.5]", 'torque[0] "arm_5".pulses[1]',
-        "length -2 s", ">= 0 s", "sign"),
+        "length -2 s", "value.range"),
     "half a pulse": Case(
         "[10.0, 2.0, -0.5]", "[10.0, 2.0]", 'torque[0] "arm_5".pulses[1]', "[10.0, 2.0]",
-        "3 numbers", "like"),
+        "value.count"),
     "levels missing": Case(
         "levels = [5.0, 0.0]", "levels = [5.0]", 'thrust[0] "thr_1".times', "2 times and 1",
-        "equally", "one"),
+        "value.count"),
     "motion as a thrust": Case(
         'kind = "steps"', 'kind = "moves"', 'thrust[0] "thr_1".kind', "'moves'",
-        "'pulses', 'wave', 'steps'", "choose"),
+        "value.choice"),
     "wrench period": Case(
-        "period = 8.0", "period = -8.0", 'wrench[0] "force.x".period', "-8", "> 0 s", "seconds"),
+        "period = 8.0", "period = -8.0", 'wrench[0] "force.x".period', "-8", "value.range"),
     "negative gain": Case(
-        "kd = 5.0", "kd = -5.0", 'feedback[0] "arm_5".kd (line', "-5", ">= 0", "sign"),
+        "kd = 5.0", "kd = -5.0", 'feedback[0] "arm_5".kd (line', "-5", "value.range"),
     "feedback with a kind": Case(
         "kd = 5.0", 'kd = 5.0\nkind = "pd"', 'feedback[0] "arm_5".kind', "the key 'kind'",
-        "coordinate, kp, kd, limit", "did you mean"),
+        "key.unknown"),
     "short position": Case(
         "[0.0, 1.0, 0.0]\n", "[0.0, 1.0]\n", ": start.position (line 6)", "2 numbers",
-        "3 numbers", "axis"),
+        "value.count"),
     "attitude not unit": Case(
         "[0.0, 0.0, 0.0, 1.0]", "[0.0, 0.0, 0.0, 2.0]", ": start.attitude (line 7)", "norm 2",
-        "unit quaternion", "divide"),
+        "value.range"),
     "coordinates a list": Case(
-        "{ arm_7 = 0.3 }", "[0.3]", ": start.coordinates (line 8)", "[0.3]", "a table", "write"),
+        "{ arm_7 = 0.3 }", "[0.3]", ": start.coordinates (line 8)", "[0.3]", "value.type"),
     "coordinate in words": Case(
         "{ arm_7 = 0.3 }", '{ arm_7 = "up" }', ": start.coordinates.arm_7 (line 8)", "'up'",
-        "a number", "quotes"),
-    "start a list": Case("[start]", "[[start]]", ": start (line 5)", "[{", "a table", "write"),
+        "value.type"),
+    "start a list": Case("[start]", "[[start]]", ": start (line 5)", "[{", "value.type"),
     "start key": Case(
-        "attitude = [", "atitude = [", ": start.atitude", "the key 'atitude'", "position, attitude",
-        "did you mean 'attitude'"),
+        "attitude = [", "atitude = [", ": start.atitude", "the key 'atitude'", "key.unknown"),
     "control kind": Case(
         "[start]", '[control]\nkind = "captur"\n[start]', ": control.kind (line 6)", "'captur'",
-        "'capture'", "did you mean 'capture'?"),
+        "value.choice"),
     "control key": Case(
         "[start]", '[control]\nkind = "capture"\nforcegain = 1\n[start]',
-        ": control.forcegain (line 7)", "the key 'forcegain'", "force_gain", "did you mean"),
+        ": control.forcegain (line 7)", "the key 'forcegain'", "key.unknown"),
     "control limit": Case(
         "[start]", '[control]\nkind = "capture"\nmax_force = -1\n[start]',
-        ": control.max_force (line 7)", "-1", ">= 0", "sign"),
+        ": control.max_force (line 7)", "-1", "value.range"),
     "a date": Case(
         "amplitude = 2.0", "amplitude = 1979-05-27", 'wrench[0] "force.x".amplitude',
-        "1979", "a number", "like"),
-    "bad syntax": Case("kp = 50.0", "kp = 50,0", ":57, column", "kp = 50,0", "TOML (", "a point"),
-    "cut short": Case("limit = 10.0\n", "limit = ", "", "limit =", "TOML (", "correct"),
+        "1979", "value.type"),
+    "bad syntax": Case("kp = 50.0", "kp = 50,0", ":57, column", "kp = 50,0", "file.syntax"),
+    "cut short": Case("limit = 10.0\n", "limit = ", "", "limit =", "file.syntax"),
     "key twice": Case(
-        "kp = 50.0", "kp = 50.0\nkp = 60.0", ":58, column", "kp = 60.0", "TOML (", "correct"),
+        "kp = 50.0", "kp = 50.0\nkp = 60.0", ":58, column", "kp = 60.0", "file.syntax"),
 }  # fmt: skip
 
 
@@ -336,8 +331,8 @@ def test_a_fault_says_where_what_and_what_to_do(name, tmp_path):
     assert fault.place.startswith("wiggle.toml")
     assert case.place in fault.place, message
     assert case.value in fault.value, message
-    assert case.expected in fault.expected, message
-    assert case.remedy in fault.remedy, message
+    assert fault.code == case.code, message
+    assert fault.expected and fault.remedy
 
 
 @pytest.mark.promise("F3")
@@ -354,7 +349,7 @@ def test_all_faults_come_at_once(tmp_path, figure):
     faults, message = faults_of(text, tmp_path / "many.toml")
     for name in names[:-1]:
         case = CASES[name]
-        assert any(case.value in f.value and case.remedy in f.remedy for f in faults), name
+        assert any(case.value in f.value and case.code == f.code for f in faults), name
     assert len(faults) == len(names), message
     figure("F3", f"{len(names)} faults put into a plan file, {len(faults)} told in one run")
 

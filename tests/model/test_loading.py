@@ -7,7 +7,7 @@ from model_samples import URDF
 
 from freefloat.errors import ModelError
 from freefloat.model import builtin_models, copy_model, load_model
-from freefloat.model import library as library_module
+from freefloat.model import loading as library_module
 
 
 def test_built_in_models_have_names_descriptions_and_files():

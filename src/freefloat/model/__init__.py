@@ -6,8 +6,13 @@ slower.
 
 from __future__ import annotations
 
-from freefloat.model.library import BuiltinModel, builtin_models, copy_model
-from freefloat.model.loading import load_model, save_model
+from freefloat.model.loading import (
+    BuiltinModel,
+    builtin_models,
+    copy_model,
+    load_model,
+    save_model,
+)
 from freefloat.model.model import Model
 from freefloat.model.parts import (
     Body,

@@ -13,6 +13,7 @@ from freefloat.errors import Fault
 from freefloat.model import inertia as inertial
 from freefloat.model import value_checks as values
 from freefloat.model.parts import Body, Capsule, Joint, Sensor
+from freefloat.text import did_you_mean, listing
 
 if TYPE_CHECKING:
     from freefloat.model.model import Model
@@ -21,6 +22,8 @@ JOINT_SENSORS = ("encoder", "joint_rate", "joint_torque")
 MOTOR_SENSORS = ("motor_encoder", "motor_rate", "motor_torque")
 BODY_SENSORS = ("gyro", "attitude", "position", "velocity", "accelerometer")
 WHEEL_SENSORS = ("wheel_speed", "wheel_torque")
+
+LONGEST_NAME = 100  # format: names become channel and parameter names, and columns of tables
 
 _SEATS = {
     **dict.fromkeys(JOINT_SENSORS, "a moving joint"),
@@ -78,42 +81,41 @@ def _name_faults(model: Model) -> Iterator[Fault]:
                     f"{count} parts of that name{made}",
                     "a name no other part has",
                     "rename one of them",
+                    "name.duplicate",
                 )
-    if not model.name.strip() or not model.name.isprintable() or len(model.name) > 100:
+    if not model.name.strip() or not model.name.isprintable() or len(model.name) > LONGEST_NAME:
         value = f"{len(model.name)} characters" if model.name.isprintable() else repr(model.name)
-        yield Fault("name", value, "1 to 100 printable characters", "name the model")
+        expected = f"1 to {LONGEST_NAME} printable characters"
+        yield Fault("name", value, expected, "name the model", "name.form")
     for part in model._named_parts():
         bad = [c for c in part.name if c.isspace() or c in ".[]*?" or not c.isprintable()]
-        if bad or not part.name or len(part.name) > 100:
+        if bad or not part.name or len(part.name) > LONGEST_NAME:
             yield Fault(
                 f"name {part.name!r}",
                 repr("".join(bad)) if bad else f"{len(part.name)} characters",
-                "1 to 100 printable characters without spaces, dots, brackets, * or ?",
+                f"1 to {LONGEST_NAME} printable characters without spaces, dots, brackets, * or ?",
                 "rename (dots and globs are used in channel and parameter names)",
+                "name.form",
             )
 
 
 def _tree_faults(model: Model) -> Iterator[Fault]:
     known = {body.name for body in model.bodies}
     if model.root.body not in known:
-        yield Fault("root.body", repr(model.root.body), _one_of(known), "name an existing body")
+        yield _unknown_body("root.body", model.root.body, known)
         return
     parents: dict[str, str] = {}
     for joint in model.joints:
         for end, name in (("parent", joint.parent), ("child", joint.child)):
             if name not in known:
-                yield Fault(
-                    f"joint {joint.name!r}.{end}",
-                    repr(name),
-                    _one_of(known),
-                    "name an existing body",
-                )
+                yield _unknown_body(f"joint {joint.name!r}.{end}", name, known)
         if joint.child in parents:
             yield Fault(
                 f"joint {joint.name!r}.child",
                 joint.child,
                 f"a body no other joint carries (joint {parents[joint.child]!r} does)",
                 "remove one of the joints: closed loops are not supported",
+                "model.loop",
             )
         parents[joint.child] = joint.name
     if model.root.body in parents:
@@ -122,6 +124,7 @@ def _tree_faults(model: Model) -> Iterator[Fault]:
             model.root.body,
             f"a body that no joint carries (joint {parents[model.root.body]!r} does)",
             "make the first body of the tree the root",
+            "model.loop",
         )
     if model.root.type != "fixed" and model.mass == 0.0:
         yield Fault(
@@ -129,8 +132,9 @@ def _tree_faults(model: Model) -> Iterator[Fault]:
             f"{model.root.type}, and no body has mass",
             "at least one body with mass on a root that is free to move",
             "give the bodies their mass and inertia",
+            "model.massless",
         )
-    reached = _reached(model, known)
+    reached = _connected_bodies(model, known)
     for body in model.bodies:
         if body.name not in reached:
             yield Fault(
@@ -138,10 +142,11 @@ def _tree_faults(model: Model) -> Iterator[Fault]:
                 "not connected to the root",
                 f"a chain of joints from {model.root.body!r}",
                 "add the missing joint or delete the body",
+                "model.unconnected",
             )
 
 
-def _reached(model: Model, known: set[str]) -> set[str]:
+def _connected_bodies(model: Model, known: set[str]) -> set[str]:
     children = defaultdict(list)
     for joint in model.joints:
         children[joint.parent].append(joint.child)
@@ -174,6 +179,7 @@ def _body_faults(body: Body, kind: str) -> Iterator[Fault]:
             reason,
             "mass and inertia that a real body can have",
             "correct mass or inertia (the inertia is about the centre of mass)",
+            "model.inertia",
         )
     if body.mass == 0.0 and any(body.com):
         yield Fault(
@@ -181,49 +187,36 @@ def _body_faults(body: Body, kind: str) -> Iterator[Fault]:
             str(list(body.com)),
             "no centre of mass where there is no mass",
             "add the mass or delete the centre of mass",
+            "model.massless",
         )
 
 
 def _joint_faults(joint: Joint) -> Iterator[Fault]:
     place = f"joint {joint.name!r}"
     length = math.hypot(*joint.axis)
-    if joint.type != "fixed" and abs(length - 1.0) > 1e-6:
-        remedy = values.unit_remedy(joint.axis)
-        yield Fault(f"{place}.axis", str(list(joint.axis)), "a unit vector", remedy)
-    for name in ("stiffness", "damping", "friction"):
-        if getattr(joint, name) < 0.0:
-            yield Fault(f"{place}.{name}", f"{getattr(joint, name):g}", ">= 0", "drop the sign")
-    if joint.friction_speed <= 0.0:
-        yield Fault(f"{place}.friction_speed", f"{joint.friction_speed:g}", "> 0", "use 1e-3")
+    if joint.type != "fixed" and abs(length - 1.0) > values.UNIT:
+        value, remedy = str(list(joint.axis)), values.unit_remedy(joint.axis)
+        yield Fault(f"{place}.axis", value, "a unit vector", remedy, "value.norm")
     low, high = joint.limits.lower, joint.limits.upper
     if low is not None and high is not None and low > high:
-        yield Fault(f"{place}.limits", f"{low:g} .. {high:g}", "lower <= upper", "swap them")
-    for name in ("velocity", "acceleration", "jerk", "effort"):
-        value = getattr(joint.limits, name)
-        if value is not None and value < 0.0:
-            yield Fault(f"{place}.limits.{name}", f"{value:g}", ">= 0", "give the magnitude")
+        value = f"{low:g} .. {high:g}"
+        yield Fault(f"{place}.limits", value, "lower <= upper", "swap them", "value.order")
     if joint.drive is not None:
         yield from _drive_faults(joint, place)
 
 
 def _drive_faults(joint: Joint, place: str) -> Iterator[Fault]:
-    drive = joint.drive
-    assert drive is not None
     if joint.type == "fixed":
-        yield Fault(f"{place}.drive", "a drive", "none on a fixed joint", "remove it")
+        expected = "none on a fixed joint"
+        yield Fault(f"{place}.drive", "a drive", expected, "remove it", "value.conflict")
     if joint.role != "passive":
         yield Fault(
             f"{place}.role",
             joint.role,
             "'passive' beside a drive (the link follows the spring)",
             "say how the motor moves in drive.role",
+            "value.conflict",
         )
-    for name, low in (("inertia", 0.0), ("stiffness", 0.0), ("ratio", 0.0)):
-        if getattr(drive, name) <= low:
-            yield Fault(f"{place}.drive.{name}", f"{getattr(drive, name):g}", "> 0", "correct it")
-    for name in ("damping", "friction"):
-        if getattr(drive, name) < 0.0:
-            yield Fault(f"{place}.drive.{name}", f"{getattr(drive, name):g}", ">= 0", "correct it")
 
 
 def _part_faults(model: Model) -> Iterator[Fault]:
@@ -239,26 +232,13 @@ def _part_faults(model: Model) -> Iterator[Fault]:
         for i, part in enumerate(parts):
             if part.body not in carriers:
                 here = f"{kind}[{i}]" if isinstance(part, Capsule) else f"{kind} {part.name!r}"
-                where = _one_of(carriers)
-                yield Fault(f"{here}.body", repr(part.body), where, "name an existing body")
+                yield _unknown_body(f"{here}.body", part.body, carriers)
     for target in model.targets:
         if target.on not in known:
-            yield Fault(
-                f"target {target.name!r}.on",
-                repr(target.on),
-                _one_of(known),
-                "name an existing body",
-            )
-    for tank in model.tanks:
-        for name in ("mass", "length"):
-            if getattr(tank, name) <= 0.0:
-                value = f"{getattr(tank, name):g}"
-                yield Fault(f"tank {tank.name!r}.{name}", value, "> 0", "delete an empty tank")
-    for wheel in model.wheels:
-        if wheel.inertia <= 0.0:
-            yield Fault(f"wheel {wheel.name!r}.inertia", f"{wheel.inertia:g}", "> 0", "correct it")
+            yield _unknown_body(f"target {target.name!r}.on", target.on, known)
     if model.orbit is not None and model.root.type != "floating":
-        yield Fault("orbit", f"a {model.root.type} root", "a floating root", "remove [orbit]")
+        value, remedy = f"a {model.root.type} root", "remove [orbit]"
+        yield Fault("orbit", value, "a floating root", remedy, "value.conflict")
 
 
 def sensor_targets(model: Model, sensor: Sensor) -> list[str]:
@@ -285,22 +265,21 @@ def _sensor_faults(sensor: Sensor, place: str, found: list[str]) -> Iterator[Fau
             repr(sensor.on),
             f"a name or glob that matches {_SEATS[sensor.kind]}",
             "name a part the model has",
+            "name.unknown",
         )
     if len(found) > 1 and sensor.kind in BODY_SENSORS:
-        yield Fault(f"{place}.on", sensor.on, "one body or frame", f"choose one of {found}")
-    if sensor.rate <= 0.0:
-        yield Fault(f"{place}.rate", f"{sensor.rate:g} Hz", "> 0", "give samples per second")
-    for name in ("noise", "quantisation", "delay"):
-        if getattr(sensor, name) < 0.0:
-            yield Fault(f"{place}.{name}", f"{getattr(sensor, name):g}", ">= 0", "correct it")
+        remedy = f"choose one of {listing(found)}"
+        yield Fault(f"{place}.on", sensor.on, "one body or frame", remedy, "value.count")
     if not 0.0 <= sensor.dropout < 1.0:
-        yield Fault(f"{place}.dropout", f"{sensor.dropout:g}", "0 <= dropout < 1", "correct it")
+        value, remedy = f"{sensor.dropout:g}", "give the probability that a sample is missing"
+        yield Fault(f"{place}.dropout", value, "0 <= dropout < 1", remedy, "value.range")
     if sensor.kind == "attitude" and sensor.saturation is not None:
-        value = f"{sensor.saturation:g}"
-        yield Fault(f"{place}.saturation", value, "none: an attitude does not clip", "remove it")
+        value, expected = f"{sensor.saturation:g}", "none: an attitude does not clip"
+        yield Fault(f"{place}.saturation", value, expected, "remove it", "value.conflict")
     width = 3 if sensor.kind in BODY_SENSORS else 1
     if len(sensor.bias) not in (0, 1, width):
-        yield Fault(f"{place}.bias", str(sensor.bias), f"{width} numbers", "give one per axis")
+        expected, remedy = f"{width} numbers", "give one per axis"
+        yield Fault(f"{place}.bias", str(sensor.bias), expected, remedy, "value.count")
 
 
 def _channel_faults(model: Model, read: list[list[str]]) -> Iterator[Fault]:
@@ -315,11 +294,13 @@ def _channel_faults(model: Model, read: list[list[str]]) -> Iterator[Fault]:
                 f"the same channel as sensor[{others[0]}]" if others else "one channel for many",
                 "one sensor per channel",
                 'give one of them another name with channel = "..."',
+                "name.duplicate",
             )
         for key in keys:
             seen.setdefault(key, i)
 
 
-def _one_of(names: set[str]) -> str:
-    shown = ", ".join(sorted(names)[:8])
-    return f"one of {shown}" + (", ..." if len(names) > 8 else "")
+def _unknown_body(place: str, name: str, known: set[str]) -> Fault:
+    expected = f"one of {listing(sorted(known), most=8)}"
+    remedy = did_you_mean(name, sorted(known), otherwise="name an existing body")
+    return Fault(place, repr(name), expected, remedy, "name.unknown")

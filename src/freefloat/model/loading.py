@@ -1,14 +1,18 @@
-"""Models by name or path: read from .toml and .urdf files, written back to them."""
+"""Models by name or path: the built-in ones, and those in .toml and .urdf files.
+
+The built-in models are plain model files in the folder `library`, to load or to copy.
+"""
 
 from __future__ import annotations
 
-from difflib import get_close_matches
+import tomllib
+from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from freefloat.errors import Fault, ModelError
 from freefloat.files import atomic_write
-from freefloat.model.library import builtin_paths
+from freefloat.text import did_you_mean
 
 if TYPE_CHECKING:
     from freefloat.model.model import Model
@@ -24,7 +28,7 @@ def load_model(name_or_path: str | Path) -> Model:
     >>> load_model("servicer").name
     'servicer'
     """
-    path = _found(name_or_path)
+    path = _path_of(name_or_path)
     if path.suffix.lower() == ".urdf":
         from freefloat.model.urdf import read_urdf
 
@@ -50,12 +54,13 @@ def save_model(model: Model, path: str | Path) -> None:
         text = write_urdf(model)
     else:
         remedy = "end the name in .toml (complete) or .urdf (bodies and joints)"
-        fault = Fault(str(path), suffix or "no suffix", " or ".join(SUFFIXES), remedy)
+        value, expected = suffix or "no suffix", " or ".join(SUFFIXES)
+        fault = Fault(str(path), value, expected, remedy, "file.suffix")
         raise ModelError(f"{Path(path).name}: cannot write this kind of file", [fault])
     atomic_write(path, text)
 
 
-def _found(name_or_path: str | Path) -> Path:
+def _path_of(name_or_path: str | Path) -> Path:
     """The file meant by a name or a path; a ModelError that helps where there is none."""
     path = Path(name_or_path)
     is_name = isinstance(name_or_path, str) and not path.suffix and len(path.parts) == 1
@@ -69,20 +74,98 @@ def _found(name_or_path: str | Path) -> Path:
     if not exists:
         raise _missing(str(name_or_path), list(known))
     if path.suffix.lower() not in SUFFIXES:
+        value, expected = path.suffix or "no suffix", " or ".join(SUFFIXES)
         remedy = "give a model file (.toml) or a URDF (.urdf)"
-        fault = Fault(str(path), path.suffix or "no suffix", " or ".join(SUFFIXES), remedy)
+        fault = Fault(str(path), value, expected, remedy, "file.suffix")
         raise ModelError(f"{path.name or path}: not a model file", [fault])
     return path
 
 
 def _missing(name: str, known: list[str]) -> ModelError:
-    close = get_close_matches(Path(name).stem[:100], known, n=3)
-    hint = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
-    listing = "`freefloat models` lists the built-in ones"
+    everything = f": {', '.join(known)}" if known else ""
+    guess = did_you_mean(Path(name).stem, known, most=3)
+    remedy = "`freefloat models` lists the built-in ones"
     fault = Fault(
         name,
         "neither a file nor a built-in model",
         "the path of a .toml or .urdf file, or the name of a built-in model",
-        f"{hint}{listing}" + ("" if close else f": {', '.join(known)}" if known else ""),
+        f"{guess} {remedy}" if guess else f"{remedy}{everything}",
+        "file.missing",
     )
     return ModelError(f"{Path(name).name[:100]}: there is no such model", [fault])
+
+
+# ---- Built-in models -----------------------------------------------------------------------------
+
+
+class BuiltinModel(NamedTuple):
+    """A model that comes with freefloat: its name, one line about it, and its file."""
+
+    name: str
+    description: str
+    path: Path
+
+
+def builtin_models() -> list[BuiltinModel]:
+    """The models that come with freefloat, by name.
+
+    >>> "servicer" in [model.name for model in builtin_models()]
+    True
+    """
+    return [
+        BuiltinModel(name, _description_and_urdf(path)[0], path)
+        for name, path in builtin_paths().items()
+    ]
+
+
+def builtin_paths() -> dict[str, Path]:
+    """The file of every built-in model, by name."""
+    folder = Path(str(files("freefloat.model") / "library"))
+    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+
+
+def copy_model(name: str, destination: str | Path, *, overwrite: bool = False) -> list[Path]:
+    """Copy a built-in model, its URDF included, into a folder or to a .toml file; the files made.
+
+    Files that exist are left alone, and named in a ModelError, unless `overwrite` is true.
+    """
+    known = builtin_paths()
+    if name not in known:
+        remedy = did_you_mean(name, known, otherwise="choose one of these")
+        fault = Fault("name", repr(name), ", ".join(known), remedy, "name.unknown")
+        raise ModelError(f"there is no built-in model called {name!r}", [fault])
+    source, destination = known[name], Path(destination)
+    is_file = destination.suffix.lower() == ".toml"
+    folder = destination.parent if is_file else destination
+    copies = {source: destination if is_file else folder / source.name}
+    urdf = _description_and_urdf(source)[1]
+    if urdf:
+        copies[source.parent / urdf] = folder / urdf
+    value, expected = "a file that exists", "a new file"
+    remedy = "say overwrite=True to replace it"
+    faults = [
+        Fault(str(target), value, expected, remedy, "file.exists")
+        for target in copies.values()
+        if target.exists() and not overwrite
+    ]
+    if faults:
+        raise ModelError(f"{name}: not copied", faults)
+    for original, target in copies.items():
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            place, value = str(target.parent), str(error.strerror)
+            fault = Fault(place, value, "a folder", "choose another one", "file.unwritable")
+            raise ModelError(f"{name}: not copied", [fault]) from None
+        atomic_write(target, original.read_bytes())
+    return list(copies.values())
+
+
+def _description_and_urdf(path: Path) -> tuple[str, str]:
+    """The first line of a model file's description, and the URDF it names, if any."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # a damaged installation must not hide the other models
+        return "(cannot be read)", ""
+    lines = str(raw.get("description", "")).strip().splitlines()
+    return (lines[0] if lines else ""), str(raw.get("urdf", ""))

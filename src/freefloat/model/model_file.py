@@ -12,7 +12,7 @@ from freefloat.model.checks import structure_faults
 from freefloat.model.model import Model
 from freefloat.model.model_tables import NAMED, SECTIONS, build, model_schema
 from freefloat.model.parts import Body, Joint, Limits, Target
-from freefloat.model.urdf import draft_urdf, locate
+from freefloat.model.urdf import draft_urdf
 from freefloat.model.urdf_values import UrdfReader
 from freefloat.model.urdf_write import extras_faults
 from freefloat.model.urdf_xml import URDF_FILE
@@ -117,7 +117,7 @@ class ModelFaults(NamedFaults):
         for fault in faults:
             is_ours = self.path_of(fault.place) in self.lines
             if urdf is not None and fault.place in urdf.lines and not is_ours:
-                self.faults += locate([fault], urdf)
+                self.faults += urdf.locate([fault])
             else:
                 self.add_check(fault)
 

@@ -7,19 +7,22 @@ derived is stored, so writing a model and reading it back gives the same bits.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.model import inertia as inertial
 from freefloat.model.rotations import matrix_from_rpy
+from freefloat.records.values import LowerBound
 
 Vector = tuple[float, float, float]
 Six = tuple[float, float, float, float, float, float]
 Role = Literal["motion", "torque", "passive", "locked"]
 JointType = Literal["revolute", "prismatic", "fixed"]
 RootType = Literal["floating", "planar", "fixed"]
+NotNegative = Annotated[float, LowerBound(least=0.0, remedy="give the magnitude")]
+Positive = Annotated[float, LowerBound(above=0.0, remedy="give a positive number")]
 
 ZERO: Vector = (0.0, 0.0, 0.0)
 
@@ -67,10 +70,10 @@ class JointLimits:
 
     lower: float | None = None
     upper: float | None = None
-    velocity: float | None = None
-    acceleration: float | None = None
-    jerk: float | None = None
-    effort: float | None = None
+    velocity: NotNegative | None = None
+    acceleration: NotNegative | None = None
+    jerk: NotNegative | None = None
+    effort: NotNegative | None = None
 
 
 @dataclass(frozen=True)
@@ -85,11 +88,11 @@ class Drive:
       N J in the coupling to the previous link, J carried by it.
     """
 
-    inertia: float
-    stiffness: float
-    damping: float = 0.0
-    friction: float = 0.0
-    ratio: float = 1.0
+    inertia: Positive
+    stiffness: Positive
+    damping: NotNegative = 0.0
+    friction: NotNegative = 0.0
+    ratio: Positive = 1.0
     form: Literal["disc", "geared"] = "disc"
     role: Role = "motion"
 
@@ -112,11 +115,11 @@ class Joint:
     axis: Vector = (0.0, 0.0, 1.0)
     role: Role = "motion"
     home: float = 0.0
-    stiffness: float = 0.0
-    damping: float = 0.0
+    stiffness: NotNegative = 0.0
+    damping: NotNegative = 0.0
     rest: float = 0.0
-    friction: float = 0.0
-    friction_speed: float = 1e-3
+    friction: NotNegative = 0.0
+    friction_speed: Positive = 1e-3
     drive: Drive | None = None
     limits: JointLimits = JointLimits()
     extras: tuple[str, ...] = ()
@@ -133,13 +136,13 @@ class Tank:
 
     name: str
     body: str
-    mass: float
-    length: float
+    mass: Positive
+    length: Positive
     pivot: Vector = ZERO
     direction: Vector = (0.0, 0.0, -1.0)
     axes: tuple[Vector, Vector] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
-    stiffness: tuple[float, float] = (0.0, 0.0)
-    damping: tuple[float, float] = (0.0, 0.0)
+    stiffness: tuple[NotNegative, NotNegative] = (0.0, 0.0)
+    damping: tuple[NotNegative, NotNegative] = (0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -153,11 +156,11 @@ class Wheel:
     name: str
     body: str
     axis: Vector
-    inertia: float
+    inertia: Positive
     role: Literal["motion", "torque"] = "motion"
     speed: float = 0.0
-    max_speed: float | None = None
-    max_torque: float | None = None
+    max_speed: NotNegative | None = None
+    max_torque: NotNegative | None = None
 
 
 @dataclass(frozen=True)
@@ -168,7 +171,7 @@ class Thruster:
     body: str
     direction: Vector
     position: Vector = ZERO
-    max_force: float | None = None
+    max_force: NotNegative | None = None
 
 
 @dataclass(frozen=True)
@@ -187,7 +190,7 @@ class Capsule:
     body: str
     start: Vector
     end: Vector
-    radius: float
+    radius: Positive
 
 
 @dataclass(frozen=True)
@@ -200,8 +203,8 @@ class Root:
 
     body: str
     type: RootType = "floating"
-    linear_drag: float = 0.0
-    angular_drag: float = 0.0
+    linear_drag: NotNegative = 0.0
+    angular_drag: NotNegative = 0.0
 
 
 @dataclass(frozen=True)
@@ -212,8 +215,8 @@ class Orbit:
     centre to the origin at t = 0, `normal` along the orbital angular velocity.
     """
 
-    radius: float
-    mu: float = 3.986004418e14
+    radius: Positive
+    mu: Positive = 3.986004418e14
     radial: Vector = (1.0, 0.0, 0.0)
     normal: Vector = (0.0, 0.0, 1.0)
 
@@ -227,8 +230,8 @@ class Orbit:
 class Coloured:
     """First-order Gauss-Markov noise: standard deviation (channel unit), correlation time [s]."""
 
-    sigma: float
-    time: float
+    sigma: NotNegative
+    time: Positive
 
 
 SensorKind = Literal[
@@ -252,14 +255,14 @@ class Sensor:
 
     kind: SensorKind
     on: str
-    rate: float
+    rate: Positive
     channel: str | None = None
-    noise: float = 0.0
+    noise: NotNegative = 0.0
     bias: tuple[float, ...] = ()
-    quantisation: float = 0.0
-    delay: float = 0.0
+    quantisation: NotNegative = 0.0
+    delay: NotNegative = 0.0
     dropout: float = 0.0
-    saturation: float | None = None
+    saturation: Positive | None = None
     coloured: Coloured | None = None
 
 
@@ -271,10 +274,10 @@ class Limits:
     [N m s] per wheel, thruster_impulse [N s] in total.
     """
 
-    base_attitude: float | None = None
-    base_rate: float | None = None
-    wheel_momentum: float | None = None
-    thruster_impulse: float | None = None
+    base_attitude: NotNegative | None = None
+    base_rate: NotNegative | None = None
+    wheel_momentum: NotNegative | None = None
+    thruster_impulse: NotNegative | None = None
 
 
 @dataclass(frozen=True)

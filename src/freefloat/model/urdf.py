@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from freefloat.errors import Fault, ModelError
+from freefloat.errors import ModelError
 from freefloat.model import inertia as inertial
 from freefloat.model.checks import structure_faults
 from freefloat.model.model import Model
@@ -22,6 +22,7 @@ from freefloat.model.urdf_values import UrdfReader
 from freefloat.model.urdf_xml import URDF_FILE, Element, parse_xml
 from freefloat.records.source import decode, read_bytes
 from freefloat.records.toml_text import MAX_PARTS
+from freefloat.text import counted
 
 _STAND_IN = Body("", 1.0, inertia=(1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
 
@@ -41,19 +42,10 @@ def read_urdf(source: str | Path) -> Model:
     else:
         file, data = Path(source).name, read_bytes(Path(source), URDF_FILE)
     model, reading = draft_urdf(data, file)
-    faults = [*reading.faults, *locate(structure_faults(model), reading)]
+    faults = [*reading.faults, *reading.locate(structure_faults(model))]
     if faults:
-        raise ModelError(f"{file}: {len(faults)} fault{'s' * (len(faults) > 1)} found", faults)
+        raise ModelError(f"{file}: {counted(len(faults), 'fault')} found", faults)
     return model
-
-
-def locate(faults: list[Fault], reading: UrdfReader) -> list[Fault]:
-    """The faults of a model with the lines they come from, without those told already."""
-    return [
-        replace(fault, place=reading.place(fault.place))
-        for fault in faults
-        if fault.place not in reading.told
-    ]
 
 
 def draft_urdf(data: bytes, file: str) -> tuple[Model, UrdfReader]:
@@ -62,18 +54,24 @@ def draft_urdf(data: bytes, file: str) -> tuple[Model, UrdfReader]:
     robot = parse_xml(data, file)
     reading = UrdfReader(file, data)
     if robot.tag != "robot":
-        value = f"<{robot.tag}>"
-        reading.fault(robot, "", value=value, expected="<robot>", remedy="give a URDF file")
+        value, remedy, code = f"<{robot.tag}>", "give a URDF file", "file.format"
+        reading.fault(robot, "", value=value, expected="<robot>", remedy=remedy, code=code)
         raise ModelError(f"{file}: not a URDF", reading.faults)
-    name = reading.required(robot, "", "name") or "unnamed"
+    name = reading.require(robot, "", "name") or "unnamed"
     reading.lines |= {"root.body": robot.line, "root.type": robot.line, "name": robot.line}
     reading.no_text(robot, "")
     used = ("link", "joint")
     extras = reading.extras(robot, f"robot {name!r}", used=used, named=("name",))
     links, joints = (_family(reading, robot, tag) for tag in used)
     if not links:
-        value, remedy = "no <link>", "add the bodies of the robot"
-        reading.fault(robot, "<robot>", value=value, expected="at least one", remedy=remedy)
+        reading.fault(
+            robot,
+            "<robot>",
+            value="no <link>",
+            expected="at least one",
+            remedy="add the bodies of the robot",
+            code="key.missing",
+        )
         raise ModelError(f"{file}: no bodies", reading.faults)
     bodies = [_read_link(reading, element, key) for key, element in links.items()]
     read = [read_joint(reading, element, key) for key, element in joints.items()]
@@ -88,6 +86,7 @@ def draft_urdf(data: bytes, file: str) -> tuple[Model, UrdfReader]:
             value="every link is the child of a joint",
             expected="one link that no joint carries: the root",
             remedy="break the loop of joints",
+            code="model.loop",
         )
     _write_notes(reading, bodies)
     model = Model(
@@ -106,11 +105,17 @@ def _family(reading: UrdfReader, robot: Element, tag: str) -> dict[str, Element]
     family: dict[str, Element] = {}
     elements = [child for child in robot.children if child.tag == tag]
     if len(elements) > MAX_PARTS:
-        value, expected = f"{len(elements)} <{tag}>", f"at most {MAX_PARTS}"
-        reading.fault(robot, "<robot>", value=value, expected=expected, remedy="split the model")
+        reading.fault(
+            robot,
+            "<robot>",
+            value=f"{len(elements)} <{tag}>",
+            expected=f"at most {MAX_PARTS}",
+            remedy="split the model",
+            code="value.count",
+        )
         raise ModelError(f"{reading.file}: too many parts", reading.faults)
     for element in elements:
-        name = reading.required(element, "", "name")
+        name = reading.require(element, "", "name")
         if name is None:  # a stand-in, so that reading can go on
             name = f"unnamed_{tag}_{len(family)}"
             reading.told.add(f"body {name!r}")
@@ -121,6 +126,7 @@ def _family(reading: UrdfReader, robot: Element, tag: str) -> dict[str, Element]
                 value=f"a second {tag} of that name (the first is on line {family[name].line})",
                 expected="a name no other one has",
                 remedy="rename one of them",
+                code="name.duplicate",
             )
             continue
         family[name] = element
@@ -151,7 +157,7 @@ def _read_inertial(
     reading.only(element, owner, parts)
     reading.attributes(element, owner, ())
     place = read_origin(reading, element, owner)
-    mass_element = reading.needed(element, owner, "mass", '<mass value="..."/>')
+    mass_element = reading.require_child(element, owner, "mass", '<mass value="..."/>')
     mass = None
     if mass_element is not None:
         reading.attributes(mass_element, owner, ("value",))
@@ -173,7 +179,7 @@ def _read_inertial(
 def _read_inertia(reading: UrdfReader, element: Element, owner: str) -> Six | None:
     names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
     example = "<inertia " + " ".join(f'{name}="..."' for name in names) + "/>"
-    found = reading.needed(element, owner, "inertia", example)
+    found = reading.require_child(element, owner, "inertia", example)
     if found is None:
         return None
     reading.attributes(found, owner, names)

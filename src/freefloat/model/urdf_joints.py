@@ -56,7 +56,7 @@ def read_origin(reading: UrdfReader, parent: Element, owner: str) -> Placement:
 
 
 def _read_type(reading: UrdfReader, element: Element, owner: str) -> str:
-    kind = reading.required(element, owner, "type")
+    kind = reading.require(element, owner, "type")
     if kind is None or kind in (*TYPES, FLOATING):
         return kind or "fixed"
     remedy = {
@@ -71,6 +71,7 @@ def _read_type(reading: UrdfReader, element: Element, owner: str) -> str:
         value=repr(kind),
         expected=" or ".join(TYPES),
         remedy=remedy,
+        code="value.choice",
     )
     return "fixed"
 
@@ -84,17 +85,18 @@ def _refuse_mimic(reading: UrdfReader, element: Element, owner: str) -> None:
             value=f"<mimic joint={mimic.attributes.get('joint', '')!r}>",
             expected="joints that move by themselves",
             remedy="delete the <mimic> and give the joint its motion, or make it fixed",
+            code="urdf.mimic",
         )
 
 
 def _read_end(reading: UrdfReader, element: Element, owner: str, tag: str) -> str:
     """The link a joint starts from or carries; "" once a fault has been written down."""
-    found = reading.needed(element, owner, tag, f'<{tag} link="..."/>')
+    found = reading.require_child(element, owner, tag, f'<{tag} link="..."/>')
     name = None
     if found is not None:
         reading.attributes(found, owner, ("link",))
         reading.only(found, owner, ())
-        name = reading.required(found, owner, "link")
+        name = reading.require(found, owner, "link")
     if name is None:
         reading.told.add(f"{owner}.{tag}")
     return name or ""
@@ -163,6 +165,7 @@ def root_joint_removed(
                 value="'floating'",
                 expected="a floating joint only from a massless world to the first body",
                 remedy="make it revolute, prismatic or fixed, or give each robot its own file",
+                code="urdf.floating",
             )
             continue
         bodies = [body for body in bodies if body.name != joint.parent]

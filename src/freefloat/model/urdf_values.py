@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from difflib import get_close_matches
+from dataclasses import replace
 
 from freefloat.errors import Fault, ModelError
 from freefloat.model.parts import Vector
-from freefloat.model.urdf_xml import Element, escaped
-from freefloat.records.values import LARGEST
+from freefloat.model.urdf_xml import Element, escape
+from freefloat.records.values import LARGEST, MAX_FAULTS
+from freefloat.text import did_you_mean
 
 # What every C, Python and MATLAB reads alike: no hexadecimal, no underscores, no nan, no inf.
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-LONGEST_NUMBER = 100
-MAX_FAULTS = 1000  # nobody corrects more at once, and a hostile file could hold millions
-MAX_UNKNOWN_TAGS = 500
+LONGEST_NUMBER = 100  # format: characters; more digits than that are no measurement
+MAX_UNKNOWN_TAGS = 500  # format: files hold a dozen tags of others
 SPACES = re.compile(r"[ \t\r\n]+")
 
 
@@ -35,23 +35,31 @@ class UrdfReader:
         self.notes: list[str] = []
 
     def fault(
-        self, element: Element, where: str, *, value: str, expected: str, remedy: str
+        self, element: Element, where: str, *, value: str, expected: str, remedy: str, code: str
     ) -> None:
         """Write down a fault at the line of `element`."""
         place = f"{self.file}:{element.line}" + (f": {where}" if where else "")
-        self.faults.append(Fault(place, value, expected, remedy))
+        self.faults.append(Fault(place, value, expected, remedy, code, element.line))
         if len(self.faults) >= MAX_FAULTS:
             raise ModelError(
                 f"{self.file}: {MAX_FAULTS} faults found and more to come", self.faults
             )
 
-    def place(self, part: str) -> str:
-        """A part of the model, as `checks` calls it, with the file and the line it is on."""
-        known = part
-        while known not in self.lines and "." in known:
-            known = known.rpartition(".")[0]
-        line = self.lines.get(known)
-        return f"{self.file}: {part}" if line is None else f"{self.file}:{line}: {part}"
+    def locate(self, faults: Iterable[Fault]) -> list[Fault]:
+        """The faults of a model with the lines they come from, without those told already."""
+        located = []
+        for fault in faults:
+            line = self._line(fault.place)
+            file = self.file if line is None else f"{self.file}:{line}"
+            if fault.place not in self.told:
+                located.append(replace(fault, place=f"{file}: {fault.place}", line=line))
+        return located
+
+    def _line(self, part: str) -> int | None:
+        """The line of a part of the model, as `checks` calls it, or of what holds it."""
+        while part not in self.lines and "." in part:
+            part = part.rpartition(".")[0]
+        return self.lines.get(part)
 
     def attributes(self, element: Element, owner: str, allowed: Iterable[str]) -> None:
         """Write down attributes that would otherwise be overlooked, such as misspelt ones."""
@@ -68,9 +76,10 @@ class UrdfReader:
                 value=f"the attribute {name!r}",
                 expected=" or ".join(allowed),
                 remedy=_did_you_mean(name, allowed, likeness=0.6) or "delete it",
+                code="key.unknown",
             )
 
-    def required(self, element: Element, owner: str, name: str) -> str | None:
+    def require(self, element: Element, owner: str, name: str) -> str | None:
         """The text of an attribute that must be there and not empty."""
         text = element.attributes.get(name)
         if text is not None and text.strip():
@@ -81,13 +90,18 @@ class UrdfReader:
             value=f"no {name}" if text is None else f'{name}=""',
             expected=f'{name}="..."',
             remedy=f"add the attribute {name}",
+            code="key.missing",
         )
         return None
 
     def number(self, element: Element, owner: str, name: str) -> float | None:
         """A number that must be there; None once a fault has been written down."""
-        text = self.required(element, owner, name)
-        return None if text is None else self._parsed(element, owner, name, text.strip(" \t\r\n"))
+        text = self.require(element, owner, name)
+        return (
+            None
+            if text is None
+            else self._parse_number(element, owner, name, text.strip(" \t\r\n"))
+        )
 
     def optional_number(self, element: Element, owner: str, name: str) -> float | None:
         """A number that need not be there."""
@@ -103,7 +117,7 @@ class UrdfReader:
 
     def vector(self, element: Element, owner: str, name: str) -> Vector | None:
         """Three numbers; None once a fault has been written down."""
-        text = self.required(element, owner, name)
+        text = self.require(element, owner, name)
         if text is None:
             return None
         words = SPACES.split(text.strip(" \t\r\n"))
@@ -114,22 +128,25 @@ class UrdfReader:
                 value=repr(text[:100]),
                 expected=f"3 numbers with spaces between them, not {len(words)}",
                 remedy='write them like "0 0 1.5"',
+                code="value.count",
             )
             return None
-        values = [self._parsed(element, owner, name, word) for word in words]
+        values = [self._parse_number(element, owner, name, word) for word in words]
         x, y, z = values
         return None if x is None or y is None or z is None else (x, y, z)
 
-    def _parsed(self, element: Element, owner: str, name: str, word: str) -> float | None:
+    def _parse_number(self, element: Element, owner: str, name: str, word: str) -> float | None:
         if len(word) <= LONGEST_NUMBER and NUMBER.fullmatch(word):
             value = float(word)
             if abs(value) <= LARGEST:
                 return value
             expected, remedy = f"a number up to {LARGEST:g}", "correct the exponent"
+            code = "value.range"
         else:
             expected, remedy = "a number such as 1.5 or -2e-3", _number_remedy(word)
-        where = f"{owner} <{element.tag}> {name}"
-        self.fault(element, where, value=repr(word[:100]), expected=expected, remedy=remedy)
+            code = "value.type"
+        where, value = f"{owner} <{element.tag}> {name}", repr(word[:LONGEST_NUMBER])
+        self.fault(element, where, value=value, expected=expected, remedy=remedy, code=code)
         return None
 
     def single(self, parent: Element, owner: str, tag: str) -> Element | None:
@@ -142,6 +159,7 @@ class UrdfReader:
                 value=f"a second <{tag}> (the first is on line {found[0].line})",
                 expected=f"at most one <{tag}>",
                 remedy="delete one of them",
+                code="key.duplicate",
             )
         return found[0] if found else None
 
@@ -150,7 +168,7 @@ class UrdfReader:
     ) -> tuple[str, ...]:
         """Attributes and children beyond those used, as they were written, to be written again."""
         kept = [
-            f'{name}="{escaped(value)}"'
+            f'{name}="{escape(value)}"'
             for name, value in element.attributes.items()
             if name not in named
         ]
@@ -165,6 +183,7 @@ class UrdfReader:
                     value="a xacro macro",
                     expected="plain URDF",
                     remedy="expand it first: xacro robot.xacro > robot.urdf",
+                    code="urdf.xacro",
                 )
             elif (child.tag, used) not in self.unlike and (meant := _did_you_mean(child.tag, used)):
                 self.unknown(child, owner, used, meant)
@@ -178,14 +197,17 @@ class UrdfReader:
         # Comparing with what might have been meant takes time; files hold a dozen such tags.
         self.unlike.add((child.tag, used))
         if len(self.unlike) > MAX_UNKNOWN_TAGS:
-            value, limit = (
-                f"<{child.tag}>",
-                f"at most {MAX_UNKNOWN_TAGS} different unknown elements",
+            self.fault(
+                child,
+                owner,
+                value=f"<{child.tag}>",
+                expected=f"at most {MAX_UNKNOWN_TAGS} different unknown elements",
+                remedy="give a URDF file",
+                code="file.format",
             )
-            self.fault(child, owner, value=value, expected=limit, remedy="give a URDF file")
             raise ModelError(f"{self.file}: not a URDF", self.faults)
 
-    def needed(self, parent: Element, owner: str, tag: str, example: str) -> Element | None:
+    def require_child(self, parent: Element, owner: str, tag: str, example: str) -> Element | None:
         """The child called `tag`, which must be there."""
         found = self.single(parent, owner, tag)
         if found is None:
@@ -195,6 +217,7 @@ class UrdfReader:
                 value=f"no <{tag}>",
                 expected=example,
                 remedy=f"add the <{tag}>",
+                code="key.missing",
             )
         return found
 
@@ -213,6 +236,7 @@ class UrdfReader:
             value=f"the element <{child.tag}>",
             expected=" or ".join(f"<{tag}>" for tag in used) or "no element in here",
             remedy=meant or "delete it",
+            code="key.unknown",
         )
 
     def no_text(self, element: Element, owner: str) -> None:
@@ -224,13 +248,13 @@ class UrdfReader:
                 value=f"the text {element.text!r}",
                 expected="no text between tags",
                 remedy="give values as attributes; put remarks in <!-- ... -->",
+                code="urdf.text",
             )
 
 
 def _did_you_mean(name: str, known: Iterable[str], *, likeness: float = 0.75) -> str:
     # One or two letters apart: "jiont", "Origin". <sensor> or <visual> are like none of ours.
-    close = get_close_matches(name.lower()[:100], list(known), n=1, cutoff=likeness)
-    return f"did you mean {close[0]!r}?" if close else ""
+    return did_you_mean(name.lower(), list(known), likeness=likeness)
 
 
 def _number_remedy(word: str) -> str:

@@ -9,9 +9,9 @@ from freefloat.model import urdf_joints
 from freefloat.model.checks import structure_faults
 from freefloat.model.model import Model
 from freefloat.model.parts import Body, Joint, JointLimits, Limits, Placement, Root
-from freefloat.model.urdf_xml import escaped, parse_xml
+from freefloat.model.urdf_xml import escape, parse_xml
 
-# What other URDF readers take for "no limit" where they insist on a number.
+# format: what other URDF readers take for "no limit" where they insist on a number
 UNLIMITED = 1.7976931348623157e308
 _USED = {"robot": ("link", "joint"), "link": ("inertial",), "joint": urdf_joints.USED}
 
@@ -32,11 +32,11 @@ def write_urdf(model: Model) -> str:
         raise ModelError(f"the model {model.name!r} cannot be written", faults)
     attributes, elements = _sorted_extras(model.extras)
     lines = ['<?xml version="1.0" encoding="utf-8"?>']
-    lines.append(f'<robot name="{escaped(model.name)}"{attributes}>')
+    lines.append(f'<robot name="{escape(model.name)}"{attributes}>')
     lines += _comment(model)
     for body in (*model.bodies, *(target.body for target in model.targets)):
         lines += _link(body)
-    lines += [f'  <link name="{escaped(frame.name)}"/>' for frame in model.frames]
+    lines += [f'  <link name="{escape(frame.name)}"/>' for frame in model.frames]
     for joint in (*model.joints, *_holding_joints(model)):
         lines += _joint(joint)
     lines += [f"  {extra}" for extra in elements]
@@ -59,6 +59,7 @@ def extras_faults(model: Model) -> Iterator[Fault]:
                     f"{extra[:40]!r} ({reason})",
                     'one XML element or one attribute such as version="1.0", as a URDF had it',
                     "delete it",
+                    "urdf.extra",
                 )
 
 
@@ -67,7 +68,7 @@ def _unusable(extra: str, used: Iterable[str], seen: set[str]) -> str:
     try:
         if not extra.startswith("<"):
             (name, value), *more = parse_xml(f"<r {extra}/>".encode(), "").attributes.items()
-            if more or extra != f'{name}="{escaped(value)}"' or name in seen:
+            if more or extra != f'{name}="{escape(value)}"' or name in seen:
                 return "not one new attribute"
             seen.add(name)
             return "an attribute after an element" if "<" in seen else ""
@@ -88,7 +89,7 @@ def _sorted_extras(extras: Iterable[str]) -> tuple[str, list[str]]:
 
 
 def _comment(model: Model) -> list[str]:
-    missing = list(left_out(model))
+    missing = list(omissions(model))
     if not missing:
         return []
     text = "; ".join(missing).replace("--", "- -").replace("--", "- -")
@@ -98,7 +99,7 @@ def _comment(model: Model) -> list[str]:
     ]
 
 
-def left_out(model: Model) -> Iterator[str]:
+def omissions(model: Model) -> Iterator[str]:
     """What a URDF of this model does not hold, in words."""
     for kind in ("tanks", "wheels", "thrusters"):
         if names := [part.name for part in getattr(model, kind)]:
@@ -164,7 +165,7 @@ def _link(body: Body) -> list[str]:
             "    </inertial>",
             *content,
         ]
-    opening = f'  <link name="{escaped(body.name)}"{attributes}'
+    opening = f'  <link name="{escape(body.name)}"{attributes}'
     return [opening + ">", *content, "  </link>"] if content else [opening + "/>"]
 
 
@@ -173,11 +174,11 @@ def _joint(joint: Joint) -> list[str]:
     kind, limits = joint.type, joint.limits
     if kind == "revolute" and limits.lower is None and limits.upper is None:
         kind = "continuous"
-    lines = [f'  <joint name="{escaped(joint.name)}" type="{kind}"{attributes}>']
+    lines = [f'  <joint name="{escape(joint.name)}" type="{kind}"{attributes}>']
     if _numbers(*joint.placement.xyz, *joint.placement.rpy) != _numbers(*[0.0] * 6):
         lines.append(f"    {_origin(joint.placement)}")
-    lines.append(f'    <parent link="{escaped(joint.parent)}"/>')
-    lines.append(f'    <child link="{escaped(joint.child)}"/>')
+    lines.append(f'    <parent link="{escape(joint.parent)}"/>')
+    lines.append(f'    <child link="{escape(joint.child)}"/>')
     if kind != "fixed" or _numbers(*joint.axis) != _numbers(0.0, 0.0, 1.0):
         lines.append(f'    <axis xyz="{_numbers(*joint.axis)}"/>')
     lines += _limit(limits, kind)

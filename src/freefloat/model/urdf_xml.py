@@ -64,10 +64,10 @@ class Element:
 
 
 class _Refusal(Exception):  # noqa: N818 - never leaves this file
-    def __init__(self, line: int, value: str, expected: str, remedy: str) -> None:
+    def __init__(self, line: int, value: str, expected: str, remedy: str, code: str) -> None:
         super().__init__()
-        self.line = line
-        self.value, self.expected, self.remedy = value, expected, remedy
+        self.line, self.code = line, code
+        self.words = value, expected, remedy
 
 
 class _Builder:
@@ -90,14 +90,15 @@ class _Builder:
         element = Element(tag, attributes, line, self.parser.CurrentByteIndex)
         self.count += 1
         if self.count > MAX_ELEMENTS:
-            limit = f"at most {MAX_ELEMENTS} elements"
-            raise _Refusal(line, f"more than {MAX_ELEMENTS}", limit, "split the file")
+            value, limit = f"more than {MAX_ELEMENTS}", f"at most {MAX_ELEMENTS} elements"
+            raise _Refusal(line, value, limit, "split the file", "value.count")
         if len(self.open) >= MAX_DEPTH:
             limit = f"at most {MAX_DEPTH} elements inside one another"
-            raise _Refusal(line, f"<{tag}>", limit, "close elements that should not be nested")
+            remedy = "close elements that should not be nested"
+            raise _Refusal(line, f"<{tag}>", limit, remedy, "file.depth")
         if len(attributes) > MAX_ATTRIBUTES:
-            limit = f"at most {MAX_ATTRIBUTES} attributes"
-            raise _Refusal(line, f"{len(attributes)} in <{tag}>", limit, "give a URDF file")
+            value, limit = f"{len(attributes)} in <{tag}>", f"at most {MAX_ATTRIBUTES} attributes"
+            raise _Refusal(line, value, limit, "give a URDF file", "value.count")
         if self.open:
             self.open[-1].children.append(element)
         else:
@@ -117,6 +118,7 @@ class _Builder:
             f"<!DOCTYPE {name}>",
             "no DOCTYPE (it could make the reader open other files)",
             "delete the DOCTYPE",
+            "urdf.doctype",
         )
 
     def entity(self, name: str, *_: object) -> None:
@@ -125,6 +127,7 @@ class _Builder:
             f"<!ENTITY {name}>",
             "no entity declarations",
             "write the text itself instead of the entity",
+            "urdf.entity",
         )
 
 
@@ -134,15 +137,16 @@ def parse_xml(data: bytes, name: str) -> Element:
     if long := _LONG_TAG.search(data):
         line = data.count(b"\n", 0, long.start()) + 1
         limit, remedy = "a new tag at least every 1048576 bytes", "give a URDF file"
-        fault = Fault(f"{name}:{line}", "megabytes without a tag", limit, remedy)
+        value = "megabytes without a tag"
+        fault = Fault(f"{name}:{line}", value, limit, remedy, "file.syntax", line)
         raise ModelError(f"{name}: the XML is refused", [fault])
     parser = expat.ParserCreate("utf-8")  # whatever encoding the file claims
     builder = _Builder(parser)
     try:
         parser.Parse(data, True)
     except _Refusal as refusal:
-        place = f"{name}:{refusal.line}"
-        fault = Fault(place, refusal.value, refusal.expected, refusal.remedy)
+        place, (value, expected, remedy) = f"{name}:{refusal.line}", refusal.words
+        fault = Fault(place, value, expected, remedy, refusal.code, refusal.line)
         raise ModelError(f"{name}: the XML is refused", [fault]) from None
     except expat.ExpatError as error:
         found = data[parser.ErrorByteIndex :][:40].decode(errors="replace").partition("\n")[0]
@@ -151,12 +155,14 @@ def parse_xml(data: bytes, name: str) -> Element:
             f"{found!r} ({expat.ErrorString(error.code) or 'XML error'})",
             "well-formed XML: every tag closed, every value in quotes",
             "correct this line or the one before it",
+            "file.syntax",
+            error.lineno,
         )
         raise ModelError(f"{name}: not an XML document", [fault]) from None
     assert builder.root is not None  # expat refuses a document without an element
     return builder.root
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """`text` as it may stand in an attribute or between tags, and comes back unchanged."""
     return text.translate(_ESCAPES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import is_dataclass
 from functools import cache
 from typing import Any, get_args
 
@@ -24,6 +25,17 @@ def _find_bound(hint: Any) -> LowerBound | None:
         if found is not None:
             return found
     return None
+
+
+@cache
+def _inner_records(record: type) -> list[str]:
+    """The fields that hold records of their own with bounds."""
+    return [
+        name
+        for name, hint in hints_of(record).items()
+        for inner in (hint, *get_args(hint))
+        if isinstance(inner, type) and is_dataclass(inner) and bounds_of(inner)
+    ]
 
 
 @cache
@@ -62,8 +74,15 @@ def bound_faults(record: Any) -> list[PathFault]:
     >>> bound_faults(Ramp(-1.0))[0].expected
     '> 0 s'
     """
-    return [
-        PathFault((name,), f"{value:g}", bound.text, bound.remedy, "value.range")
-        for name, bound in bounds_of(type(record)).items()
-        if (value := getattr(record, name)) is not None and not bound.admits(value)
-    ]
+    found: list[PathFault] = []
+    for name, bound in bounds_of(type(record)).items():
+        value = getattr(record, name)
+        for number in value if isinstance(value, tuple) else (value,):
+            if number is not None and not bound.admits(number):
+                fault = PathFault((name,), f"{number:g}", bound.text, bound.remedy, "value.range")
+                found.append(fault)
+    for name in _inner_records(type(record)):
+        inner = getattr(record, name)
+        if inner is not None:
+            found += [fault.below((name,)) for fault in bound_faults(inner)]
+    return found

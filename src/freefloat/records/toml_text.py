@@ -20,7 +20,7 @@ MAX_PARTS = 1000  # format: of one kind; above it a file is a mistake, and check
 
 TOML = Dialect(
     checks={float: values.number, str: values.name},
-    table=("a table", "write [{key}] above its keys, or {{ key = value }} on one line"),
+    table=("a table", "write its keys below [its name], or { key = value } on one line"),
     tables=("a list of tables", "write [[{key}]] with double brackets"),
 )
 
