@@ -19,11 +19,11 @@ from freefloat.excitation.plan import Plan
 from freefloat.identification.output_error.cost import OutputErrorProblem, stated_noise
 from freefloat.identification.output_error.levenberg import Descent, descend
 from freefloat.identification.output_error.recording import Recording, recording_of
-from freefloat.identification.output_error.residuals import Readings
 from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.model import inertia
 from freefloat.model.parts import Sensor
 from freefloat.parameters.write_back import with_parameters
+from freefloat.prediction.predictor import Prediction
 
 WINGS = ("l1", "l2", "r1", "r2")
 NAMES = [f"bus.{field}" for field in inertia.NAMES]
@@ -79,23 +79,23 @@ def fitted(problem: OutputErrorProblem) -> Descent:
 class ByDifferences(OutputErrorProblem):
     """The same problem, flown by MuJoCo and differentiated by forward differences."""
 
-    def _readings(
-        self, r: int, theta: Array, systems: object
-    ) -> tuple[list[Readings], list[int], Array] | None:
+    def _prediction(self, r: int, theta: Array) -> tuple[Prediction, list[int], Array] | None:
         places, names, mix = self.unknowns.columns(r)
         values = self.unknowns.values(theta, r)
         steps = 1e-4 * self.unknowns.sizes[places]
         sets = [values]
         sets += [{**values, n: values[n] + h} for n, h in zip(names, steps, strict=True)]
         flown = fly(self.recordings[r], sets)
-        readings = []
-        for stream in self.recordings[r].streams:
-            rows = np.round(stream.times / STEP).astype(int)
-            columns = slice(3, 6) if stream.sensor.kind == "gyro" else slice(0, 3)
+        values, residuals, jacobian = [], [], []
+        for measurement in self.recordings[r].measurements:
+            rows = np.round(measurement.times / STEP).astype(int)
+            columns = slice(3, 6) if measurement.sensor.kind == "gyro" else slice(0, 3)
             read = flown[:, rows, columns]
-            slopes = np.moveaxis((read[1:] - read[0]) / steps[:, None, None], 0, -1)
-            readings.append(Readings(read[0] - stream.values, slopes))
-        return readings, places, mix
+            values.append(read[0])
+            residuals.append(read[0] - measurement.values)
+            jacobian.append(np.moveaxis((read[1:] - read[0]) / steps[:, None, None], 0, -1))
+        tables = (tuple(table) for table in (values, residuals, jacobian))
+        return Prediction(tuple(names), *tables), places, mix
 
 
 ROBOTS: list = []

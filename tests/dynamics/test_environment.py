@@ -8,7 +8,7 @@ import pytest
 
 import freefloat as ff
 from freefloat.dynamics import flatten
-from freefloat.dynamics.environment import environment_wrench, momentum_change
+from freefloat.dynamics.system_inertia import environment_wrench, momentum_change
 from freefloat.prediction.true_states import true_states
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from freefloat.errors import TelemetryError
 from freefloat.model import Coloured, Sensor
-from freefloat.prediction.sensor_errors import report as sensed
+from freefloat.prediction.sensor_noise import report as sensed
 from freefloat.telemetry import Channel, QualityLimits, Telemetry, quality
 from freefloat.telemetry.quality import ChannelQuality
 from freefloat.telemetry.quality_checks import QualityFinding

@@ -25,17 +25,17 @@ from freefloat.dynamics.equations import observe
 from freefloat.dynamics.integrate import integrate, require_stable_step
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.modes import modes
-from freefloat.dynamics.sensitivity import Sensitivity, integrate_with_sensitivity
 from freefloat.dynamics.tree import System, with_friction
 from freefloat.errors import FreefloatError
 from freefloat.excitation.plan import Plan
 from freefloat.model.checks import sensor_targets
 from freefloat.model.parameter_name import field_of
 from freefloat.model.parts import Sensor
-from freefloat.observability.information import QUIETEST, noise_of
+from freefloat.prediction.flight import FlightSegment, fly
 from freefloat.prediction.limit_monitors import Watch
-from freefloat.prediction.sensor_jacobians import reading_slopes
-from freefloat.prediction.sensor_models import FlightSegment, readings
+from freefloat.prediction.sensor_models import sensor_jacobian, sensor_reading
+from freefloat.prediction.sensor_noise import counted_noise
+from freefloat.prediction.time_grid import TimeGrid
 
 # theory: the error of RK4 at 16 steps a cycle is about (2 pi / 16)^4 / 120 = 2e-4 of the motion
 A_CYCLE = 16  # steps in a cycle of the fastest motion
@@ -149,8 +149,8 @@ class CandidateFlights:
         self.n_threads = n_threads or os.cpu_count() or 1
         self.step, self.every = _grid(system, variables)
         self.n_steps = self.every * round(variables.duration / (self.step * self.every))
-        self.times = np.arange(self.n_steps // self.every + 1) * self.step * self.every
-        self._stages = (np.arange(self.n_steps)[:, None] + np.array([0.0, 0.5, 1.0])) * self.step
+        self.grid = TimeGrid(0.0, self.step, self.every, self.n_steps // self.every + 1)
+        self.times, self._stages = self.grid.times, self.grid.stages
         self._moves = self._columns(self._stages)
         self._moves_sampled = self._columns(np.repeat(self.times[:, None], 3, axis=1))
         self._at_rest = self._tables(variables.plan(np.zeros(variables.n)))
@@ -225,44 +225,29 @@ class CandidateFlights:
     def _simulate(self, start: Array, inputs: Inputs, sampled: Inputs) -> CandidateFlight:
         # a candidate may be far too fast to be integrated; its infinite shares then refuse it
         with np.errstate(over="ignore", invalid="ignore"):
-            at, slopes = self._integrate(start, inputs, sampled)
+            at = self._integrate(start, inputs, sampled)
             shares = [monitor.shares(self.system, at) for monitor in self.monitors]
             table = np.column_stack(shares) if shares else np.zeros((len(self.times), 0))
-            return CandidateFlight(at, self._rows(*self._thin(at, slopes)), table)
+            return CandidateFlight(at, self._rows(at.thin(self._read_at)), table)
 
-    def _rows(self, at: FlightSegment, slopes: Sensitivity) -> Array:
+    def _rows(self, at: FlightSegment) -> Array:
         """Derivatives of all readings by all columns, in units of their noise."""
         if not self._weighted:
             return np.zeros((0, 0))
         ends = np.ones((len(at.times), 1, 1))
         ends[[0, -1]] = sqrt(0.5)  # as of a trapezoid
         found = [
-            (weight * ends) * reading_slopes(self.system, sensor, target, at, slopes)
+            (weight * ends) * sensor_jacobian(self.system, sensor, target, at)
             for sensor, target, weight in self._weighted
         ]
         J = np.vstack([table.reshape(-1, table.shape[2]) for table in found])
         return J @ self.unknowns.mix if self._is_mixed else J
 
-    def _thin(self, at: FlightSegment, slopes: Sensitivity) -> tuple[FlightSegment, Sensitivity]:
-        """The flight at those points of the grid where readings are differentiated."""
-        if self._read_at == 1:
-            return at, slopes
-        some = slice(None, None, self._read_at)
-        motion = type(at.motion)(*(part[some] for part in vars(at.motion).values()))
-        inputs = at.inputs._replace(given=at.inputs.given[some])
-        thin = FlightSegment(at.times[some], at.states[some], motion, inputs)
-        tables = (slopes.states[some], slopes.tangents[some], slopes.efforts[some])
-        return thin, Sensitivity(slopes.names, *tables, slopes.free)
-
-    def _integrate(
-        self, start: Array, inputs: Inputs, sampled: Inputs
-    ) -> tuple[FlightSegment, Sensitivity]:
-        slopes = integrate_with_sensitivity(
-            self.system, start, self.unknowns.names, inputs=inputs, step=self.step,
-            n_steps=self.n_steps, every=self.every, known=self._directions,
+    def _integrate(self, start: Array, inputs: Inputs, sampled: Inputs) -> FlightSegment:
+        return fly(
+            self.system, start, self.grid, inputs=inputs, record_inputs=sampled,
+            names=self.unknowns.names, known=self._directions,
         )  # fmt: skip
-        motion = observe(self.system, slopes.states, inputs=sampled, times=self.times)
-        return FlightSegment(self.times, slopes.states, motion, sampled), slopes
 
     def _weigh_sensors(self, sensors: Sequence[Sensor]) -> list[tuple[Sensor, str, float]]:
         """Sensors that tell something of the unknowns, with the weight of a grid point.
@@ -272,19 +257,16 @@ class CandidateFlights:
         rng = np.random.default_rng(0)
         n = self.variables.n
         x = rng.uniform(0.1, 0.5, n) if n > self.variables.n_motion else rng.normal(size=n)
-        at, slopes = self._integrate(*self._tables(self.variables.plan(x)))
+        at = self._integrate(*self._tables(self.variables.plan(x)))
         spacing = self.step * self.every * self._read_at
         found = []
         for sensor in sensors:
             if sensor.kind == "thruster":
                 continue  # what is commanded is known anyway
-            truths = readings(self.system, sensor, at)
-            targets = sensor_targets(self.system.model, sensor)
-            for values, target in zip(truths.values(), targets, strict=True):
-                if not np.any(reading_slopes(self.system, sensor, target, at, slopes)):
+            for target in sensor_targets(self.system.model, sensor):
+                if not np.any(sensor_jacobian(self.system, sensor, target, at)):
                     continue
-                quiet = max(QUIETEST * float(np.sqrt(np.mean(values**2))), 1e-12)
-                noise = noise_of(sensor) or quiet
+                noise = counted_noise(sensor, sensor_reading(self.system, sensor, target, at))
                 each = sqrt((1.0 - sensor.dropout) * sensor.rate * spacing)
                 found.append((sensor, target, each / noise))
         return found

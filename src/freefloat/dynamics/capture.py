@@ -49,7 +49,7 @@ def integrate_closed_loop(
             f" joints and no rotors; {system.model.name!r} has a {root} root, {c} coordinates and"
             f" {len(system.tree.rotor_link)} rotors"
         )
-    if system.tree.field[11] != 0.0:
+    if system.environment.has_gravity:
         raise FreefloatError(
             f"the closed loop of paper 001 knows no gravity; remove it and the orbit from"
             f" {system.model.name!r}"

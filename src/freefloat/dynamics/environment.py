@@ -1,8 +1,4 @@
-"""What the surroundings do to a system: gravity, its gradient along the orbit, drag on the root.
-
-Momentum changes by nothing else unless somebody pushes, so these wrenches, integrated over a
-flight, must account for every change of momentum: a check on a trajectory that costs little.
-"""
+"""What the surroundings do to a system: gravity, its gradient along the orbit, drag on the root."""
 
 from __future__ import annotations
 
@@ -11,67 +7,92 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.system_inertia import Whole, whole
-from freefloat.dynamics.tree import ROOT_FREE, System
-from freefloat.model.rotations import matrix_from_quaternion
+from freefloat.dynamics.kernels.spatial import (
+    ANGULAR_DRAG,
+    ENVIRONMENT_SIZE,
+    GRADIENT,
+    GRAVITY,
+    HAS_GRAVITY,
+    LINEAR_DRAG,
+    ORBITAL_RATE,
+    RADIAL,
+    TANGENTIAL,
+)
+from freefloat.model.model import Model
 
 
 @dataclass(frozen=True)
-class MomentumChange:
-    """How far momentum went from its start, and how much of that nothing explains.
+class Environment:
+    """Gravity and drag, by name; kernels read the same numbers from `Tree.field`.
 
-    `linear` [N s] and `angular` [N m s] (about the system's centre of mass) are the largest
-    changes; `linear_drift` and `angular_drift` what is left of them once the surroundings are
-    accounted for, hence the integrator's error.
+    gravity (3,) [m/s^2]: uniform, in world axes. orbital_rate n [rad/s] and gradient n^2 [1/s^2]
+    of a circular orbit; radial and tangential (3,): its unit vectors at t = 0. linear_drag
+    [N s/m] and angular_drag [N m s/rad] act on the root.
     """
 
-    linear: float
-    angular: float
-    linear_drift: float
-    angular_drift: float
+    gravity: Array
+    orbital_rate: float
+    gradient: float
+    radial: Array
+    tangential: Array
+    linear_drag: float
+    angular_drag: float
+
+    @property
+    def has_gravity(self) -> bool:
+        """Whether there is gravity or its gradient."""
+        return bool(self.gravity.any()) or self.gradient != 0.0
+
+    @property
+    def has_drag(self) -> bool:
+        """Whether anything drags on the root."""
+        return self.linear_drag != 0.0 or self.angular_drag != 0.0
+
+    def radial_at(self, times: Array) -> Array:
+        """The unit vector away from the planet at times [s] (N, 3), in world axes."""
+        angle = (self.orbital_rate * times)[:, None]
+        return np.cos(angle) * self.radial + np.sin(angle) * self.tangential
+
+    def gravity_at(self, position: Array, times: Array) -> Array:
+        """Gravity and its gradient (N, 3) [m/s^2] at world positions and times, in world axes.
+
+        The gradient of a circular orbit in axes that do not turn: n^2 (3 r r^T - 1) x.
+        """
+        r = self.radial_at(times)
+        along = 3.0 * np.sum(r * position, axis=1, keepdims=True)
+        return self.gravity + self.gradient * (along * r - position)
+
+    def gravity_change(self, moved: Array, times: Array) -> Array:
+        """How gravity changes where a point is moved by (N, 3, any) [m]."""
+        r = self.radial_at(times)
+        along = 3.0 * np.einsum("ni,nip->np", r, moved)
+        return self.gradient * (r[:, :, None] * along[:, None] - moved)
 
 
-def momentum_change(system: System, times: Array, states: Array) -> MomentumChange:
-    """How momentum changed along a trajectory on which nobody pushed from outside.
-
-    A planar root counts in its plane only; a fixed root holds, so its momentum means nothing.
-    """
-    from scipy.interpolate import CubicSpline
-
-    at = whole(system, states)
-    force, torque = environment_wrench(system, times, states, at)
-    axes = np.isin(np.arange(6), ROOT_FREE[system.model.root.type])
-    largest = []
-    for momentum, wrench, counted in (
-        (at.momentum, force, axes[3:]),
-        (at.spin, torque, axes[:3]),
-    ):
-        change = (momentum - momentum[0]) * counted
-        given = CubicSpline(times, wrench * counted).antiderivative()(times)
-        largest += [_largest(change), _largest(change - given)]
-    return MomentumChange(largest[0], largest[2], largest[1], largest[3])
+def environment_array(model: Model) -> Array:
+    """The surroundings of a model as the kernels want them."""
+    field = np.zeros(ENVIRONMENT_SIZE)
+    field[GRAVITY : GRAVITY + 3] = model.gravity
+    if model.orbit is not None:
+        radial = np.array(model.orbit.radial) / np.linalg.norm(model.orbit.radial)
+        normal = np.array(model.orbit.normal) / np.linalg.norm(model.orbit.normal)
+        field[GRADIENT] = model.orbit.rate**2
+        field[RADIAL : RADIAL + 3] = radial
+        field[TANGENTIAL : TANGENTIAL + 3] = np.cross(normal, radial)
+        field[ORBITAL_RATE] = model.orbit.rate
+    field[HAS_GRAVITY] = float(np.any(field[: GRADIENT + 1] != 0.0))
+    field[LINEAR_DRAG], field[ANGULAR_DRAG] = model.root.linear_drag, model.root.angular_drag
+    return field
 
 
-def environment_wrench(
-    system: System, times: Array, states: Array, at: Whole | None = None
-) -> tuple[Array, Array]:
-    """Force (N, 3) [N] and torque about the centre of mass (N, 3) [N m], in world axes."""
-    at = whole(system, states) if at is None else at
-    field = system.tree.field
-    force = np.tile(at.mass * field[:3], (len(states), 1))
-    torque = np.zeros_like(force)
-    if field[3] > 0.0:
-        angle = (field[10] * times)[:, None]
-        r = np.cos(angle) * field[4:7] + np.sin(angle) * field[7:10]
-        along = np.sum(r * at.com, axis=1, keepdims=True)
-        force += at.mass * field[3] * (3.0 * along * r - at.com)
-        # The textbook torque 3 n^2 r x I r, about the centre of mass.
-        torque += 3.0 * field[3] * np.cross(r, np.einsum("nij,nj->ni", at.inertia, r))
-    drag = -field[12] * states[:, 7:10]
-    rate = np.einsum("nij,nj->ni", matrix_from_quaternion(states[:, 3:7]), states[:, 10:13])
-    torque += np.cross(states[:, :3] - at.com, drag) - field[13] * rate
-    return force + drag, torque
-
-
-def _largest(rows: Array) -> float:
-    return float(np.max(np.linalg.norm(rows, axis=1)))
+def environment_of(field: Array) -> Environment:
+    """The numbers of `Tree.field` by name."""
+    return Environment(
+        field[GRAVITY : GRAVITY + 3],
+        float(field[ORBITAL_RATE]),
+        float(field[GRADIENT]),
+        field[RADIAL : RADIAL + 3],
+        field[TANGENTIAL : TANGENTIAL + 3],
+        float(field[LINEAR_DRAG]),
+        float(field[ANGULAR_DRAG]),
+    )

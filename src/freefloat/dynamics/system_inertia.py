@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.state import positions, rates
-from freefloat.dynamics.tree import REVOLUTE, System
+from freefloat.dynamics.state import ATTITUDE, POSITION, RATE, VELOCITY, positions, rates
+from freefloat.dynamics.tree import REVOLUTE, ROOT_FREE, System
 from freefloat.model import inertia as inertial
 from freefloat.model.rotations import matrix_from_quaternion
 
@@ -118,3 +118,63 @@ def _rotor_spin(system: System, states: Array, links: list[_Moving]) -> Array:
         speed = ratio * dq[:, system.n_links - 1 + r]
         spin += system.parameters.rotor[r] * speed[:, None] * (links[link].R @ axis)
     return spin
+
+
+@dataclass(frozen=True)
+class MomentumChange:
+    """How far momentum went from its start, and how much of that nothing explains.
+
+    `linear` [N s] and `angular` [N m s] (about the system's centre of mass) are the largest
+    changes; `linear_drift` and `angular_drift` what is left of them once the surroundings are
+    accounted for, hence the integrator's error.
+    """
+
+    linear: float
+    angular: float
+    linear_drift: float
+    angular_drift: float
+
+
+def momentum_change(system: System, times: Array, states: Array) -> MomentumChange:
+    """How momentum changed along a trajectory on which nobody pushed from outside.
+
+    A planar root counts in its plane only; a fixed root holds, so its momentum means nothing.
+    """
+    from scipy.interpolate import CubicSpline
+
+    at = whole(system, states)
+    force, torque = environment_wrench(system, times, states, at)
+    axes = np.isin(np.arange(6), ROOT_FREE[system.model.root.type])
+    largest = []
+    for momentum, wrench, counted in (
+        (at.momentum, force, axes[3:]),
+        (at.spin, torque, axes[:3]),
+    ):
+        change = (momentum - momentum[0]) * counted
+        given = CubicSpline(times, wrench * counted).antiderivative()(times)
+        largest += [_largest(change), _largest(change - given)]
+    return MomentumChange(largest[0], largest[2], largest[1], largest[3])
+
+
+def environment_wrench(
+    system: System, times: Array, states: Array, at: Whole | None = None
+) -> tuple[Array, Array]:
+    """Force (N, 3) [N] and torque about the centre of mass (N, 3) [N m], in world axes."""
+    at = whole(system, states) if at is None else at
+    environment = system.environment
+    force = np.tile(at.mass * environment.gravity, (len(states), 1))
+    torque = np.zeros_like(force)
+    if environment.gradient > 0.0:
+        n2, r = environment.gradient, environment.radial_at(times)
+        along = np.sum(r * at.com, axis=1, keepdims=True)
+        force += at.mass * n2 * (3.0 * along * r - at.com)
+        # The textbook torque 3 n^2 r x I r, about the centre of mass.
+        torque += 3.0 * n2 * np.cross(r, np.einsum("nij,nj->ni", at.inertia, r))
+    drag = -environment.linear_drag * states[:, VELOCITY]
+    rate = np.einsum("nij,nj->ni", matrix_from_quaternion(states[:, ATTITUDE]), states[:, RATE])
+    torque += np.cross(states[:, POSITION] - at.com, drag) - environment.angular_drag * rate
+    return force + drag, torque
+
+
+def _largest(rows: Array) -> float:
+    return float(np.max(np.linalg.norm(rows, axis=1)))

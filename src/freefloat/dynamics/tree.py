@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freefloat.arrays import Array
+from freefloat.dynamics.environment import Environment, environment_array, environment_of
 from freefloat.errors import ModelError
 from freefloat.model import inertia as inertial
 from freefloat.model.assembly import Assembly, joint_frame
@@ -42,8 +43,7 @@ class Tree(NamedTuple):
     friction_speed: Array  # (springs,) speed over which friction is smoothed [rad/s]; 0: none
     thruster_link: Index  # (thrusters,)
     thrusters: Array  # (thrusters, 6) torque, force in the link frame for 1 N
-    field: Array  # (14,) gravity (3), orbit n^2, radial (3), tangential (3), rate n, is_active,
-    #               linear [N s/m] and angular [N m s/rad] drag on the root
+    field: Array  # (14,) gravity, its gradient and drag: `System.environment` has them by name
     free: Index
     above: Index  # (free,) the place in `free` of the next one inboard, -1 for none: only those
     #               reached by going on from there share an entry of the mass matrix with it
@@ -80,6 +80,11 @@ class System:
         """How many coordinates there are beyond the root."""
         return len(self.coordinates)
 
+    @property
+    def environment(self) -> Environment:
+        """Gravity, its gradient along the orbit, and drag."""
+        return environment_of(self.tree.field)
+
     def frame_pose(self, name: str) -> tuple[int, Array, Array]:
         """Link, rotation and position [m] of a named frame or body."""
         for frame in self.model.frames:
@@ -115,7 +120,7 @@ def flatten(model: Model) -> System:
         **rotors,
         **_spring_arrays(assembly),
         **_thruster_arrays(model, links, poses),
-        field=_field(model),
+        field=_floats(environment_array(model)),
         **_roles(model, assembly, geometry["links"], rotors["rotor_link"]),
     )
     system = System(model, tree, _no_parameters(tree), names, links, poses, phi_map)
@@ -183,21 +188,6 @@ def _thruster_arrays(model: Model, links: dict, poses: dict) -> dict:
         "thruster_link": np.array([links[t.body] for t in model.thrusters], dtype=np.int64),
         "thrusters": _floats(np.reshape(wrenches, (-1, 6))),
     }
-
-
-def _field(model: Model) -> Array:
-    """Uniform gravity and the orbit's gradient, as the kernels want them."""
-    field = np.zeros(14)
-    field[:3] = model.gravity
-    if model.orbit is not None:
-        radial = np.array(model.orbit.radial) / np.linalg.norm(model.orbit.radial)
-        normal = np.array(model.orbit.normal) / np.linalg.norm(model.orbit.normal)
-        field[3] = model.orbit.rate**2
-        field[4:7], field[7:10] = radial, np.cross(normal, radial)
-        field[10] = model.orbit.rate
-    field[11] = float(np.any(field[:4] != 0.0))
-    field[12:] = model.root.linear_drag, model.root.angular_drag
-    return _floats(field)
 
 
 def _roles(model: Model, assembly: Assembly, links: Index, carriers: Index) -> dict:

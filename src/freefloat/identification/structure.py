@@ -20,8 +20,8 @@ from freefloat.identification.fit import Fit
 from freefloat.identification.identify import identify
 from freefloat.identification.modes.modal import identify_modes
 from freefloat.identification.modes.modal_match import match_modes
-from freefloat.identification.output_error.residuals import is_of_sensor
 from freefloat.model.model import Model
+from freefloat.model.parameter_name import is_of_sensor
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import with_parameters
 from freefloat.telemetry.telemetry import Telemetry

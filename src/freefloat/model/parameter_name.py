@@ -81,3 +81,16 @@ def owner_of(name: str) -> str:
 def field_of(name: str) -> str:
     """The quantity that a parameter is, such as "mass"; empty for a sensor's parameter."""
     return ParameterName.parse(name).field
+
+
+def is_start(name: str) -> bool:
+    """Whether a parameter is an initial state, such as `start.rate.x`."""
+    return name.startswith("start.")
+
+
+def is_of_sensor(name: str) -> bool:
+    """Whether a parameter is the bias, gain or delay of a channel, not of the dynamics."""
+    return name.startswith(_SENSOR_PREFIXES)
+
+
+_SENSOR_PREFIXES = tuple(f"{kind}." for kind in SENSOR_KINDS)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from math import hypot, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -25,12 +25,12 @@ from freefloat.model.parameter_name import ParameterName
 from freefloat.model.parts import Sensor
 from freefloat.notes import Note
 from freefloat.parameters.parameters import Parameter, Parameters, parameter_values
-from freefloat.prediction.predict import PredictedReading, predict
+from freefloat.prediction.measurements import Measurement
+from freefloat.prediction.predictor import Predictor, plan_predictor
+from freefloat.prediction.sensor_noise import QUIETEST, counted_noise, sample_noise
 
 # theory: sensitivities of 40 states by 60 parameters over 6000 instants take about 100 MB
 AT_ONCE = 60  # parameters a run
-# theory: without noise information would be infinite; float32 telemetry resolves 6e-8 of a value
-QUIETEST = 1e-6  # of its root mean square: the noise a sensor is given that claims to have none
 START_AXES = {
     "floating": ("position.xyz", "attitude.xyz", "velocity.xyz", "rate.xyz"),
     "planar": ("position.xy", "attitude.z", "velocity.xy", "rate.z"),
@@ -66,15 +66,17 @@ def expected_rows(
     suite = tuple(s for s in sensors if s.kind != "thruster")  # what is commanded is known anyway
     if not suite:
         raise IdentificationError("thruster channels alone see nothing; choose other sensors")
-    owners = [sensor for sensor in suite for _ in sensor_targets(system.model, sensor)]
-    parts, readings = _mixed(system, plan, suite, names, mix)
-    pairs = list(zip(owners, readings, strict=True))
+    parts, predictor, values = _mixed(system, plan, suite, names, mix)
+    measurements = predictor.measurements
     torques = [
-        (reading.values * (owner.kind in TORQUES))[:, : reading.slopes.shape[1], None]
-        for owner, reading in pairs  # an attitude has four numbers but three slopes
+        (read * (m.sensor.kind in TORQUES))[:, : len(m.rows), None]
+        for m, read in zip(measurements, values, strict=True)  # an attitude has four numbers
     ]
-    weights = [sample_weight(owner, reading) for owner, reading in pairs]
-    tables = (parts, _offsets(readings, biases), torques)
+    weights = [
+        sqrt(1.0 - m.sensor.dropout) / counted_noise(m.sensor, read)
+        for m, read in zip(measurements, values, strict=True)  # less for samples that get lost
+    ]
+    tables = (parts, _offsets(measurements, biases), torques)
     tall = np.hstack([_whitened(table, weights) for table in tables])
     short = np.asarray(np.linalg.qr(tall[np.any(tall != 0.0, axis=1)], mode="r"))
     n = mix.shape[1]
@@ -83,17 +85,23 @@ def expected_rows(
 
 def _mixed(
     system: System, plan: Plan, suite: tuple[Sensor, ...], names: Sequence[str], mix: Array
-) -> tuple[Sequence[Array], tuple[PredictedReading, ...]]:
-    """For every reading its slopes times `mix` (N, r, columns), and the readings themselves."""
-    step = _step(system, plan)
+) -> tuple[Sequence[Array], Predictor, tuple[Array, ...]]:
+    """For every measurement its Jacobian times `mix` (N, r, columns); what it reads."""
+    predictor = plan_predictor(system.model, plan, sensors=suite, step=_step(system, plan))
     parts: Sequence[Array] = ()
-    readings: tuple[PredictedReading, ...] = ()
+    values: tuple[Array, ...] = ()
     for first in range(0, max(1, len(names)), AT_ONCE):
         some = slice(first, first + AT_ONCE)
-        readings = predict(system.model, plan, names[some], step=step, sensors=suite).readings
-        mixed = [reading.slopes @ mix[some] for reading in readings]
+        prediction = predictor.at(names=names[some])
+        if prediction is None:
+            raise IdentificationError(
+                f"the simulated motion of {system.model.name!r} is not finite; look at the model"
+                " with `freefloat check`"
+            )
+        mixed = [table @ mix[some] for table in prediction.jacobian]
         parts = [old + new for old, new in zip(parts, mixed, strict=True)] if parts else mixed
-    return parts, readings
+        values = prediction.values
+    return parts, predictor, values
 
 
 def _whitened(tables: Sequence[Array], weights: Sequence[float]) -> Array:
@@ -113,25 +121,8 @@ def _step(system: System, plan: Plan) -> float:
     return 10.0 * STEP
 
 
-def sample_weight(sensor: Sensor, reading: PredictedReading) -> float:
-    """One over the noise of a sample, less for samples that get lost."""
-    level = noise_of(sensor)
-    if level == 0.0:
-        level = max(QUIETEST * float(np.sqrt(np.mean(reading.values**2))), 1e-12)
-    return sqrt(1.0 - sensor.dropout) / level
-
-
-def noise_of(sensor: Sensor) -> float:
-    """Noise of a sample; coloured noise as the white noise that is as strong at low frequencies."""
-    coloured = 0.0
-    if sensor.coloured is not None:
-        alike = max(1.0, 2.0 * sensor.coloured.time * sensor.rate)  # samples that err together
-        coloured = sensor.coloured.sigma * sqrt(alike)
-    return hypot(sensor.noise, coloured, sensor.quantisation / sqrt(12.0))
-
-
 def _notes(suite: Sequence[Sensor]) -> Iterator[str]:
-    perfect = [f"{sensor.kind} on {sensor.on}" for sensor in suite if noise_of(sensor) == 0.0]
+    perfect = [f"{sensor.kind} on {sensor.on}" for sensor in suite if sample_noise(sensor) == 0.0]
     if perfect:
         yield Note(
             "noise.missing",
@@ -145,22 +136,22 @@ def _notes(suite: Sequence[Sensor]) -> Iterator[str]:
         )
 
 
-def _offsets(readings: Sequence[PredictedReading], biases: Sequence[str]) -> Sequence[Array]:
+def _offsets(measurements: Sequence[Measurement], biases: Sequence[str]) -> Sequence[Array]:
     """Columns (N, r, biases) of ones where a channel fits a glob of `biases`."""
     globs = [name.removeprefix("bias.") for name in biases]
     places = [
         (n, k)
-        for n, reading in enumerate(readings)
-        for k, channel in enumerate(reading.channels[: reading.slopes.shape[1]])
+        for n, measurement in enumerate(measurements)
+        for k, channel in enumerate(measurement.rows)
         if any(fnmatchcase(channel, glob) for glob in globs)
     ]
-    known = [channel for reading in readings for channel in reading.channels]
+    known = [channel for measurement in measurements for channel in measurement.channels]
     missing = [g for g in globs if not any(fnmatchcase(channel, g) for channel in known)]
     if missing:
         raise IdentificationError(
             f"no sensor writes a channel like {', '.join(missing)}; known: {', '.join(known[:6])}"
         )
-    columns = [np.zeros((*reading.slopes.shape[:2], len(places))) for reading in readings]
+    columns = [np.zeros((len(m.times), len(m.rows), len(places))) for m in measurements]
     for p, (n, k) in enumerate(places):
         columns[n][:, k, p] = 1.0
     return columns

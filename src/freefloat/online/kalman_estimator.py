@@ -41,7 +41,7 @@ from freefloat.online.live_channels import known_channels, thrust_noise
 from freefloat.online.live_estimate import LiveEstimate
 from freefloat.online.sensing import live_streams
 from freefloat.parameters.parameters import Parameters
-from freefloat.prediction.inputs import driven_by_motion
+from freefloat.prediction.inputs import with_prescribed
 from freefloat.telemetry.sample_rows import Sample
 from freefloat.telemetry.telemetry import Telemetry
 
@@ -103,7 +103,7 @@ class KalmanEstimator(OnlineEstimator):
         whole = with_fixed_values(model, parameters)
         driven = [c.name for c in whole.assembly.coordinates if c.role == "torque"]
         self.model, self.parameters = model, parameters
-        self.system = flatten(driven_by_motion(whole, driven))
+        self.system = flatten(with_prescribed(whole, driven))
         streams = live_streams(self.system, like, noise or {})
         self.unknowns = unknowns_of(self.system, parameters, streams)
         sigma = np.concatenate([s.noise for s in streams])
@@ -135,7 +135,7 @@ class KalmanEstimator(OnlineEstimator):
     def outliers(self) -> dict[str, int]:
         """How many readings of each sensor were too surprising to be used."""
         counts = self.filter.memory.outliers.tolist()
-        return {s.prefix: n for s, n in zip(self.filter.streams, counts, strict=True)}
+        return {s.group: n for s, n in zip(self.filter.streams, counts, strict=True)}
 
     def warm_up(self) -> None:
         """Load or compile the kernels, so that the first sample takes no longer than others."""

@@ -39,7 +39,7 @@ from freefloat.online.propagation import (
 from freefloat.online.sensing import innovation, predicted, sight
 from freefloat.online.square_root import propagated, surprise, updated
 from freefloat.parameters.parameters import Parameters
-from freefloat.prediction.measurements import WITH_FORCES, Stream
+from freefloat.prediction.measurements import Measurement
 
 # How far the first sample may be off what is assumed of the root [m, rad, m/s, rad/s], of what
 # swings [rad, rad/s], and of driven joints: position, rate, acceleration, jerk.
@@ -59,7 +59,7 @@ class KalmanFilter:
     """State, parameters and joints with their covariance, in memory that can be saved."""
 
     def __init__(
-        self, system: System, parameters: Parameters, streams: Sequence[Stream],
+        self, system: System, parameters: Parameters, streams: Sequence[Measurement],
         unknowns: FilterUnknowns, settings: Settings,
     ) -> None:  # fmt: skip
         names = [p.name for p in parameters if p.status in ("free", "tied")]
@@ -92,7 +92,7 @@ class KalmanFilter:
         ], dtype=bool)  # fmt: skip
         self._bounds = np.array([[p.lower, p.upper] for p in unknowns.free]).T
 
-    def _joint_of(self, stream: Stream) -> tuple[int, int] | None:
+    def _joint_of(self, stream: Measurement) -> tuple[int, int] | None:
         """The driven joint that a stream tells of, and the order of its motion."""
         given = [self.home.coordinates[c] for c in self.home.tree.given]
         kind, name = stream.sensor.kind, _driven(stream)
@@ -292,7 +292,7 @@ class KalmanFilter:
         """
         m, layout = self.memory, self.layout
         blur = [np.ones(len(self.streams[k].noise)) for k in places]
-        bent = [n for n, k in enumerate(places) if self.streams[k].sensor.kind in WITH_FORCES]
+        bent = [n for n, k in enumerate(places) if self.streams[k].needs_forces]
         spread = np.linalg.norm(before.root[layout.parameters], axis=1)
         if not bent or np.max(spread, initial=0.0) < SURE:
             return blur
@@ -313,7 +313,7 @@ class KalmanFilter:
             blur[n] = np.sqrt(1.0 + size / stream.noise**2)
         return blur
 
-    def _predicted(self, streams: Sequence[Stream]) -> Sequence[Array]:
+    def _predicted(self, streams: Sequence[Measurement]) -> Sequence[Array]:
         m = self.memory
         inputs = inputs_at(self.home, m.joints, m.push, np.zeros((1, 3)))
         return predicted(self.system, streams, float(m.numbers[TIME]), m.x, inputs=inputs)
@@ -393,6 +393,6 @@ class KalmanFilter:
 ORDER = {"encoder": 0, "motor_encoder": 0, "joint_rate": 1, "motor_rate": 1, "wheel_speed": 1}
 
 
-def _driven(stream: Stream) -> str:
+def _driven(stream: Measurement) -> str:
     """The coordinate that an encoder or a rate belongs to."""
     return f"{stream.target}.motor" if "motor" in stream.sensor.kind else stream.target

@@ -15,7 +15,7 @@ from freefloat.dynamics.tree import System
 from freefloat.excitation.commands import WRENCH
 from freefloat.identification.physical.consistent_fit import Physical, closest_physical
 from freefloat.online.live_estimate import WEAK, LiveEstimate
-from freefloat.prediction.measurements import Stream
+from freefloat.prediction.measurements import Measurement
 from freefloat.telemetry.thrust_levels import open_levels
 
 STILL_PRIOR = 0.95  # of the prior's deviation: above, the data did not say it
@@ -24,7 +24,7 @@ STILL_PRIOR = 0.95  # of the prior's deviation: above, the data did not say it
 class Readout:
     """The last sample by stream, with the thrust and wrench that hold from it."""
 
-    def __init__(self, system: System, streams: Sequence[Stream], thrust_noise: Array) -> None:
+    def __init__(self, system: System, streams: Sequence[Measurement], thrust_noise: Array) -> None:
         self.streams, self.thrust_noise = streams, thrust_noise
         self.names = tuple(name for s in streams for name in s.channels)
         pushes = [f"{t.name}.force" for t in system.model.thrusters]

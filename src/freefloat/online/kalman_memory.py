@@ -16,7 +16,7 @@ from freefloat.errors import IdentificationError
 from freefloat.online.filter_problem import FilterUnknowns
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameters
-from freefloat.prediction.measurements import Stream
+from freefloat.prediction.measurements import Measurement
 
 SPREAD = 0.5  # natural sizes: how well a parameter without a prior is known
 BIAS_SPREAD = 100.0  # of a sample's noise
@@ -61,7 +61,7 @@ class Settings:
 
 
 def unknowns_of(
-    system: System, parameters: Parameters, streams: Sequence[Stream]
+    system: System, parameters: Parameters, streams: Sequence[Measurement]
 ) -> FilterUnknowns:
     """The free parameters with sizes and priors."""
     free = parameters.free_ones

@@ -16,20 +16,18 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.equations import no_inputs
-from freefloat.dynamics.renumber import renumbered
-from freefloat.dynamics.sensitivity import integrate_with_sensitivity
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError
 from freefloat.identification.output_error.assembly import covariance_of, information_root
 from freefloat.identification.output_error.recording import recording_of
-from freefloat.identification.output_error.residuals import is_of_sensor, started
 from freefloat.identification.output_error.search import SearchResult, search
 from freefloat.model.model import Model
+from freefloat.model.parameter_name import is_of_sensor
 from freefloat.online.filter_problem import FilterUnknowns
 from freefloat.online.propagation import ORDERS, Layout, felt
 from freefloat.online.sensing import pull_of
 from freefloat.parameters.parameters import Parameters
-from freefloat.prediction.measurements import Stream
+from freefloat.prediction.measurements import Measurement
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.names import unit_of
 from freefloat.telemetry.sample_rows import Sample
@@ -78,7 +76,7 @@ class Opened:
 
 
 def recorded(
-    samples: Sequence[Sample], streams: Sequence[Stream], pushes: Sequence[str]
+    samples: Sequence[Sample], streams: Sequence[Measurement], pushes: Sequence[str]
 ) -> Telemetry:
     """The samples as a recording, without what is not finite."""
     noise = {c: float(s.noise[min(k, 2)]) for s in streams for k, c in enumerate(s.channels)}
@@ -124,18 +122,11 @@ def _end_of(
     problem, theta = found.problem, found.theta
     recording = problem.recordings[0]
     known = problem.unknowns.values(theta, 0)
-    of_model = {n: v for n, v in known.items() if not is_of_sensor(n) and n[:6] != "start."}
-    system = renumbered(recording.system, of_model)
     places, names, mix = problem.unknowns.columns(0)
     inner = [k for k, name in enumerate(names) if not is_of_sensor(name)]
-    n_steps = (recording.n_records - 1) * recording.every
-    path = integrate_with_sensitivity(
-        system, started(system, recording.start, known), [names[k] for k in inner],
-        inputs=recording.inputs, step=recording.step, n_steps=n_steps, every=n_steps,
-        time=recording.first, with_efforts=False,
-    )  # fmt: skip
+    path = recording.fly(known, names, grid=recording.grid.ends())
     slopes = np.zeros((len(layout.rows), len(theta)))
-    slopes[:, places] = path.tangents[-1][layout.rows] @ mix[inner]
+    slopes[:, places] = path.tangent.tangents[-1][layout.rows] @ mix[inner]
     items = [u.name for u in problem.unknowns.items]
     own = [items.index(p.name) for p in unknowns.free]
     slopes = np.vstack([slopes, np.eye(len(theta))[own] / unknowns.sizes[:, None]])
@@ -146,6 +137,7 @@ def _end_of(
     given = recording.record_inputs.given
     joints = np.zeros((ORDERS, layout.n_joints))
     joints[:3] = (given[-1, 0] if len(given) > 1 else given[0, 0]).T
+    system = recording.system_at(known)
     root = _with_joints(system, layout, part, path.states[-1], time, joints, flight)
     return Opened(time, path.states[-1], joints, theta[own], root)
 

@@ -18,9 +18,10 @@ from freefloat.errors import IdentificationError
 from freefloat.model.checks import sensor_targets
 from freefloat.model.parts import Sensor, SensorKind
 from freefloat.model.rotations import conjugate, quaternion_product, rotation_vector_from_quaternion
-from freefloat.prediction.measurements import Stream, stream_names, streams_of
-from freefloat.prediction.sensor_jacobians import reading_slopes
-from freefloat.prediction.sensor_models import FlightSegment, reading
+from freefloat.prediction.flight import FlightSegment
+from freefloat.prediction.measurements import Measurement, channels_of, measurements_of
+from freefloat.prediction.sensor_models import sensor_jacobian, sensor_reading
+from freefloat.prediction.sensor_noise import sample_noise
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.telemetry import Telemetry
@@ -44,7 +45,7 @@ class KalmanSensing:
 
 def live_streams(
     system: System, flight: Telemetry | None, noise: Mapping[str, float]
-) -> tuple[Stream, ...]:
+) -> tuple[Measurement, ...]:
     """The sensors that a stream of samples may hold, those of the driven joints included."""
     known = _suite(system) if flight is None else flight
     renamed = [
@@ -53,7 +54,7 @@ def live_streams(
         if _whole(c.name, noise) in noise
     ]
     known = known.with_channels(*renamed) if renamed else known
-    found = [*streams_of(system, known), *_drives(system, known)]
+    found = [*measurements_of(system, known), *_drives(system, known)]
     if not found:
         raise IdentificationError(
             f"nothing that {system.model.name!r} could predict is among the channels"
@@ -71,16 +72,15 @@ def _suite(system: System) -> Telemetry:
     """A recording with nothing in it of what the model's sensors report."""
     channels = {}
     for sensor in system.model.sensors:
-        coloured = sensor.coloured.sigma if sensor.coloured is not None else 0.0
-        size = float(np.sqrt(sensor.noise**2 + coloured**2 + sensor.quantisation**2 / 12.0))
         if sensor.kind != "thruster":
             for target in sensor_targets(system.model, sensor):
-                for name in stream_names(system, sensor, target):
+                for name in channels_of(system, sensor, target):
+                    size = sample_noise(sensor)
                     channels[name] = Channel(name, "rad", [0.0, 1.0], [0.0, 0.0], noise=size)
     return Telemetry.of(channels.values())
 
 
-def _drives(system: System, flight: Telemetry) -> list[Stream]:
+def _drives(system: System, flight: Telemetry) -> list[Measurement]:
     """Encoders and rates of the coordinates whose motion is taken from them."""
     found = []
     for k in system.tree.given:
@@ -102,8 +102,10 @@ def _drives(system: System, flight: Telemetry) -> list[Stream]:
                         f"the noise of {channel} is not known; give noise={{channel: deviation}}"
                     )
                 found.append(
-                    Stream(Sensor(kind, name, 1.0), name, channel, (channel,), (0,), np.zeros(0),
-                           np.zeros((0, 1)), np.array([max(size, 1e-9)]), True, np.zeros(1))
+                    Measurement(
+                        Sensor(kind, name, 1.0), name, channel, (channel,), (0,), np.zeros(0),
+                        np.zeros((0, 1)), np.array([max(size, 1e-9)]), True, np.zeros(1),
+                    )
                 )  # fmt: skip
         told = [s for s in found if s.channels[0] in channel_names(coordinate)]
         if not told and coordinate.role == "motion" and coordinate.type != "rotor":
@@ -114,7 +116,7 @@ def _drives(system: System, flight: Telemetry) -> list[Stream]:
 
 
 def sight(
-    system: System, streams: Sequence[Stream], time: float, x: Array, *, inputs: Inputs,
+    system: System, streams: Sequence[Measurement], time: float, x: Array, *, inputs: Inputs,
     names: Sequence[str], driven: Sequence[tuple[int, int] | None],
     known: tuple[Directions, Array] | None,
 ) -> KalmanSensing:  # fmt: skip
@@ -127,9 +129,9 @@ def sight(
     at = _nudged(system, time, x, inputs)
     motion, rows, times, states = at.motion, at.inputs, at.times, at.states
     first = SystemMotion(motion.accelerations[:1], motion.forces[:1], motion.links[:1])
-    now = FlightSegment(times[:1], states[:1], first, rows)
     slopes = integrate_with_sensitivity(system, x, names, inputs=inputs, step=1.0, n_steps=0,
                                         time=time, known=known)  # fmt: skip
+    now = FlightSegment(times[:1], states[:1], first, rows, slopes)
     seen = KalmanSensing([], [], [])
     for stream, own_joint in zip(streams, driven, strict=True):
         if own_joint is not None:
@@ -139,9 +141,9 @@ def sight(
             seen.by_joints.append(np.zeros((1, 3, g)))
             seen.by_joints[-1][0, order, joint] = 1.0
             continue
-        truth = reading(system, stream.sensor, stream.target, at)
+        truth = sensor_reading(system, stream.sensor, stream.target, at)
         truth = truth[:, None] if truth.ndim == 1 else truth
-        own = reading_slopes(system, stream.sensor, stream.target, now, slopes)[0]
+        own = sensor_jacobian(system, stream.sensor, stream.target, now)[0]
         if stream.is_attitude:
             change = rotation_vector_from_quaternion(
                 quaternion_product(conjugate(truth[:1]), truth[1:])
@@ -194,7 +196,7 @@ def _nudged(system: System, time: float, x: Array, inputs: Inputs) -> FlightSegm
 
 
 def predicted(
-    system: System, streams: Sequence[Stream], time: float, x: Array, *, inputs: Inputs
+    system: System, streams: Sequence[Measurement], time: float, x: Array, *, inputs: Inputs
 ) -> list[Array]:
     """What the streams should read at state x, and no more."""
     times, states = np.array([time]), x[None]
@@ -202,7 +204,7 @@ def predicted(
     at = FlightSegment(times, states, motion, inputs)
     found = []
     for stream in streams:
-        truth = reading(system, stream.sensor, stream.target, at)
+        truth = sensor_reading(system, stream.sensor, stream.target, at)
         found.append(truth if truth.ndim == 1 else truth[0, list(stream.columns)])
     return found
 
@@ -213,7 +215,7 @@ def _by_joint(change: Array, g: int) -> Array:
     return np.ascontiguousarray(slopes.transpose(2, 0, 1))
 
 
-def innovation(stream: Stream, measured: Array, predicted: Array, bias: Array) -> Array:
+def innovation(stream: Measurement, measured: Array, predicted: Array, bias: Array) -> Array:
     """Measured minus predicted, in the stream's unit; an attitude's as a rotation vector."""
     if stream.is_attitude:
         turn = quaternion_product(conjugate(predicted), measured / np.linalg.norm(measured))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.environment import MomentumChange, momentum_change
 from freefloat.dynamics.state import positions
+from freefloat.dynamics.system_inertia import MomentumChange, momentum_change
 from freefloat.dynamics.tree import System, flatten
 from freefloat.excitation.plan import Plan
 from freefloat.model.model import Model

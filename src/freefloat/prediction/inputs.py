@@ -28,19 +28,16 @@ from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.thrust_levels import mean_levels, open_levels
 
 Motion = Callable[[Array], tuple[Array, Array, Array]]
-LEAST_SAMPLES = 4
-GENTLE = 0.8  # of the noise of a channel is smoothed away
-# Smoothed accelerations are 4 to 16 times worse where samples lie on one side only: within half a
-# period of what the smoothing lets pass. Never more of a recording than this, at each end.
-MOST_LEFT_OUT = 0.025
+LEAST_SAMPLES = 4  # theory: a cubic, the simplest motion with a changing acceleration, has four
 
 
 @dataclass(frozen=True)
-class Driving:
-    """Input tables for any times; the model with the roles this takes; what was assumed.
+class InputSource:
+    """Where the inputs of a simulation come from: a plan, or what was recorded.
 
-    tabulate(times (rows, 3)) gives the inputs; first and last [s]: where they are known; margins
-    [s]: at either end, where smoothed motion is worse than in between.
+    model: with the coordinates prescribed whose motion is an input. tabulate(times (rows, 3)):
+    the input tables at any times [s]. first and last [s]: where they are known. margins [s]: at
+    either end, where smoothed motion is worse than in between. notes: what was assumed.
     """
 
     model: Model
@@ -56,7 +53,7 @@ class Driving:
         return flatten(self.model)
 
 
-def driving_by_plan(model: Model, plan: Plan) -> Driving:
+def inputs_from_plan(model: Model, plan: Plan) -> InputSource:
     """Everything as the plan says."""
     if plan.control is not None:
         raise IdentificationError(
@@ -64,10 +61,10 @@ def driving_by_plan(model: Model, plan: Plan) -> Driving:
             " recorded joint motion drives the prediction"
         )
     plan.check(model)
-    return Driving(model, plan.inputs(flatten(model)), 0.0, plan.duration)
+    return InputSource(model, plan.inputs(flatten(model)), 0.0, plan.duration)
 
 
-def driven_by_motion(model: Model, names: Sequence[str]) -> Model:
+def with_prescribed(model: Model, names: Sequence[str]) -> Model:
     """The model with the named coordinates prescribed."""
     wanted = set(names)
     joints = []
@@ -81,15 +78,22 @@ def driven_by_motion(model: Model, names: Sequence[str]) -> Model:
     return replace(model, joints=tuple(joints), wheels=tuple(wheels))
 
 
-def driving_by_telemetry(model: Model, telemetry: Telemetry) -> Driving:
-    """Joints and wheels as recorded and smoothed, thrust and wrench as recorded."""
+def inputs_from_telemetry(
+    model: Model, telemetry: Telemetry, *, margin: float = 0.025
+) -> InputSource:
+    """Joints and wheels as recorded and smoothed, thrust and wrench as recorded.
+
+    Smoothed accelerations are 4 to 16 times worse where samples lie on one side only: within half
+    a period of what the smoothing lets pass. margin: at most this share of the recording may be
+    left out for it, at each end.
+    """
     notes: list[str] = []
     recorded = [
         c.name
         for c in model.assembly.coordinates
         if c.role == "torque" and any(name in telemetry for name in channel_names(c))
     ]
-    model = driven_by_motion(model, recorded)
+    model = with_prescribed(model, recorded)
     system = flatten(model)
     parts = [_motion(model.assembly.coordinates[i], telemetry, notes) for i in system.tree.given]
     spans = [*(part.span for part in parts if part.span), (telemetry.start, telemetry.end)]
@@ -110,12 +114,13 @@ def driving_by_telemetry(model: Model, telemetry: Telemetry) -> Driving:
             "the channels that drive the simulation have no time in common; look at the recording"
             " with `freefloat telemetry`"
         )
-    margins = _margins([part for part in parts if part.span], first, last)
-    return Driving(model, tabulate, first, last, tuple(dict.fromkeys(notes)), margins)
+    most = margin * (last - first)
+    margins = _margins([part for part in parts if part.span], first, last, most)
+    return InputSource(model, tabulate, first, last, tuple(dict.fromkeys(notes)), margins)
 
 
 @dataclass(frozen=True)
-class _Course:
+class _JointMotion:
     """The motion of a coordinate, where it is known [s], and how long its ends are worse [s]."""
 
     at: Motion
@@ -123,15 +128,16 @@ class _Course:
     margin: float = 0.0
 
 
-def _margins(courses: Sequence[_Course], first: float, last: float) -> tuple[float, float]:
-    """What to leave out at either end: as much as any motion asks for, but not too much."""
-    most = MOST_LEFT_OUT * (last - first)
+def _margins(
+    courses: Sequence[_JointMotion], first: float, last: float, most: float
+) -> tuple[float, float]:
+    """What to leave out at either end [s]: as much as any motion asks for, but not too much."""
     before = [c.span[0] + min(c.margin, most) - first for c in courses if c.span]
     after = [last - c.span[1] + min(c.margin, most) for c in courses if c.span]
     return max([0.0, *before]), max([0.0, *after])
 
 
-def _motion(coordinate: Coordinate, telemetry: Telemetry, notes: list[str]) -> _Course:
+def _motion(coordinate: Coordinate, telemetry: Telemetry, notes: list[str]) -> _JointMotion:
     position, velocity = channel_names(coordinate)
     if coordinate.type == "rotor" and velocity in telemetry and position not in telemetry:
         return _spun(telemetry[velocity])
@@ -144,16 +150,16 @@ def _motion(coordinate: Coordinate, telemetry: Telemetry, notes: list[str]) -> _
     if coordinate.speed:
         notes.append(f"{velocity} is not recorded: taken as {coordinate.speed:g} rad/s")
     home, speed = coordinate.home, coordinate.speed
-    return _Course(lambda t: (home + speed * t, np.full_like(t, speed), np.zeros_like(t)))
+    return _JointMotion(lambda t: (home + speed * t, np.full_like(t, speed), np.zeros_like(t)))
 
 
-def smoothed(channel: Channel) -> SmoothSignal:
+def smooth_channel(channel: Channel, *, share: float = 0.8) -> SmoothSignal:
     """The motion behind the samples of an encoder or a wheel.
 
-    Smoothed less than would be closest: noise that is left can be measured and counted, corners
-    that are rounded off cannot.
+    share: of the channel's noise that is smoothed away. Less than all of it, which would be
+    closest: noise that is left can be measured and counted, corners that are rounded off cannot.
     """
-    noise = None if channel.noise is None else GENTLE * channel.noise
+    noise = None if channel.noise is None else share * channel.noise
     return smooth(*channel.usable(), noise=noise)
 
 
@@ -164,7 +170,7 @@ def _smooth(channel: Channel) -> tuple[SmoothSignal, tuple[float, float]]:
             f"{channel.name} has {len(time)} usable samples; at least {LEAST_SAMPLES} are needed to"
             " drive the simulation"
         )
-    curve = smoothed(channel)
+    curve = smooth_channel(channel)
     middle = curve.value(0.5 * (time[:-1] + time[1:]))
     if not np.all(np.isfinite(middle)):
         gap = time[np.argmin(np.isfinite(middle))]
@@ -175,12 +181,12 @@ def _smooth(channel: Channel) -> tuple[SmoothSignal, tuple[float, float]]:
     return curve, (float(time[0]), float(time[-1]))
 
 
-def _followed(channel: Channel) -> _Course:
+def _followed(channel: Channel) -> _JointMotion:
     curve, span = _smooth(channel)
-    return _Course(lambda t: curve.all(np.clip(t, *span)), span, 0.5 / float(curve.cutoff[0]))
+    return _JointMotion(lambda t: curve.all(np.clip(t, *span)), span, 0.5 / float(curve.cutoff[0]))
 
 
-def _spun(channel: Channel) -> _Course:
+def _spun(channel: Channel) -> _JointMotion:
     """A wheel: only its speed counts, an axisymmetric rotor looks the same at any angle."""
     curve, span = _smooth(channel)
 
@@ -188,7 +194,7 @@ def _spun(channel: Channel) -> _Course:
         inside = np.clip(t, *span)
         return np.zeros_like(t), curve.value(inside), curve.rate(inside)
 
-    return _Course(at, span, 0.5 / float(curve.cutoff[0]))
+    return _JointMotion(at, span, 0.5 / float(curve.cutoff[0]))
 
 
 def _efforts(system: System, telemetry: Telemetry, notes: list[str]) -> Callable[[Array], Array]:

@@ -15,10 +15,11 @@ from freefloat.dynamics.tree import System
 from freefloat.excitation.limits import Limit
 from freefloat.model.parts import Capsule, Joint, Sensor
 from freefloat.model.rotations import conjugate, quaternion_product
-from freefloat.prediction.sensor_models import FlightSegment, readings
+from freefloat.prediction.flight import FlightSegment
+from freefloat.prediction.sensor_models import sensor_readings
 
 Look = Callable[[System, FlightSegment], Array]
-NOTHING = 1e-12  # the room that a limit of zero leaves: division must go on
+NOTHING = 1e-12  # theory: the room that a limit of zero leaves, so that division goes on
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def _is_prescribed(system: System, name: str) -> bool:
 
 def _effort(kind: str, name: str) -> Look:
     sensor = Sensor(kind, name, 1.0)  # type: ignore[arg-type]
-    return lambda system, at: np.abs(next(iter(readings(system, sensor, at).values())))
+    return lambda system, at: np.abs(next(iter(sensor_readings(system, sensor, at).values())))
 
 
 def _position(name: str) -> Look:

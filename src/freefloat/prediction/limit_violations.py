@@ -14,11 +14,11 @@ from freefloat.dynamics.tree import System
 from freefloat.excitation.limits import limits_of
 from freefloat.excitation.plan import Plan
 from freefloat.model.parts import Joint
+from freefloat.prediction.flight import FlightSegment
 from freefloat.prediction.limit_monitors import Watch, watches_of
-from freefloat.prediction.sensor_models import FlightSegment
 from freefloat.telemetry.telemetry import Telemetry
 
-ROUNDING = 1e-9  # of a limit: reaching it is allowed, and arithmetic is not exact
+ROUNDING = 1e-9  # theory: of a limit; reaching it is allowed, and RK4 is exact to less than this
 QUANTITIES = {"lower": "lowest position", "upper": "highest position"}
 
 

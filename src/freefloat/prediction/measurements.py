@@ -1,12 +1,12 @@
 """What was measured: the channels of a recording, each with the sensor of the model behind it.
 
-A stream is one sensor on one target. Channels that only repeat what drives the simulation
-(encoders of prescribed joints, wheel speeds, thrust) are no streams: they are inputs.
+A measurement is one sensor on one target. Channels that only repeat what drives the simulation
+(encoders of prescribed joints, wheel speeds, thrust) are none: they are inputs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,31 +15,42 @@ from freefloat.arrays import Array
 from freefloat.dynamics.tree import System, flatten
 from freefloat.model.checks import BODY_SENSORS, JOINT_SENSORS, MOTOR_SENSORS, sensor_targets
 from freefloat.model.model import Model
+from freefloat.model.parameter_name import is_of_sensor
 from freefloat.model.parts import Sensor
-from freefloat.prediction.sensor_errors import SUFFIXES
-from freefloat.prediction.sensor_models import READERS, prefix_of
+from freefloat.model.rotations import (
+    conjugate,
+    quaternion_from_rotation_vector,
+    quaternion_product,
+    rotation_vector_from_quaternion,
+)
+from freefloat.prediction.flight import FlightSegment
+from freefloat.prediction.sensor_models import (
+    SENSOR_MODELS,
+    channel_group,
+    sensor_jacobian,
+    sensor_model,
+    sensor_reading,
+)
+from freefloat.prediction.sensor_noise import SUFFIXES, sample_noise, sample_times
+from freefloat.prediction.time_grid import SampleWeights
 from freefloat.telemetry.channel import Channel, Mask, estimate_noise, noise_floor
 from freefloat.telemetry.telemetry import Telemetry
 
-XYZ = ("x", "y", "z")
-INPUTS = ("thruster", "wheel_speed")
-WITH_FORCES = ("joint_torque", "wheel_torque", "motor_torque", "accelerometer")
-PLANAR_AXES = {"gyro": (2,), "position": (0, 1), "velocity": (0, 1), "accelerometer": (0, 1)}
-
 
 @dataclass(frozen=True)
-class Stream:
+class Measurement:
     """Samples of one sensor on one target.
 
     channels: one name a column of `values` (N, k); an attitude has four columns but three rows of
     residual an instant, named by its first three channels. columns: which of the sensor's own
-    components these are. noise (r,): standard deviation of a sample of each; is_noise_known: given
-    with the recording. bias (r,) and delay [s]: what the model file says of the sensor.
+    components these are. group: what the channels have in common, such as base.rate. noise (r,):
+    standard deviation of a sample of each; is_noise_known: given with the recording. bias (r,):
+    what the model file says of the sensor. A planned measurement has times but no values (0, k).
     """
 
     sensor: Sensor
     target: str
-    prefix: str
+    group: str
     channels: tuple[str, ...]
     columns: tuple[int, ...]
     times: Array
@@ -58,23 +69,48 @@ class Stream:
         """The names of the residuals of an instant."""
         return self.channels[:3] if self.is_attitude else self.channels
 
-    def taken(self, keep: Mask) -> Stream:
-        """The stream with fewer instants."""
+    @property
+    def needs_forces(self) -> bool:
+        """Whether the sensor reads forces or accelerations rather than the state."""
+        return SENSOR_MODELS[self.sensor.kind].needs_forces
+
+    def select(self, keep: Mask) -> Measurement:
+        """The measurement with fewer instants."""
         return replace(self, times=self.times[keep], values=self.values[keep])
 
 
-def streams_of(system: System, telemetry: Telemetry) -> tuple[Stream, ...]:
+def measurements_of(system: System, telemetry: Telemetry) -> tuple[Measurement, ...]:
     """Everything in the recording that the model can predict and that does not drive it."""
-    found: dict[str, Stream] = {}
+    found: dict[str, Measurement] = {}
     for sensor, target in _candidates(system):
-        for stream in _read(system, telemetry, sensor, target):
-            if not set(stream.channels) & set(found):
-                found |= dict.fromkeys(stream.channels, stream)
-    return tuple({id(stream): stream for stream in found.values()}.values())
+        for measurement in _read(system, telemetry, sensor, target):
+            if not set(measurement.channels) & set(found):
+                found |= dict.fromkeys(measurement.channels, measurement)
+    return tuple({id(measurement): measurement for measurement in found.values()}.values())
+
+
+def planned_measurements(
+    system: System, sensors: Sequence[Sensor], duration: float
+) -> tuple[Measurement, ...]:
+    """What a sensor suite will measure in `duration` [s] from t = 0 on: no values yet, no bias."""
+    found = []
+    for sensor in sensors:
+        times = sample_times(sensor, duration)
+        for target in sensor_targets(system.model, sensor):
+            names = channels_of(system, sensor, target)
+            rows = min(len(names), 3)
+            found.append(
+                Measurement(
+                    replace(sensor, on=target), target, channel_group(system, sensor, target),
+                    names, tuple(range(rows)), times, np.zeros((0, len(names))),
+                    np.full(rows, sample_noise(sensor)), True, np.zeros(rows),
+                )
+            )  # fmt: skip
+    return tuple(found)
 
 
 @dataclass(frozen=True)
-class Outlet:
+class SensorChannel:
     """Where a channel comes from: its sensor, the name of all its channels, its stated bias."""
 
     group: str
@@ -82,16 +118,15 @@ class Outlet:
     bias: float
 
 
-def sensor_channels(model: Model) -> dict[str, Outlet]:
+def sensor_channels(model: Model) -> dict[str, SensorChannel]:
     """Everything that can be measured by channel name; an attitude has three, about x, y, z."""
     system = flatten(model)
-    found: dict[str, Outlet] = {}
+    found: dict[str, SensorChannel] = {}
     for sensor, target in _candidates(system):
-        names = stream_names(system, sensor, target)
-        group = names[0] if len(names) == 1 else names[0].rpartition(".")[0]
+        names, group = channels_of(system, sensor, target), channel_group(system, sensor, target)
         bias = np.broadcast_to(np.array(sensor.bias or (0.0,), dtype=float), (min(len(names), 3),))
         for name, offset in zip(names[:3], bias.tolist(), strict=True):
-            found.setdefault(name, Outlet(group, sensor, offset))
+            found.setdefault(name, SensorChannel(group, sensor, offset))
     return found
 
 
@@ -102,30 +137,27 @@ def _candidates(system: System) -> Iterator[tuple[Sensor, str]]:
     usual = [Sensor(kind, model.root.body, 1.0) for kind in BODY_SENSORS]
     usual += [Sensor(kind, "*", 1.0) for kind in (*JOINT_SENSORS, *MOTOR_SENSORS, "wheel_torque")]
     for sensor in (*model.sensors, *usual):
-        if sensor.kind in INPUTS:
+        entry = SENSOR_MODELS[sensor.kind]
+        if entry.is_input:
             continue
         for target in sensor_targets(model, sensor):
-            moved = f"{target}.motor" if sensor.kind in MOTOR_SENSORS else target
-            is_input = sensor.kind in ("encoder", "joint_rate", "motor_encoder", "motor_rate")
-            if not (is_input and moved in given):
+            if entry.coordinate is None or entry.coordinate(target) not in given:
                 yield sensor, target
 
 
-def stream_names(system: System, sensor: Sensor, target: str) -> tuple[str, ...]:
+def channels_of(system: System, sensor: Sensor, target: str) -> tuple[str, ...]:
     """The channels of a sensor on a target."""
-    field = READERS[sensor.kind][0]
-    is_planar = system.model.root.type == "planar" and system.body_link.get(target) == 0
-    width = {"attitude": 4}.get(sensor.kind, 3 if sensor.kind in BODY_SENSORS else 1)
-    if sensor.kind == "attitude" and is_planar:
-        field, width = "angle", 1
-    name = f"{prefix_of(system, sensor, target)}.{field}"
-    return tuple(name + suffix for suffix in SUFFIXES[width])
+    group = channel_group(system, sensor, target)
+    width = sensor_model(system, sensor, target).width
+    return tuple(group + suffix for suffix in SUFFIXES[width])
 
 
-def _read(system: System, telemetry: Telemetry, sensor: Sensor, target: str) -> Iterator[Stream]:
-    names = stream_names(system, sensor, target)
+def _read(
+    system: System, telemetry: Telemetry, sensor: Sensor, target: str
+) -> Iterator[Measurement]:
+    names = channels_of(system, sensor, target)
     is_planar = system.model.root.type == "planar" and len(names) == 3
-    axes = PLANAR_AXES[sensor.kind] if is_planar else range(len(names))
+    axes = SENSOR_MODELS[sensor.kind].planar_axes if is_planar else range(len(names))
     present = [k for k in axes if names[k] in telemetry and telemetry[names[k]].valid.any()]
     if not present or (len(names) == 4 and len(present) < 4):
         return
@@ -135,13 +167,16 @@ def _read(system: System, telemetry: Telemetry, sensor: Sensor, target: str) -> 
         np.array_equal(c.time, first.time) and np.array_equal(c.valid, first.valid)
         for c in channels.values()
     )
-    for group in [present] if is_common or len(names) == 4 else [[k] for k in present]:
-        yield _stream(sensor, target, names, group, [channels[k] for k in group])
+    together = [present] if is_common or len(names) == 4 else [[k] for k in present]
+    group = channel_group(system, sensor, target)
+    for axes in together:
+        parts = [channels[k] for k in axes]
+        yield _measurement(replace(sensor, on=target), group, names, axes, parts)
 
 
-def _stream(
-    sensor: Sensor, target: str, names: Sequence[str], group: list[int], parts: list[Channel]
-) -> Stream:
+def _measurement(
+    sensor: Sensor, group: str, names: Sequence[str], axes: list[int], parts: list[Channel]
+) -> Measurement:
     usable = [part.usable() for part in parts]
     times = usable[0][0]
     for own, _ in usable[1:]:
@@ -161,11 +196,93 @@ def _stream(
         )
         for part in rows
     ]
-    columns = tuple(group[:3]) if len(names) == 4 else tuple(group)
+    columns = tuple(axes[:3]) if len(names) == 4 else tuple(axes)
     width = 3 if len(names) >= 3 else 1
     bias = np.broadcast_to(np.array(sensor.bias or (0.0,), dtype=float), (width,))
-    return Stream(
-        replace(sensor, on=target), target, names[0].rpartition(".")[0] if len(names) > 1
-        else names[0], tuple(names[k] for k in group), columns, times, values, np.array(noise),
-        is_known, bias[list(columns)].copy(),
+    return Measurement(
+        sensor, sensor.on, group, tuple(names[k] for k in axes), columns, times, values,
+        np.array(noise), is_known, bias[list(columns)].copy(),
     )  # fmt: skip
+
+
+def predict_measurement(
+    measurement: Measurement,
+    system: System,
+    at: FlightSegment,
+    *,
+    weights: SampleWeights,
+    values: Mapping[str, float],
+    names: Sequence[str],
+) -> tuple[Array, Array, Array]:
+    """Readings (N, k), residuals (N, r) and their Jacobian (N, r, names); see `Prediction`.
+
+    values: bias, gain and delay by parameter name, where they are not nominal. weights: where the
+    samples fall between the instants of the segment.
+    """
+    truth = sensor_reading(system, measurement.sensor, measurement.target, at)
+    truth = truth[:, None] if truth.ndim == 1 else truth
+    columns = slice(None) if measurement.is_attitude else list(measurement.columns)
+    jacobian = np.zeros((len(measurement.times), len(measurement.rows), len(names)))
+    if names:
+        own = sensor_jacobian(system, measurement.sensor, measurement.target, at)[:, columns]
+        inner = [p for p, name in enumerate(names) if not is_of_sensor(name)]
+        jacobian[:, :, inner] = weights.values(own)
+    if measurement.is_attitude:
+        return _attitude(measurement, weights.values(truth), jacobian, values, names)
+    truth = truth[:, columns]
+    reading, predicted = weights.values(truth), np.empty(jacobian.shape[:2])
+    for r, channel in enumerate(measurement.rows):
+        gain = values.get(f"gain.{channel}", 1.0)
+        bias = values.get(f"bias.{channel}", measurement.bias[r])
+        predicted[:, r] = gain * reading[:, r] + bias
+        jacobian[:, r] *= gain
+        for p, name in enumerate(names):
+            if name == f"gain.{channel}":
+                jacobian[:, r, p] = reading[:, r]
+            elif name == f"bias.{channel}":
+                jacobian[:, r, p] = 1.0
+            elif name == f"delay.{measurement.group}":
+                jacobian[:, r, p] = -gain * weights.rates(truth)[:, r]
+    if not len(measurement.values):
+        return predicted, np.zeros((0, predicted.shape[1])), jacobian
+    residual = predicted - measurement.values
+    if measurement.sensor.kind == "attitude":  # a planar angle: the nearest turn
+        residual = (residual + np.pi) % (2.0 * np.pi) - np.pi
+    return predicted, residual, jacobian
+
+
+def _attitude(
+    measurement: Measurement, truth: Array, jacobian: Array, values: Mapping[str, float],
+    names: Sequence[str],
+) -> tuple[Array, Array, Array]:  # fmt: skip
+    """A bias turns the reading about sensor axes; the residual is a rotation vector."""
+    rows = measurement.rows
+    for p, name in enumerate(names):
+        for r, channel in enumerate(rows):
+            if name == f"bias.{channel}":
+                jacobian[:, r, p] = 1.0
+    bias = [values.get(f"bias.{c}", b) for c, b in zip(rows, measurement.bias, strict=True)]
+    predicted = truth / np.linalg.norm(truth, axis=1, keepdims=True)
+    if any(bias):
+        predicted = quaternion_product(predicted, quaternion_from_rotation_vector(np.array(bias)))
+    if not len(measurement.values):
+        return predicted, np.zeros((0, 3)), jacobian
+    measured = measurement.values / np.linalg.norm(measurement.values, axis=1, keepdims=True)
+    residual = rotation_vector_from_quaternion(quaternion_product(conjugate(measured), predicted))
+    return predicted, residual, _of_rotation_vector(residual, jacobian)
+
+
+def _of_rotation_vector(residual: Array, jacobian: Array) -> Array:
+    """Jacobian of a rotation vector from that of the small rotation at its end.
+
+    The inverse of the right Jacobian of SO(3): Sola, Deray, Atchuthan, "A micro Lie theory",
+    eq. 144.
+    """
+    angle = np.linalg.norm(residual, axis=1)
+    if np.max(angle, initial=0.0) < 1e-3:  # theory: the change would be below 5e-4 of the slope
+        return jacobian
+    half = 0.5 * np.maximum(angle, 1e-6)
+    factor = (1.0 - half / np.tan(half)) / (2.0 * half) ** 2
+    once = np.cross(residual[:, :, None], jacobian, axis=1)
+    twice = np.cross(residual[:, :, None], once, axis=1)
+    return jacobian + 0.5 * once + factor[:, None, None] * twice

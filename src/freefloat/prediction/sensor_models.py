@@ -1,4 +1,12 @@
-"""What perfect sensors would read: the truth behind every channel of a flight."""
+"""What a perfect sensor of each kind reads of a motion, and how that changes with the parameters.
+
+**A new kind of sensor is one entry in `SENSOR_MODELS`**: the last word of its channels, how many
+numbers it reads, the reading and its Jacobian. Simulation, output error, the Cramér-Rao bound,
+validation and the live filters take it from there.
+
+Jacobians end the chain rule: `FlightSegment.sensitivity` says how the motion changes with every
+parameter, an entry of the table how the reading changes with the motion.
+"""
 
 from __future__ import annotations
 
@@ -9,138 +17,177 @@ from functools import cached_property
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.equations import SystemMotion
-from freefloat.dynamics.frames import FrameMotion, frame_motion
-from freefloat.dynamics.kernels.integrate import Inputs
+from freefloat.dynamics.frames import rotations
+from freefloat.dynamics.kernels.spatial import P, V
+from freefloat.dynamics.sensitivity import cross
 from freefloat.dynamics.state import positions, rates
 from freefloat.dynamics.tree import System
 from freefloat.model.checks import JOINT_SENSORS, MOTOR_SENSORS, sensor_targets
 from freefloat.model.parts import Sensor
 from freefloat.model.rotations import quaternions_from_matrices
+from freefloat.prediction.flight import FlightSegment
 
+# format: units of a prismatic joint's channels, by their last word
 SLIDING = {"position": "m", "velocity": "m/s", "torque": "N"}
+# rows of the tangent that a sensor at the root's origin reads
+ROOT_ROWS = {"position": slice(0, 3), "velocity": slice(6, 9), "gyro": slice(9, 12)}
+
+
+Reader = Callable[[System, str, FlightSegment], Array]
 
 
 @dataclass(frozen=True)
-class FlightSegment:
-    """A stretch of a flight: states, motion and inputs at the same times [s]."""
+class SensorModel:
+    """A kind of sensor on a target.
 
-    times: Array
-    states: Array
-    motion: SystemMotion
-    inputs: Inputs
+    quantity: the last word of its channels, as in `base.rate`. width: numbers in a reading: 1, 3
+    (x, y, z) or 4 (a quaternion). read(system, target, segment): readings (N,) or (N, width).
+    jacobian(system, target, segment): their derivative (N, r, parameters); r is the width, but 3
+    for a quaternion: the small rotation in sensor axes.
 
-    @cached_property
-    def _frames(self) -> dict[str, FrameMotion]:
-        return {}
+    needs_forces: reads accelerations or forces rather than the state. is_input: only repeats what
+    drives a simulation. coordinate(target): the coordinate it reads, whose motion may be
+    prescribed and is then no news. planar_axes: what a planar root leaves of three axes. unit:
+    need only be given where it does not follow from the channel's name.
+    """
 
-    def frame(self, system: System, target: str) -> FrameMotion:
-        """How the frame or body `target` of the system moves; sensors on it share the work."""
-        if target not in self._frames:
-            self._frames[target] = frame_motion(system, target, self.states, motion=self.motion)
-        return self._frames[target]
+    quantity: str
+    width: int
+    read: Reader
+    jacobian: Reader
+    needs_forces: bool = False
+    is_input: bool = False
+    coordinate: Callable[[str], str] | None = None
+    planar_axes: tuple[int, ...] = (0, 1, 2)
+    unit: str | None = None
 
 
-def prefix_of(system: System, sensor: Sensor, target: str) -> str:
-    """The first word of a sensor's channel names: `base` for the root body."""
-    if sensor.channel:
-        return sensor.channel
-    return "base" if target == system.model.root.body else target
+def sensor_model(system: System, sensor: Sensor, target: str) -> SensorModel:
+    """The entry of `SENSOR_MODELS` for a sensor; the attitude of a planar root is one angle."""
+    if sensor.kind == "attitude" and _is_planar_root(system, target):
+        return PLANAR_ANGLE
+    return SENSOR_MODELS[sensor.kind]
 
 
-def readings(system: System, sensor: Sensor, at: FlightSegment) -> dict[str, Array]:
+def sensor_reading(system: System, sensor: Sensor, target: str, at: FlightSegment) -> Array:
+    """What a perfect sensor reads of one of its targets: (N,), (N, 3) or quaternions (N, 4)."""
+    return sensor_model(system, sensor, target).read(system, target, at)
+
+
+def sensor_jacobian(system: System, sensor: Sensor, target: str, at: FlightSegment) -> Array:
+    """d reading / d parameter (N, r, parameters) of one sensor on one target.
+
+    The parameters are those of `at.sensitivity`.
+    """
+    return sensor_model(system, sensor, target).jacobian(system, target, at)
+
+
+def sensor_readings(system: System, sensor: Sensor, at: FlightSegment) -> dict[str, Array]:
     """Noise-free channels of a sensor: vectors (N, 3), attitudes (N, 4), scalars (N,).
 
     Keys end where the axis letter would come: `base.rate`, `arm_1.position`.
     """
-    found = {}
-    for target in sensor_targets(system.model, sensor):
-        field = _reader(system, sensor, target)[0]
-        name = f"{prefix_of(system, sensor, target)}.{field}"
-        found[name] = reading(system, sensor, target, at)
-    return found
+    return {
+        channel_group(system, sensor, target): sensor_reading(system, sensor, target, at)
+        for target in sensor_targets(system.model, sensor)
+    }
 
 
-def reading(system: System, sensor: Sensor, target: str, at: FlightSegment) -> Array:
-    """What a sensor reads of one of its targets: like one of `readings`."""
-    return _reader(system, sensor, target)[1](system, target, at)
+def channel_group(system: System, sensor: Sensor, target: str) -> str:
+    """What a sensor's channels have in common, such as `base.rate`: `base` is the root body."""
+    first = "base" if target == system.model.root.body else target
+    return f"{sensor.channel or first}.{sensor_model(system, sensor, target).quantity}"
 
 
-def _reader(
-    system: System, sensor: Sensor, target: str
-) -> tuple[str, Callable[[System, str, FlightSegment], Array]]:
-    """The last word of the channels, and what reads them."""
-    if sensor.kind == "attitude" and _is_planar_root(system, target):
-        return "angle", _angle
-    return READERS[sensor.kind]
-
-
-def units(system: System, sensor: Sensor) -> dict[str, str]:
-    """Units of the channels of sliding joints; those of all others follow from their names."""
+def channel_units(system: System, sensor: Sensor) -> dict[str, str]:
+    """Units of channels that do not follow from their names: by the group of the channel."""
+    model = SENSOR_MODELS[sensor.kind]
+    targets = sensor_targets(system.model, sensor)
+    if model.unit is not None:
+        return {channel_group(system, sensor, target): model.unit for target in targets}
     if sensor.kind not in (*JOINT_SENSORS, *MOTOR_SENSORS):
         return {}
     sliding = {joint.name for joint in system.model.joints if joint.type == "prismatic"}
-    field = READERS[sensor.kind][0]
-    return {
-        f"{prefix_of(system, sensor, target)}.{field}": SLIDING[field.removeprefix("motor_")]
-        for target in sensor_targets(system.model, sensor)
-        if target in sliding
-    }
+    unit = SLIDING[model.quantity.removeprefix("motor_")]
+    return {channel_group(system, sensor, target): unit for target in targets if target in sliding}
 
 
 def _is_planar_root(system: System, target: str) -> bool:
     return system.model.root.type == "planar" and system.body_link.get(target) == 0
 
 
-def _attitude(system: System, target: str, at: FlightSegment) -> Array:
-    return quaternions_from_matrices(at.frame(system, target).rotation)
+def _itself(target: str) -> str:
+    return target
 
 
-def _angle(system: System, target: str, at: FlightSegment) -> Array:
-    R = at.frame(system, target).rotation
-    return np.unwrap(np.arctan2(R[:, 1, 0], R[:, 0, 0]))
+def _its_motor(target: str) -> str:
+    return f"{target}.motor"
 
 
-def _specific_force(system: System, target: str, at: FlightSegment) -> Array:
-    """Acceleration minus gravity at the sensor, in its axes: what an accelerometer feels."""
-    frame = at.frame(system, target)
-    assert frame.acceleration is not None
-    field = gravity(system, frame.position, at.times)
-    return frame.acceleration - np.einsum("nji,nj->ni", frame.rotation, field)
+# --- coordinates: encoders, rates, torques ---
 
 
-def gravity(system: System, position: Array, times: Array) -> Array:
-    """Gravity and its gradient (N, 3) [m/s^2] at world positions and times, in world axes."""
-    T = system.tree.field
-    angle = T[10] * times
-    r = np.cos(angle)[:, None] * T[4:7] + np.sin(angle)[:, None] * T[7:10]
-    along = 3.0 * np.sum(r * position, axis=1, keepdims=True)
-    return T[:3] + T[3] * (along * r - position)
+def _position(of: Callable[[str], str]) -> Reader:
+    return lambda system, name, at: positions(at.states)[:, system.coordinates.index(of(name))]
 
 
-def _coordinate(pick: Callable[[Array], Array]) -> Callable[[System, str, FlightSegment], Array]:
-    return lambda system, name, at: pick(at.states)[:, system.coordinates.index(name)]
+def _rate(of: Callable[[str], str]) -> Reader:
+    return lambda system, name, at: rates(at.states)[:, system.coordinates.index(of(name))]
 
 
-def _motor(pick: Callable[[Array], Array]) -> Callable[[System, str, FlightSegment], Array]:
-    return lambda system, name, at: pick(at.states)[:, system.coordinates.index(f"{name}.motor")]
+def _position_jacobian(of: Callable[[str], str]) -> Reader:
+    return lambda system, name, at: at.tangent.of_position(of(name))[:, None]
+
+
+def _rate_jacobian(of: Callable[[str], str]) -> Reader:
+    return lambda system, name, at: at.tangent.of_rate(of(name))[:, None]
 
 
 def _joint_force(system: System, name: str, at: FlightSegment) -> Array:
     return at.motion.forces[:, system.coordinates.index(name)]
 
 
+def _joint_force_jacobian(system: System, name: str, at: FlightSegment) -> Array:
+    return _force_change(system, name, at)[:, None]
+
+
+def _force_change(system: System, coordinate: str, at: FlightSegment) -> Array:
+    place = 6 + system.n_coordinates + system.coordinates.index(coordinate)
+    return at.tangent.efforts[:, place]
+
+
 def _motor_torque(system: System, name: str, at: FlightSegment) -> Array:
     """What the motor applies: the rotor's own inertia plus the spring it winds up."""
     a, b = system.coordinates.index(name), system.coordinates.index(f"{name}.motor")
-    stiffness, damping, rest, friction, speed = drive_spring(system, name)
+    stiffness, damping, rest, friction, speed = _drive_spring(system, name)
     q, dq = positions(at.states), rates(at.states)
     slip = dq[:, a] - dq[:, b]
     link = -stiffness * (q[:, a] - q[:, b] - rest) - damping * slip
     return at.motion.forces[:, b] + link - friction * np.tanh(slip / speed)
 
 
-def drive_spring(system: System, joint: str) -> tuple[float, float, float, float, float]:
+def _motor_torque_jacobian(system: System, joint: str, at: FlightSegment) -> Array:
+    """Rotor torque plus the spring it winds up; see `_motor_torque`."""
+    motor, tangent = f"{joint}.motor", at.tangent
+    change = _force_change(system, motor, at).copy()
+    stiffness, damping, rest, friction, speed = _drive_spring(system, joint)
+    a, b = system.coordinates.index(joint), system.coordinates.index(motor)
+    x = positions(at.states)[:, a] - positions(at.states)[:, b]
+    u = rates(at.states)[:, a] - rates(at.states)[:, b]
+    t = np.tanh(u / speed)
+    braking = damping + friction * (1.0 - t**2) / speed
+    dx = tangent.of_position(joint) - tangent.of_position(motor)
+    du = tangent.of_rate(joint) - tangent.of_rate(motor)
+    change -= stiffness * dx + braking[:, None] * du
+    own = {"stiffness": x - rest, "damping": u, "friction": t,
+           "rest": np.full_like(x, -stiffness)}  # fmt: skip
+    for field, slope in own.items():
+        if f"{joint}.drive.{field}" in tangent.names:
+            change[:, tangent.names.index(f"{joint}.drive.{field}")] -= slope
+    return change[:, None]
+
+
+def _drive_spring(system: System, joint: str) -> tuple[float, float, float, float, float]:
     """Stiffness, damping, rest, friction and friction speed of a joint's drive, as they are now."""
     springs = system.model.assembly.springs
     s = [spring.owner for spring in springs].index(f"{joint}.drive")
@@ -153,19 +200,167 @@ def _thrust(system: System, name: str, at: FlightSegment) -> Array:
     return np.broadcast_to(at.inputs.push[:, 0, index], at.times.shape).copy()
 
 
-READERS: dict[str, tuple[str, Callable[[System, str, FlightSegment], Array]]] = {
-    "encoder": ("position", _coordinate(positions)),
-    "joint_rate": ("velocity", _coordinate(rates)),
-    "joint_torque": ("torque", _joint_force),
-    "motor_encoder": ("motor_position", _motor(positions)),
-    "motor_rate": ("motor_velocity", _motor(rates)),
-    "motor_torque": ("motor_torque", _motor_torque),
-    "wheel_speed": ("speed", _coordinate(rates)),
-    "wheel_torque": ("torque", _joint_force),
-    "thruster": ("force", _thrust),
-    "gyro": ("rate", lambda system, name, at: at.frame(system, name).rate),
-    "attitude": ("attitude", _attitude),
-    "position": ("position", lambda system, name, at: at.frame(system, name).position),
-    "velocity": ("velocity", lambda system, name, at: at.frame(system, name).velocity),
-    "accelerometer": ("acceleration", _specific_force),
-}
+def _no_change(system: System, name: str, at: FlightSegment) -> Array:
+    return np.zeros((len(at.times), 1, len(at.tangent.names)))
+
+
+# --- frames on bodies: gyros, trackers, accelerometers ---
+
+
+class _Mount:
+    """A sensor frame on its link: where it is in root axes (N, ...), and how the link changes."""
+
+    def __init__(
+        self, system: System, target: str, at: FlightSegment, *, with_acceleration: bool = False
+    ) -> None:
+        link, R_LF, self.p_LF = system.frame_pose(target)
+        self.change = at.change(system, link, with_acceleration=with_acceleration)
+        self.rows = at.motion.links[:, link]
+        self.R_BL = self.rows[:, :9].reshape(-1, 3, 3)
+        self.to_frame = np.swapaxes(self.R_BL @ R_LF, 1, 2)
+
+    @cached_property
+    def p(self) -> Array:
+        """The frame's origin [m]."""
+        return self.rows[:, P : P + 3] + self.R_BL @ self.p_LF
+
+    @property
+    def w(self) -> Array:
+        """The link's rate [rad/s]."""
+        return self.rows[:, V : V + 3]
+
+    @cached_property
+    def v(self) -> Array:
+        """The velocity of the frame's origin, less that of the root's origin [m/s]."""
+        return self.rows[:, V + 3 : V + 6] + np.cross(self.w, self.p)
+
+
+def _of_root(kind: str, system: System, target: str, at: FlightSegment) -> Array | None:
+    """At the root's own origin the state itself is read; most base sensors are there."""
+    link, R_LF, p_LF = system.frame_pose(target)
+    if link != 0 or kind not in ROOT_ROWS or p_LF.any():
+        return None
+    change = at.tangent.tangents[:, ROOT_ROWS[kind]]
+    is_turned = kind == "gyro" and not np.array_equal(R_LF, np.eye(3))
+    return R_LF.T @ change if is_turned else change
+
+
+def _gyro_jacobian(system: System, target: str, at: FlightSegment) -> Array:
+    known = _of_root("gyro", system, target, at)
+    if known is not None:
+        return known
+    mount = _Mount(system, target, at)
+    return mount.to_frame @ mount.change.motion[:, :3]
+
+
+def _attitude(system: System, target: str, at: FlightSegment) -> Array:
+    return quaternions_from_matrices(at.frame(system, target).rotation)
+
+
+def _attitude_jacobian(system: System, target: str, at: FlightSegment) -> Array:
+    mount = _Mount(system, target, at)
+    return mount.to_frame @ mount.change.turn
+
+
+def _angle(system: System, target: str, at: FlightSegment) -> Array:
+    R = at.frame(system, target).rotation
+    return np.unwrap(np.arctan2(R[:, 1, 0], R[:, 0, 0]))
+
+
+def _angle_jacobian(system: System, target: str, at: FlightSegment) -> Array:
+    return _attitude_jacobian(system, target, at)[:, 2:]
+
+
+def _location_jacobian(system: System, target: str, at: FlightSegment) -> Array:
+    known = _of_root("position", system, target, at)
+    return _moved(_Mount(system, target, at), at) if known is None else known
+
+
+def _moved(mount: _Mount, at: FlightSegment) -> Array:
+    """How the frame's origin moves with the parameters, in world axes (N, 3, parameters)."""
+    change = mount.change
+    shift = change.shift + cross(change.turn, mount.p)
+    return at.tangent.tangents[:, 0:3] + rotations(at.states) @ shift
+
+
+def _velocity_jacobian(system: System, target: str, at: FlightSegment) -> Array:
+    known = _of_root("velocity", system, target, at)
+    if known is not None:
+        return known
+    mount = _Mount(system, target, at)
+    motion, turn = mount.change.motion, mount.change.turn
+    dv = motion[:, 3:] + cross(motion[:, :3], mount.p) + cross(turn, mount.v)
+    return at.tangent.tangents[:, 6:9] + rotations(at.states) @ dv
+
+
+def _specific_force(system: System, target: str, at: FlightSegment) -> Array:
+    """Acceleration minus gravity at the sensor, in its axes: what an accelerometer feels."""
+    frame = at.frame(system, target)
+    assert frame.acceleration is not None
+    field = system.environment.gravity_at(frame.position, at.times)
+    return frame.acceleration - np.einsum("nji,nj->ni", frame.rotation, field)
+
+
+def _specific_force_jacobian(system: System, target: str, at: FlightSegment) -> Array:
+    mount = _Mount(system, target, at, with_acceleration=True)
+    change, p = mount.change, mount.p
+    dw = change.motion[:, :3]
+    dv = change.motion[:, 3:] + cross(dw, p)
+    # from spatial to classical acceleration: the point moves with the link
+    da = change.acceleration[:, 3:] + cross(change.acceleration[:, :3], p)
+    da = da + cross(dw, mount.v) - cross(dv, mount.w)
+    frame, environment = at.frame(system, target), system.environment
+    R_FW = np.swapaxes(frame.rotation, 1, 2)
+    pull = np.einsum("nij,nj->ni", R_FW, environment.gravity_at(frame.position, at.times))
+    turned = mount.to_frame @ change.turn
+    gradient = R_FW @ environment.gravity_change(_moved(mount, at), at.times)
+    return mount.to_frame @ da - gradient + cross(turned, pull)
+
+
+PLANAR_ANGLE = SensorModel("angle", 1, _angle, _angle_jacobian)
+
+SENSOR_MODELS: dict[str, SensorModel] = {
+    "encoder": SensorModel(
+        "position", 1, _position(_itself), _position_jacobian(_itself), coordinate=_itself
+    ),
+    "joint_rate": SensorModel(
+        "velocity", 1, _rate(_itself), _rate_jacobian(_itself), coordinate=_itself
+    ),
+    "joint_torque": SensorModel(
+        "torque", 1, _joint_force, _joint_force_jacobian, needs_forces=True
+    ),
+    "motor_encoder": SensorModel(
+        "motor_position", 1, _position(_its_motor), _position_jacobian(_its_motor),
+        coordinate=_its_motor,
+    ),
+    "motor_rate": SensorModel(
+        "motor_velocity", 1, _rate(_its_motor), _rate_jacobian(_its_motor), coordinate=_its_motor
+    ),
+    "motor_torque": SensorModel(
+        "motor_torque", 1, _motor_torque, _motor_torque_jacobian, needs_forces=True
+    ),
+    "wheel_speed": SensorModel(
+        "speed", 1, _rate(_itself), _rate_jacobian(_itself), is_input=True
+    ),
+    "wheel_torque": SensorModel(
+        "torque", 1, _joint_force, _joint_force_jacobian, needs_forces=True
+    ),
+    "thruster": SensorModel("force", 1, _thrust, _no_change, is_input=True),
+    "gyro": SensorModel(
+        "rate", 3, lambda system, name, at: at.frame(system, name).rate, _gyro_jacobian,
+        planar_axes=(2,),
+    ),
+    "attitude": SensorModel("attitude", 4, _attitude, _attitude_jacobian),
+    "position": SensorModel(
+        "position", 3, lambda system, name, at: at.frame(system, name).position,
+        _location_jacobian, planar_axes=(0, 1),
+    ),
+    "velocity": SensorModel(
+        "velocity", 3, lambda system, name, at: at.frame(system, name).velocity,
+        _velocity_jacobian, planar_axes=(0, 1),
+    ),
+    "accelerometer": SensorModel(
+        "acceleration", 3, _specific_force, _specific_force_jacobian, needs_forces=True,
+        planar_axes=(0, 1),
+    ),
+}  # fmt: skip

@@ -19,8 +19,9 @@ from freefloat.excitation.plan import Plan
 from freefloat.model.checks import BODY_SENSORS, JOINT_SENSORS, MOTOR_SENSORS, WHEEL_SENSORS
 from freefloat.model.model import Model
 from freefloat.model.parts import Sensor
-from freefloat.prediction.sensor_errors import SUFFIXES, report, sample_times
-from freefloat.prediction.sensor_models import FlightSegment, readings, units
+from freefloat.prediction.flight import FlightSegment
+from freefloat.prediction.sensor_models import channel_units, sensor_readings
+from freefloat.prediction.sensor_noise import SUFFIXES, report, sample_times
 from freefloat.prediction.time_grid import common_grid
 from freefloat.provenance import provenance
 from freefloat.telemetry.channel import Channel
@@ -149,9 +150,9 @@ def _reported(
     wanted = np.clip(times - sensor.delay, 0.0, at.times[-1])  # before the start: the first value
     rows = np.round(wanted * grid_rate).astype(int)
     is_on_grid = bool(np.all(np.abs(wanted * grid_rate - rows) < 1e-6))
-    own = units(system, sensor)
+    own = channel_units(system, sensor)
     channels = []
-    for name, truth in readings(system, sensor, at).items():
+    for name, truth in sensor_readings(system, sensor, at).items():
         if sensor.kind == "thruster":
             valve = name.removesuffix(".force")
             seen = _mean_thrust(plan, valve, times - sensor.delay, sensor.rate)
@@ -199,8 +200,8 @@ def _truths(system: System, suite: tuple[Sensor, ...], at: FlightSegment) -> lis
     whole: dict[str, Array] = {}
     own: dict[str, str] = {}
     for sensor in looks:
-        whole.update(readings(system, sensor, at))
-        own.update(units(system, sensor))
+        whole.update(sensor_readings(system, sensor, at))
+        own.update(channel_units(system, sensor))
     valid = np.ones(len(at.times), dtype=bool)
     channels = []
     for name, table in whole.items():

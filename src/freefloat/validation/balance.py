@@ -23,7 +23,7 @@ from freefloat.identification.linear.sample_reader import samples_of
 from freefloat.identification.linear.samples import Samples
 from freefloat.model import inertia as inertial
 from freefloat.parameters.parameters import parameter_values
-from freefloat.prediction.sensor_models import FlightSegment
+from freefloat.prediction.flight import FlightSegment
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.validation.measurement_points import between
 from freefloat.validation.metrics import rms

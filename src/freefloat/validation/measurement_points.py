@@ -11,13 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.sensitivity import Sensitivity
 from freefloat.dynamics.tree import System
 from freefloat.model.parts import Sensor
 from freefloat.model.rotations import conjugate, quaternion_product, rotation_vector_from_quaternion
-from freefloat.prediction.measurements import Stream, streams_of
-from freefloat.prediction.sensor_jacobians import reading_slopes
-from freefloat.prediction.sensor_models import FlightSegment, readings
+from freefloat.prediction.flight import FlightSegment
+from freefloat.prediction.measurements import Measurement, measurements_of
+from freefloat.prediction.sensor_models import sensor_jacobian, sensor_reading
 from freefloat.telemetry.attitude import continuous, unit
 from freefloat.telemetry.channel import Mask
 from freefloat.telemetry.telemetry import Telemetry
@@ -35,7 +34,7 @@ class Look:
     rad.
     """
 
-    stream: Stream
+    stream: Measurement
     unit: str
 
     @property
@@ -51,7 +50,7 @@ class Look:
     @property
     def group(self) -> str:
         """What the axes of a vector have in common, such as base.rate."""
-        return self.stream.prefix
+        return self.stream.group
 
     @property
     def times(self) -> Array:
@@ -88,7 +87,7 @@ class Look:
 
     def taken(self, which: Mask) -> Look:
         """The same with some samples only."""
-        return Look(self.stream.taken(which), self.unit)
+        return Look(self.stream.select(which), self.unit)
 
     def asked_at(self, at: FlightSegment) -> Array:
         """The instants of a prediction at which the samples look (N,) [s]: a delay earlier."""
@@ -96,16 +95,16 @@ class Look:
 
     def predicted(self, system: System, at: FlightSegment) -> Array:
         """What a perfect sensor would have read (N, k), from a prediction on a grid."""
-        ((_, truth),) = readings(system, self.sensor, at).items()
+        truth = sensor_reading(system, self.sensor, self.target, at)
         table = truth[:, None] if truth.ndim == 1 else truth
         table = continuous(table) if self.is_attitude else table[:, self.stream.columns]
         is_smooth = self.sensor.kind not in JUMPING
         values = between(at.times, table, self.asked_at(at), is_smooth=is_smooth)
         return unit(values) if self.is_attitude else values
 
-    def slopes(self, system: System, at: FlightSegment, slopes: Sensitivity) -> Array:
-        """How the readings change with the parameters of `slopes` (N, r, parameters)."""
-        own = reading_slopes(system, self.sensor, self.target, at, slopes)
+    def slopes(self, system: System, at: FlightSegment) -> Array:
+        """How the readings change with the parameters of the flight (N, r, parameters)."""
+        own = sensor_jacobian(system, self.sensor, self.target, at)
         own = own if self.is_attitude else own[:, self.stream.columns]
         flat = own.reshape(len(own), -1)
         return between(at.times, flat, self.asked_at(at), is_smooth=False).reshape(
@@ -147,10 +146,10 @@ def between(times: Array, table: Array, wanted: Array, *, is_smooth: bool) -> Ar
 def looks_of(system: System, telemetry: Telemetry, span: tuple[float, float]) -> tuple[Look, ...]:
     """Everything in a recording, within a span [s], that a prediction can be compared with."""
     found = []
-    for stream in streams_of(system, telemetry):
+    for stream in measurements_of(system, telemetry):
         asked = stream.times - stream.sensor.delay
         inside = (asked >= span[0] - 1e-9) & (asked <= span[1] + 1e-9)
         if inside.sum() >= LEAST_SAMPLES:
             name = "rad" if stream.is_attitude else telemetry[stream.channels[0]].unit
-            found.append(Look(stream.taken(inside), name))
+            found.append(Look(stream.select(inside), name))
     return tuple(found)

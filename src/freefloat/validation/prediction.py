@@ -7,7 +7,7 @@ Everything after follows from the model.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +16,13 @@ from freefloat.arrays import Array
 from freefloat.dynamics.equations import SystemMotion, observe
 from freefloat.dynamics.integrate import require_stable_step
 from freefloat.dynamics.kernels.integrate import Inputs
-from freefloat.dynamics.sensitivity import Sensitivity, integrate_with_sensitivity
+from freefloat.dynamics.sensitivity import integrate_with_sensitivity
 from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError, TelemetryError
 from freefloat.model.model import Model
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
-from freefloat.prediction.sensor_models import FlightSegment
+from freefloat.prediction.flight import FlightSegment
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.validation.measurement_points import Look, looks_of
 from freefloat.validation.replay_inputs import ReplayInputs, drive_of
@@ -180,24 +180,22 @@ def linearised(
 ) -> tuple[Array, Array]:
     """Slopes and residuals of all samples by the start, whitened."""
     every = max(1, drive.n_steps // MOST_ROWS)
-    at, slopes = _with_slopes(drive, x, names, every)
+    at = _with_slopes(drive, x, names, every)
     rows, left = [], []
     for look in looks:
         residual = look.residual(look.predicted(drive.system, at))
-        moved = look.slopes(drive.system, at, slopes)
+        moved = look.slopes(drive.system, at)
         rows.append((moved / look.noise[:, None]).reshape(-1, len(names)))
         left.append((residual / look.noise).ravel())
     return np.vstack(rows), np.concatenate(left)
 
 
-def _with_slopes(
-    drive: ReplayInputs, x: Array, names: list[str], every: int
-) -> tuple[FlightSegment, Sensitivity]:
+def _with_slopes(drive: ReplayInputs, x: Array, names: list[str], every: int) -> FlightSegment:
     slopes = integrate_with_sensitivity(
         drive.system, x, names, inputs=drive.inputs, step=drive.step,
         n_steps=drive.n_steps, every=every, time=drive.start,
     )  # fmt: skip
-    return _observed(drive, slopes.states, every), slopes
+    return replace(_observed(drive, slopes.states, every), sensitivity=slopes)
 
 
 def flown(drive: ReplayInputs, x: Array) -> FlightSegment:

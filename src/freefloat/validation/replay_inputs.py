@@ -15,7 +15,7 @@ from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import TelemetryError
 from freefloat.model.model import Model
-from freefloat.prediction.inputs import driving_by_telemetry
+from freefloat.prediction.inputs import inputs_from_telemetry
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.telemetry import Telemetry
 
@@ -48,7 +48,7 @@ def drive_of(model: Model, telemetry: Telemetry, *, step: float) -> ReplayInputs
     model, notes = _stiffened(model, telemetry)
     whole = telemetry.duration
     telemetry = _longest_stretch(model, telemetry)
-    driving = driving_by_telemetry(model, telemetry)
+    driving = inputs_from_telemetry(model, telemetry)
     start, end = driving.first, driving.last
     n_steps = int(np.floor((end - start) / step * (1.0 + 1e-12)))
     if n_steps < 2:

@@ -21,7 +21,7 @@ from freefloat.identification.output_error.cost import Block, Evaluation, Output
 from freefloat.identification.output_error.levenberg import Descent, descend
 from freefloat.identification.output_error.recording import recording_of
 from freefloat.identification.output_error.unknowns import unknowns_of
-from freefloat.prediction.inputs import driving_by_plan
+from freefloat.prediction.inputs import inputs_from_plan
 
 SPRING = 200.0
 
@@ -134,17 +134,17 @@ def test_smoothed_motion_is_flown_without_its_ends() -> None:
     inside = recording_of(SERVICER, flight, step=1e-2)
     # a fortieth at most, to the next sample
     assert 0.1 <= inside.first <= 0.27 and 9.71 <= inside.times[-1] <= 9.88
-    assert all(stream.times[0] >= inside.first for stream in inside.streams)
+    assert all(stream.times[0] >= inside.grid.first for stream in inside.measurements)
     whole = recording_of(SERVICER, flight, step=1e-2, trims=(False, False))
     planned = recording_of(SERVICER, flight, plan=plan, step=1e-2)
     for one in (whole, planned):
         assert one.first == 0.0 and one.times[-1] > 9.9
-    exact = driving_by_plan(inside.model, plan).tabulate
+    exact = inputs_from_plan(inside.model, plan).tabulate
 
     def wrong(times: Array) -> Array:
         """Worst error of a joint's acceleration at each of some times."""
         at = np.repeat(times[:, None], 3, axis=1)
-        apart = inside.driving.tabulate(at).given - exact(at).given
+        apart = inside.source.tabulate(at).given - exact(at).given
         return np.max(np.abs(apart[:, 0, :7, 2]), axis=1)
 
     # what is left out is by far the worst of it

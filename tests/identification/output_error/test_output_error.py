@@ -84,7 +84,7 @@ def test_slopes_are_those_of_differences(name: str) -> None:
     J, places = problem.physical_rows(0, theta)
 
     def left(at: np.ndarray) -> np.ndarray:
-        readings = problem._readings(0, at, {})
+        readings = problem._prediction(0, at)
         assert readings is not None
         return problem._whitened(0, readings[0])[1]
 

@@ -20,7 +20,17 @@ from freefloat.dynamics.kernels.newton_euler import (
     newton_euler,
     root_axes,
 )
-from freefloat.dynamics.kernels.spatial import C, F, S, momentum_of, power, rotate, six
+from freefloat.dynamics.kernels.spatial import (
+    ANGULAR_DRAG,
+    LINEAR_DRAG,
+    C,
+    F,
+    S,
+    momentum_of,
+    power,
+    rotate,
+    six,
+)
 from freefloat.numba_.compilation import inlined
 
 
@@ -184,7 +194,7 @@ def forward_dynamics(tree, par, w):
 def set_wrench(tree, root, x, y, z, fx, fy, fz, vx, vy, vz):
     """World torque, force and the drag at velocity v, as a wrench in root axes."""
     a, b, c, d, e, f, g, h, i = root_axes(root)
-    drag, turn = tree.field[12], tree.field[13]
+    drag, turn = tree.field[LINEAR_DRAG], tree.field[ANGULAR_DRAG]
     fx, fy, fz = fx - drag * vx, fy - drag * vy, fz - drag * vz
     root[WRENCH] = a * x + d * y + g * z - turn * root[RATE]
     root[WRENCH + 1] = b * x + e * y + h * z - turn * root[RATE + 1]

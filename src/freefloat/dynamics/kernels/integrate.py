@@ -25,7 +25,7 @@ from freefloat.dynamics.kernels.newton_euler import (
     root_axes,
     set_field,
 )
-from freefloat.dynamics.kernels.spatial import six
+from freefloat.dynamics.kernels.spatial import HAS_GRAVITY, six
 from freefloat.numba_.compilation import inlined, kernel
 
 
@@ -102,7 +102,7 @@ def load_state(tree, par, w, inputs, step, stage, time, x):
         root[PUSH + t] = push[t] + 0.0 * root[PUSH + t]
     tx, ty, tz, fx, fy, fz = six(inputs.push[row], stage, n_thrusters)
     set_wrench(tree, root, tx, ty, tz, fx, fy, fz, x[7], x[8], x[9])
-    if tree.field[11] != 0.0:
+    if tree.field[HAS_GRAVITY] != 0.0:
         set_field(tree, root, time, x[0], x[1], x[2])
 
 

@@ -31,6 +31,10 @@ from freefloat.dynamics.kernels.newton_euler import (
     subtract_thrust,
 )
 from freefloat.dynamics.kernels.spatial import (
+    ANGULAR_DRAG,
+    GRADIENT,
+    HAS_GRAVITY,
+    LINEAR_DRAG,
     A,
     C,
     F,
@@ -99,8 +103,8 @@ def forces_and_slopes(tree, par, w, D):
     for i in range(L.shape[0]):
         place_inertia(L, i, par.phi)
         link_force(L, i)
-        if tree.field[11] != 0.0:
-            x, y, z, fx, fy, fz = field_force(L, i, w.root, tree.field[3])
+        if tree.field[HAS_GRAVITY] != 0.0:
+            x, y, z, fx, fy, fz = field_force(L, i, w.root, tree.field[GRADIENT])
             subtract_force(L, i, x, y, z, fx, fy, fz)
     add_rotors(tree, par, w)
     subtract_thrust(tree, w)
@@ -127,8 +131,8 @@ def force_change(tree, w, D, i, s, b, u, r):
     bx, by, bz = cross(sx, sy, sz, D[i, 9], D[i, 10], D[i, 11])
     x, y, z = x + dx + ax, y + dy + ay, z + dz + az
     fx, fy, fz = fx + 2.0 * bx, fy + 2.0 * by, fz + 2.0 * bz
-    if tree.field[11] != 0.0:
-        tx, ty, tz, gx, gy, gz = field_change(L, i, w.root, tree.field[3], u, r)
+    if tree.field[HAS_GRAVITY] != 0.0:
+        tx, ty, tz, gx, gy, gz = field_change(L, i, w.root, tree.field[GRADIENT], u, r)
         x, y, z, fx, fy, fz = x - tx, y - ty, z - tz, fx - gx, fy - gy, fz - gz
     return x, y, z, fx, fy, fz
 
@@ -203,7 +207,7 @@ def root_columns(tree, par, w, slopes, n_rows):
         x, y, z = cross(wx, wy, wz, e[0], e[1], e[2])
         still = (x, y, z, 0.0, 0.0, 0.0)
         add_column(tree, par, w, slopes, n_rows, TURN + k, 0, e, still, zero, zero, zeros)
-        if tree.field[11] != 0.0:
+        if tree.field[HAS_GRAVITY] != 0.0:
             u = cross(root[FIELD_U], root[FIELD_U + 1], root[FIELD_U + 2], e[0], e[1], e[2])
             r = cross(root[FIELD_R], root[FIELD_R + 1], root[FIELD_R + 2], e[0], e[1], e[2])
             add_column(tree, par, w, slopes, n_rows, ATTITUDE + k, 0, zero, zeros, u, r, zeros)
@@ -212,7 +216,7 @@ def root_columns(tree, par, w, slopes, n_rows):
     pushes = 0.0
     for k in range(6):
         pushes += abs(root[WRENCH + k])
-    if pushes + tree.field[12] + tree.field[13] > 0.0:
+    if pushes + tree.field[LINEAR_DRAG] + tree.field[ANGULAR_DRAG] > 0.0:
         wrench_columns(tree, root, slopes, n_rows)
 
 
@@ -226,7 +230,7 @@ def world_axis(root, k):
 @inlined
 def gradient(tree, root, x):
     """G x: how gravity changes over a displacement x in root axes."""
-    n2 = tree.field[3]
+    n2 = tree.field[GRADIENT]
     rx, ry, rz = root[FIELD_R], root[FIELD_R + 1], root[FIELD_R + 2]
     along = 3.0 * (rx * x[0] + ry * x[1] + rz * x[2])
     return n2 * (along * rx - x[0]), n2 * (along * ry - x[1]), n2 * (along * rz - x[2])
@@ -236,7 +240,7 @@ def gradient(tree, root, x):
 def wrench_columns(tree, root, slopes, n_rows):
     """What a wrench fixed in the world and the drag do when the root turns or speeds up."""
     G = slopes.G
-    drag, turn = tree.field[12], tree.field[13]
+    drag, turn = tree.field[LINEAR_DRAG], tree.field[ANGULAR_DRAG]
     tx, ty, tz = root[WRENCH], root[WRENCH + 1], root[WRENCH + 2]
     fx, fy, fz = root[WRENCH + 3], root[WRENCH + 4], root[WRENCH + 5]
     tx, ty, tz = tx + turn * root[RATE], ty + turn * root[RATE + 1], tz + turn * root[RATE + 2]
@@ -274,7 +278,7 @@ def joint_columns(tree, par, w, slopes, n_rows, position, j):
     swing = (ux + gx, uy + gy, uz + gz, hx, hy, hz)
     root = w.root
     u = r = (0.0, 0.0, 0.0)
-    if tree.field[11] != 0.0:
+    if tree.field[HAS_GRAVITY] != 0.0:
         ux, uy, uz = cross(root[FIELD_U], root[FIELD_U + 1], root[FIELD_U + 2], ax, ay, az)
         gx, gy, gz = gradient(tree, root, (bx, by, bz))
         u = (ux + gx, uy + gy, uz + gz)

@@ -13,7 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from freefloat.dynamics.kernels.spatial import (
+    GRADIENT,
+    GRAVITY,
+    HAS_GRAVITY,
     LINK_COLUMNS,
+    ORBITAL_RATE,
+    RADIAL,
+    TANGENTIAL,
     A,
     C,
     F,
@@ -220,8 +226,8 @@ def newton_euler(tree, par, w):
     for i in range(n):
         place_inertia(L, i, par.phi)
         link_force(L, i)
-        if tree.field[11] != 0.0:
-            x, y, z, fx, fy, fz = field_force(L, i, w.root, tree.field[3])
+        if tree.field[HAS_GRAVITY] != 0.0:
+            x, y, z, fx, fy, fz = field_force(L, i, w.root, tree.field[GRADIENT])
             subtract_force(L, i, x, y, z, fx, fy, fz)
     add_rotors(tree, par, w)
     subtract_thrust(tree, w)
@@ -264,12 +270,14 @@ def set_field(tree, root, time, px, py, pz):
     """The gravity field around the root at a time [s], in root axes, into the root vector."""
     T = tree.field
     a, b, c, d, e, f, g, h, i = root_axes(root)
-    co, si = cos(T[10] * time), sin(T[10] * time)
-    x, y, z = co * T[4] + si * T[7], co * T[5] + si * T[8], co * T[6] + si * T[9]
+    co, si = cos(T[ORBITAL_RATE] * time), sin(T[ORBITAL_RATE] * time)
+    x = co * T[RADIAL] + si * T[TANGENTIAL]
+    y = co * T[RADIAL + 1] + si * T[TANGENTIAL + 1]
+    z = co * T[RADIAL + 2] + si * T[TANGENTIAL + 2]
     along = 3.0 * (x * px + y * py + z * pz)
-    ux = T[0] + T[3] * (along * x - px)
-    uy = T[1] + T[3] * (along * y - py)
-    uz = T[2] + T[3] * (along * z - pz)
+    ux = T[GRAVITY] + T[GRADIENT] * (along * x - px)
+    uy = T[GRAVITY + 1] + T[GRADIENT] * (along * y - py)
+    uz = T[GRAVITY + 2] + T[GRADIENT] * (along * z - pz)
     root[FIELD_U] = a * ux + d * uy + g * uz
     root[FIELD_U + 1] = b * ux + e * uy + h * uz
     root[FIELD_U + 2] = c * ux + f * uy + i * uz

@@ -16,6 +16,7 @@ from freefloat.dynamics.kernels.newton_euler import (
     place_links,
 )
 from freefloat.dynamics.kernels.spatial import (
+    GRADIENT,
     A,
     P,
     S,
@@ -171,7 +172,7 @@ def force_regressor(tree, w, Y, rates, accelerations, coordinates, fields, out):
         place_links(tree, w)
         move_links(tree, w)
         for i in range(w.L.shape[0]):
-            unit_forces(w.L, i, w.root, tree.field[3], Y)
+            unit_forces(w.L, i, w.root, tree.field[GRADIENT], Y)
             spread(tree, w.L, i, Y, 10, out[s], 10 * i)
         rotor_columns(tree, w, Y, out[s])
 

@@ -20,7 +20,7 @@ from freefloat.dynamics.kernels.integrate import asked, settle, state_rate
 from freefloat.dynamics.kernels.linearise import add_spring_slope, slopes_of_motion
 from freefloat.dynamics.kernels.newton_euler import ACCELERATION, DDQ, DQ, RATE, Q, root_axes
 from freefloat.dynamics.kernels.regressor import unit_forces
-from freefloat.dynamics.kernels.spatial import A, V, cross, power, rotate
+from freefloat.dynamics.kernels.spatial import GRADIENT, A, V, cross, power, rotate
 from freefloat.numba_.compilation import inlined, kernel
 from freefloat.numba_.lanes import as_lanes
 
@@ -60,7 +60,7 @@ def parameter_forces(tree, w, slopes, n_rows, directions, b):
     for e in range(directions.body.shape[0]):
         p, i = directions.body[e, 0], directions.body[e, 1]
         if i != last:
-            unit_forces(L, i, w.root, tree.field[3], slopes.Y)
+            unit_forces(L, i, w.root, tree.field[GRADIENT], slopes.Y)
             last = i
         f = slopes.f
         product(slopes.Y, directions.body_change, e, f)

@@ -17,8 +17,9 @@ from freefloat.identification.modes.oscillations import Complex
 from freefloat.model.model import Model
 from freefloat.model.rotations import quaternion_from_rotation_vector
 from freefloat.parameters.write_back import with_parameters
-from freefloat.prediction.sensor_errors import SUFFIXES
-from freefloat.prediction.sensor_models import FlightSegment, readings
+from freefloat.prediction.flight import FlightSegment
+from freefloat.prediction.sensor_models import sensor_readings
+from freefloat.prediction.sensor_noise import SUFFIXES
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.telemetry import Telemetry
 
@@ -157,7 +158,7 @@ def channel_shapes(
     at = FlightSegment(np.zeros(len(table)), table, motion, no_inputs(still, n_rows=len(table)))
     shapes = np.full((n, len(channels)), np.nan + 0j)
     for sensor in model.sensors:
-        for stem, truth in readings(still, sensor, at).items():
+        for stem, truth in sensor_readings(still, sensor, at).items():
             columns = truth[:, None] if truth.ndim == 1 else truth
             for k, suffix in enumerate(SUFFIXES[columns.shape[1]]):
                 if stem + suffix in channels:

@@ -26,7 +26,7 @@ from freefloat.model.model import Model
 from freefloat.observability.scale import REMEDY, Scale, is_scaled, scale_of
 from freefloat.observability.visibility import Visibility, visibility, without
 from freefloat.parameters.parameters import Parameters
-from freefloat.prediction.measurements import Stream
+from freefloat.prediction.measurements import Measurement
 from freefloat.telemetry.names import unit_of
 
 SPRING_FIELDS = ("stiffness", "damping", "friction")
@@ -96,7 +96,11 @@ def sources_of(parameters: Parameters, found: SearchResult) -> tuple[str, ...]:
     pushes = [recording.inputs.push for recording in recordings]
     sources += ["thrust"] * any(np.any(push[..., :n]) for push in pushes)
     sources += ["the commanded wrench"] * any(np.any(push[..., n:]) for push in pushes)
-    kinds = {stream.sensor.kind for recording in recordings for stream in recording.streams}
+    kinds = {
+        measurement.sensor.kind
+        for recording in recordings
+        for measurement in recording.measurements
+    }
     sources += ["measured torques"] * any(kind.endswith("_torque") for kind in kinds)
     efforts = any(np.any(recording.inputs.effort[..., 0]) for recording in recordings)
     sources += ["applied torques"] * efforts
@@ -177,18 +181,18 @@ def _residuals(found: SearchResult) -> tuple[Residual, ...]:
     """Root mean square errors of every row, over stated noise and in its unit."""
     out = []
     for r, recording in enumerate(found.problem.recordings):
-        for k, stream in enumerate(recording.streams):
-            for c, name in enumerate(stream.rows):
+        for k, measurement in enumerate(recording.measurements):
+            for c, name in enumerate(measurement.rows):
                 error = found.descent.at.errors[r][k][:, c]
                 rms = float(np.sqrt(found.misfit[recording.place + name]))
                 raw = float(np.sqrt(np.mean(error**2)))
-                unit = _unit(stream, name)
+                unit = _unit(measurement, name)
                 out.append(Residual(recording.place + name, unit, len(error), rms, raw))
     return tuple(out)
 
 
-def _unit(stream: Stream, name: str) -> str:
-    return "rad" if stream.sensor.kind == "attitude" else unit_of(name)[0]
+def _unit(measurement: Measurement, name: str) -> str:
+    return "rad" if measurement.sensor.kind == "attitude" else unit_of(name)[0]
 
 
 def _remarks(found: SearchResult, seen: Visibility) -> list[str]:
@@ -197,9 +201,9 @@ def _remarks(found: SearchResult, seen: Visibility) -> list[str]:
     known = {
         recording.place + name
         for recording in found.problem.recordings
-        for stream in recording.streams
-        if stream.is_noise_known
-        for name in stream.rows
+        for measurement in recording.measurements
+        if measurement.is_noise_known
+        for name in measurement.rows
     }
     large = [name for name in large if name in known]
     if large:
@@ -237,7 +241,7 @@ def _status(
             " free fewer parameters or give priors.",
             False,
         )
-    is_known = all(s.is_noise_known for r in found.problem.recordings for s in r.streams)
+    is_known = all(s.is_noise_known for r in found.problem.recordings for s in r.measurements)
     if worst > USELESS and is_known:
         return (
             f"Not to be trusted: residuals are {np.sqrt(worst):.2g} times the noise; the model"

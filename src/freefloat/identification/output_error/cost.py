@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.renumber import renumbered
-from freefloat.dynamics.tree import System
 from freefloat.identification.output_error.noise import RowNoise
 from freefloat.identification.output_error.recording import Recording
-from freefloat.identification.output_error.residuals import (
-    Readings,
-    is_of_sensor,
-    predicted_errors,
-    right_jacobian,
-)
 from freefloat.identification.output_error.unknowns import SearchUnknowns
+from freefloat.prediction.initial_state import right_jacobian
+from freefloat.prediction.predictor import Prediction
 
 Loss = Literal["huber", "tukey"]
 FAR = 10.0  # natural sizes that a parameter may go from where it started
@@ -40,8 +34,9 @@ class Block:
 class Evaluation:
     """The problem at one point: half the sum of squares, and the slopes in compact form.
 
-    prior_rows (rows, unknowns) and prior_left (rows,): what priors add; errors: of every recording,
-    stream by stream, in units of the sensors; n_outliers: rows of less than half their weight.
+    prior_rows (rows, unknowns) and prior_left (rows,): what priors add; errors: residuals of every
+    recording, one table a measurement, in units of the sensors; n_outliers: rows of less than half
+    their weight.
     """
 
     theta: Array
@@ -56,7 +51,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class OutputErrorProblem:
-    """Recordings to be explained by unknowns, given the noise of every row of every stream."""
+    """Recordings to be explained by unknowns, given the noise of every row of every measurement."""
 
     recordings: tuple[Recording, ...]
     unknowns: SearchUnknowns
@@ -69,14 +64,13 @@ class OutputErrorProblem:
         """The problem at theta; None where the flight is not finite."""
         if not np.all(np.isfinite(theta)):
             return None
-        systems: dict[tuple[object, ...], System] = {}
         blocks, errors, cost, n_rows, n_outliers = [], [], 0.0, 0, 0
         for r in range(len(self.recordings)):
-            found = self._readings(r, theta, systems)
+            found = self._prediction(r, theta)
             if found is None:
                 return None
-            readings, places, mix = found
-            rows, left = self._whitened(r, readings)
+            prediction, places, mix = found
+            rows, left = self._whitened(r, prediction)
             left, weights, loss = _weighed(left, self.robust)
             table = np.column_stack([rows @ mix, left])
             if self.robust is not None:
@@ -85,7 +79,7 @@ class OutputErrorProblem:
             triangle = np.linalg.qr(table, mode="r")
             n_own = len(self.unknowns.own(r))
             blocks.append(Block(places[:n_own], places[n_own:], np.asarray(triangle)))
-            errors.append(tuple(reading.errors for reading in readings))
+            errors.append(prediction.residuals)
             cost += loss
             n_rows += len(left)
         if not np.isfinite(cost):
@@ -99,20 +93,18 @@ class OutputErrorProblem:
     def errors(self, theta: Array, r: int) -> list[Array] | None:
         """Predicted minus measured of the only recording, with the values of recording r."""
         values = self.unknowns.values(theta, r)
-        recording = self.recordings[0]
-        system = renumbered(recording.system, of_model(values))
-        readings = predicted_errors(recording, system, values, [])
-        return None if readings is None else [reading.errors for reading in readings]
+        prediction = self.recordings[0].at(values)
+        return None if prediction is None else list(prediction.residuals)
 
     def physical_rows(self, r: int, theta: Array) -> tuple[Array, list[int]]:
         """Whitened slopes of recording r by its unknowns in their units, and their places."""
-        found = self._readings(r, theta, {})
+        found = self._prediction(r, theta)
         assert found is not None
-        readings, places, mix = found
-        return self._whitened(r, readings)[0] @ mix, places
+        prediction, places, mix = found
+        return self._whitened(r, prediction)[0] @ mix, places
 
     def whitened(self, r: int, errors: Sequence[Array]) -> Array:
-        """Errors of recording r, stream by stream (N, rows), in units of their noise."""
+        """Errors of recording r, measurement by measurement (N, rows), in units of their noise."""
         return np.concatenate(
             [
                 noise.whitened(part[:, c])
@@ -121,18 +113,12 @@ class OutputErrorProblem:
             ]
         )
 
-    def _readings(
-        self, r: int, theta: Array, systems: dict[tuple[object, ...], System]
-    ) -> tuple[list[Readings], list[int], Array] | None:
-        recording = self.recordings[r]
+    def _prediction(self, r: int, theta: Array) -> tuple[Prediction, list[int], Array] | None:
+        """Recording r at theta, the places of its unknowns, and names of the engine to places."""
         places, names, mix = self.unknowns.columns(r)
         values = self.unknowns.values(theta, r)
-        own = of_model(values)
-        key = (id(recording), *own.values())
-        if key not in systems:
-            systems[key] = renumbered(recording.system, own)
-        readings = predicted_errors(recording, systems[key], values, names)
-        if readings is None:
+        prediction = self.recordings[r].at(values, names)
+        if prediction is None:
             return None
         turn = np.array([values.get(f"start.attitude.{axis}", 0.0) for axis in "xyz"])
         if turn.any():
@@ -142,14 +128,14 @@ class OutputErrorProblem:
             here = [row for _, row in at]
             mix = mix.copy()
             mix[here] = J[np.ix_([k for k, _ in at], [k for k, _ in at])] @ mix[here]
-        return readings, places, mix
+        return prediction, places, mix
 
-    def _whitened(self, r: int, readings: Sequence[Readings]) -> tuple[Array, Array]:
+    def _whitened(self, r: int, prediction: Prediction) -> tuple[Array, Array]:
         rows, left = [], []
-        for k, reading in enumerate(readings):
-            for c, noise in enumerate(self.noise[r][k]):
-                rows.append(noise.whitened(reading.slopes[:, c]))
-                left.append(noise.whitened(reading.errors[:, c]))
+        for k, noises in enumerate(self.noise[r]):
+            for c, noise in enumerate(noises):
+                rows.append(noise.whitened(prediction.jacobian[k][:, c]))
+                left.append(noise.whitened(prediction.residuals[k][:, c]))
         return np.vstack(rows), np.concatenate(left)
 
     def _priors(self, theta: Array) -> tuple[Array, Array]:
@@ -169,30 +155,27 @@ class OutputErrorProblem:
         """The problem of the first seconds of every recording."""
         short = tuple(recording.until(seconds) for recording in self.recordings)
         noise = tuple(
-            tuple(self.noise[r][self.recordings[r].streams.index(s)] for s in part.streams)
+            tuple(
+                self.noise[r][self.recordings[r].measurements.index(s)] for s in part.measurements
+            )
             if part is self.recordings[r]
-            else tuple(_noise_of(self, r, s.channels) for s in part.streams)
+            else tuple(_noise_of(self, r, s.channels) for s in part.measurements)
             for r, part in enumerate(short)
         )
         return replace(self, recordings=short, noise=noise, reach=NEAR)
 
 
-def of_model(values: Mapping[str, float]) -> dict[str, float]:
-    """The values that belong to the dynamics rather than to starts and sensors."""
-    return {n: v for n, v in values.items() if not (n.startswith("start.") or is_of_sensor(n))}
-
-
 def _noise_of(
     problem: OutputErrorProblem, r: int, channels: tuple[str, ...]
 ) -> tuple[RowNoise, ...]:
-    names = [stream.channels for stream in problem.recordings[r].streams]
+    names = [measurement.channels for measurement in problem.recordings[r].measurements]
     return problem.noise[r][names.index(channels)]
 
 
 def stated_noise(recordings: Sequence[Recording]) -> tuple[tuple[tuple[RowNoise, ...], ...], ...]:
     """White noise of the size that comes with the channels, or was guessed from them."""
     return tuple(
-        tuple(tuple(RowNoise(float(size)) for size in s.noise) for s in recording.streams)
+        tuple(tuple(RowNoise(float(size)) for size in s.noise) for s in recording.measurements)
         for recording in recordings
     )
 

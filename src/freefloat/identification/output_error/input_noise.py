@@ -19,7 +19,7 @@ from freefloat.identification.output_error.cost import OutputErrorProblem
 from freefloat.identification.output_error.noise import RowNoise, resized
 from freefloat.identification.output_error.recording import Recording
 from freefloat.observability.visibility import without
-from freefloat.prediction.inputs import driving_by_telemetry, smoothed
+from freefloat.prediction.inputs import inputs_from_telemetry, smooth_channel
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.telemetry import Telemetry
 
@@ -123,7 +123,7 @@ def _unexplained(
     Much of what a wrong joint rate at the start does, a wrong base rate undoes.
     """
     rows, _ = problem.physical_rows(r, theta)
-    sizes = [[noise.size for noise in stream] for stream in problem.noise[r]]
+    sizes = [[noise.size for noise in rows] for rows in problem.noise[r]]
     left = np.concatenate(
         [(d / size).T.ravel() for d, size in zip(differences, sizes, strict=True)]
     )
@@ -141,7 +141,7 @@ def _flown_again(recording: Recording, seed: int) -> Recording | None:
     if changed is recording.telemetry:
         return None
     try:
-        return replace(recording, driving=driving_by_telemetry(recording.model, changed))
+        return replace(recording, source=inputs_from_telemetry(recording.model, changed))
     except FreefloatError:
         return None
 
@@ -159,7 +159,7 @@ def with_fresh_noise(system: System, telemetry: Telemetry, *, seed: int) -> Tele
                 continue
             channel = telemetry[name]
             time, _ = channel.usable()
-            curve = smoothed(channel)
+            curve = smooth_channel(channel)
             size = channel.noise if channel.noise is not None else float(curve.noise[0])
             fresh = curve.value(time) + size * rng.standard_normal(len(time))
             noisy.append(type(channel)(name, channel.unit, time, fresh, noise=channel.noise))

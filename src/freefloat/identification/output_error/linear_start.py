@@ -18,7 +18,7 @@ from freefloat.identification.linear.linear_fit import LinearOptions, identified
 from freefloat.identification.linear.parameter_columns import is_linear
 from freefloat.identification.linear.sample_reader import samples_of
 from freefloat.identification.output_error.cost import Evaluation, OutputErrorProblem
-from freefloat.identification.output_error.residuals import is_of_sensor
+from freefloat.model.parameter_name import is_of_sensor
 from freefloat.parameters.parameters import Parameters
 
 FAR_OFF = 1000.0  # mean square residual over noise: nearer, the search needs no help

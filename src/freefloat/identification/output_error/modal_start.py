@@ -19,9 +19,10 @@ from freefloat.identification.modes.modal_match import (
     matched,
     posture_of,
 )
-from freefloat.identification.output_error.cost import OutputErrorProblem, of_model
+from freefloat.identification.output_error.cost import OutputErrorProblem
 from freefloat.model.model import Model
 from freefloat.parameters.write_back import with_parameters
+from freefloat.prediction.predictor import model_values
 from freefloat.telemetry.telemetry import Telemetry
 
 SWUNG = ("stiffness", "damping")
@@ -48,7 +49,7 @@ def modal_start(problem: OutputErrorProblem, theta: Array) -> Array | None:
         return None
     for r, recording in enumerate(problem.recordings):
         try:
-            values = of_model(problem.unknowns.values(theta, r))
+            values = model_values(problem.unknowns.values(theta, r))
             model = with_parameters(recording.model, values)
             seen = _sure(identify_modes(recording.telemetry, model))
             if not seen.modes:

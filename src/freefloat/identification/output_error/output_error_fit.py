@@ -14,9 +14,9 @@ from freefloat.identification.output_error.assembly import fit_of
 from freefloat.identification.output_error.cost import Loss
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.recording import recording_of
-from freefloat.identification.output_error.residuals import is_of_sensor
 from freefloat.identification.output_error.search import search
 from freefloat.model.model import Model
+from freefloat.model.parameter_name import is_of_sensor
 from freefloat.parameters.parameters import Parameters
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.telemetry import Telemetry

@@ -12,13 +12,13 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.errors import FreefloatError
-from freefloat.identification.output_error.residuals import is_of_sensor
 from freefloat.identification.output_error.search import SearchResult
 from freefloat.identification.physical.consistent_fit import closest_physical
 from freefloat.identification.physical.realisable import invisible
 from freefloat.linear_algebra import eliminate
 from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
+from freefloat.model.parameter_name import is_of_sensor
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import names_without_place, with_parameters
 

@@ -143,7 +143,7 @@ def _starts(
 
 def _explains(at: Evaluation, problem: OutputErrorProblem) -> bool:
     """Whether nothing but noise is left, by what is said of the noise."""
-    is_known = all(s.is_noise_known for r in problem.recordings for s in r.streams)
+    is_known = all(s.is_noise_known for r in problem.recordings for s in r.measurements)
     return is_known and at.cost < 0.5 * NOISY * at.n_rows
 
 
@@ -178,7 +178,7 @@ def _alone(
 
 def _horizons(problem: OutputErrorProblem, asked: Sequence[float] | None) -> list[float]:
     """Growing stretches of the recordings, where springs are among the unknowns."""
-    longest = max(r.times[-1] - r.first for r in problem.recordings)
+    longest = max(r.times[-1] - r.grid.first for r in problem.recordings)
     if asked is None:
         fields = {u.name.rpartition(".")[2] for u in problem.unknowns.items}
         asked = HORIZONS if fields & {"stiffness", "length", "friction"} else ()
@@ -193,8 +193,8 @@ def _rows(
     """Name, errors, stated and used noise of every row."""
     found = []
     for r, recording in enumerate(problem.recordings):
-        for k, stream in enumerate(recording.streams):
-            for c, name in enumerate(stream.rows):
+        for k, measurement in enumerate(recording.measurements):
+            for c, name in enumerate(measurement.rows):
                 error = descent.at.errors[r][k][:, c]
                 found.append(
                     (recording.place + name, error, stated[r][k][c], problem.noise[r][k][c])
@@ -213,12 +213,12 @@ def _noise(
     table = []
     for r, recording in enumerate(problem.recordings):
         own = []
-        for k, stream in enumerate(recording.streams):
+        for k, measurement in enumerate(recording.measurements):
             rows = []
             for c, said in enumerate(stated[r][k]):
                 error = descent.at.errors[r][k][:, c]
                 size = np.sqrt(freed) * _size(error, problem.robust)
-                is_kept = stream.is_noise_known and size**2 <= NOISY * said.size**2
+                is_kept = measurement.is_noise_known and size**2 <= NOISY * said.size**2
                 size = said.size if is_kept else max(size, 1e-3 * said.size)
                 rows.append(_row(error, size, problem))
             own.append(tuple(rows))
@@ -242,8 +242,8 @@ def _size(error: Array, robust: Loss | None) -> float:
 def _is_same(one: object, other: object) -> bool:
     """Whether two tables of noise differ too little to matter."""
     for part, like in zip(one, other, strict=True):  # type: ignore[call-overload]
-        for stream, twin in zip(part, like, strict=True):
-            for a, b in zip(stream, twin, strict=True):
+        for rows, twin in zip(part, like, strict=True):
+            for a, b in zip(rows, twin, strict=True):
                 if abs(a.size / b.size - 1.0) > SETTLED or a.is_white != b.is_white:
                     return False
                 if not a.is_white and not np.array_equal(np.round(a.lags, 1), np.round(b.lags, 1)):

@@ -17,7 +17,7 @@ from freefloat.dynamics.directions import parameter_names
 from freefloat.dynamics.tree import System, flatten
 from freefloat.identification.output_error.manifold import Group, groups_of
 from freefloat.identification.output_error.recording import Recording
-from freefloat.identification.output_error.residuals import is_of_sensor
+from freefloat.model.parameter_name import is_of_sensor
 from freefloat.observability.information import START_AXES
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameter, Parameters
@@ -134,8 +134,8 @@ def unknowns_of(
     noise = {
         f"bias.{channel}": float(size)
         for recording in recordings
-        for stream in recording.streams
-        for channel, size in zip(stream.rows, stream.noise, strict=True)
+        for measurement in recording.measurements
+        for channel, size in zip(measurement.rows, measurement.noise, strict=True)
     }
     return _written(parameters, items, noise)
 
@@ -205,7 +205,7 @@ def _kind(name: str) -> str:
 
 def _states(recording: Recording) -> list[str]:
     """Initial states that the recording could tell."""
-    kinds = {stream.sensor.kind for stream in recording.streams}
+    kinds = {measurement.sensor.kind for measurement in recording.measurements}
     return state_names(flatten(recording.model), kinds)
 
 

@@ -18,7 +18,7 @@ from freefloat.model.rotations import matrix_from_quaternion
 from freefloat.papers.paper_002.published import FAST
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import with_parameters
-from freefloat.prediction.predict import predict
+from freefloat.prediction.predictor import Prediction, plan_predictor
 from freefloat.prediction.simulate import simulate
 from freefloat.telemetry.telemetry import Telemetry
 
@@ -100,9 +100,9 @@ def eq_21(model: Model, flown: Model, plan: Plan, *, flown_plan: Plan | None = N
     heavier = 1.05 * bus.mass, bus.com, [1.05 * value for value in bus.inertia]
     model = with_values(model, "bus", heavier)
     for _ in range(20):
-        ahead = predict(model, plan, names, sensors=suite, step=step)
-        J = np.vstack([r.slopes.reshape(-1, len(names)) for r in ahead.readings])
-        missing = data - np.concatenate([r.values.ravel() for r in ahead.readings])
+        ahead = _predicted(model, plan, suite, step, names)
+        J = np.vstack([table.reshape(-1, len(names)) for table in ahead.jacobian])
+        missing = data - np.concatenate([values.ravel() for values in ahead.values])
         size = np.linalg.norm(J, axis=0)
         change = np.linalg.lstsq(J / size, missing, rcond=1e-13)[0] / size
         before = Parameters(model)
@@ -124,5 +124,13 @@ def _moved(model: Model, old: dict[str, float], names: list[str], change: Array)
 
 
 def _table(model: Model, plan: Plan, suite: tuple[Sensor, ...], step: float) -> Array:
-    readings = predict(model, plan, [], sensors=suite, step=step).readings
-    return np.concatenate([r.values.ravel() for r in readings])
+    ahead = _predicted(model, plan, suite, step)
+    return np.concatenate([values.ravel() for values in ahead.values])
+
+
+def _predicted(
+    model: Model, plan: Plan, suite: tuple[Sensor, ...], step: float, names: Sequence[str] = ()
+) -> Prediction:
+    prediction = plan_predictor(model, plan, sensors=suite, step=step).at(names=names)
+    assert prediction is not None
+    return prediction

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.environment import environment_wrench
 from freefloat.dynamics.state import Start
-from freefloat.dynamics.system_inertia import whole
+from freefloat.dynamics.system_inertia import environment_wrench, whole
 from freefloat.dynamics.tree import flatten
 from freefloat.model import load_model
 from freefloat.model.inertia import tensor

@@ -25,8 +25,8 @@ from freefloat.papers.paper_003.bench import JOINTS, Bench, instants, motions
 from freefloat.papers.paper_003.noise import NOISE, Noise
 from freefloat.papers.paper_003.published import PUBLISHED
 from freefloat.papers.paper_rows import Row, within
+from freefloat.prediction.flight import FlightSegment
 from freefloat.prediction.limit_monitors import Watch
-from freefloat.prediction.sensor_models import FlightSegment
 
 TABLE = "Better motions"
 LONG = {"duration": 10.0, "harmonics": 5, "reach": 90.0, "rate": 60.0}  # [s], [deg], [deg/s]

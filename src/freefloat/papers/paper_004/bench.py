@@ -21,8 +21,9 @@ from freefloat.model import load_model
 from freefloat.model.assembly import rigid
 from freefloat.model.model import Model
 from freefloat.papers.paper_004.published import ACCELERATIONS, PUBLISHED
-from freefloat.prediction.sensor_errors import report
-from freefloat.prediction.sensor_models import FlightSegment, readings
+from freefloat.prediction.flight import FlightSegment
+from freefloat.prediction.sensor_models import sensor_readings
+from freefloat.prediction.sensor_noise import report
 from freefloat.telemetry.telemetry import Telemetry
 
 JOINT, MOTOR = "arm_1", "arm_1.motor"
@@ -173,7 +174,7 @@ class Bench:
         channels = [
             channel
             for sensor in self.model.sensors
-            for name, truth in readings(system, sensor, at).items()
+            for name, truth in sensor_readings(system, sensor, at).items()
             for channel in report(
                 sensor if is_noisy else replace(sensor, noise=0.0), name, times, truth, seed=seed
             )

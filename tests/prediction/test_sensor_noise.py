@@ -19,7 +19,7 @@ from freefloat.model.rotations import (
     quaternion_product,
     rotation_vector_from_quaternion,
 )
-from freefloat.prediction.sensor_errors import report, sample_times, stream
+from freefloat.prediction.sensor_noise import random_stream, report, sample_times
 from freefloat.prediction.time_grid import common_grid
 
 N = 20_000
@@ -194,7 +194,7 @@ def test_every_channel_has_a_stream_of_its_own():
     for other in others:
         alike = np.corrcoef((first - TRUTH).ravel(), (other - TRUTH).ravel())[0, 1]
         assert abs(alike) < norm.ppf(1 - RARE / 2) / np.sqrt(3 * N)
-    assert stream(1, "a").random() != stream(1, "b").random()
+    assert random_stream(1, "a").random() != random_stream(1, "b").random()
 
 
 def test_samples_begin_at_zero_and_end_with_the_flight():

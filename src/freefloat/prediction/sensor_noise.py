@@ -1,4 +1,4 @@
-"""From truth to what a sensor reports: delay, noise, bias, quantisation, saturation, dropout.
+"""The noise of a sensor, and from truth to what it reports: bias, rounding, saturation, dropout.
 
 Every channel draws from its own random stream (seed and channel name), so that adding a sensor
 never changes what another one reads.
@@ -17,10 +17,14 @@ from freefloat.model.rotations import quaternion_from_rotation_vector, quaternio
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.names import unit_of
 
+# format: endings of the channels of a reading with so many numbers
 SUFFIXES = {1: ("",), 3: (".x", ".y", ".z"), 4: (".x", ".y", ".z", ".w")}
 
+# theory: without noise information would be infinite; float32 telemetry resolves 6e-8 of a value
+QUIETEST = 1e-6  # of its root mean square: the noise a sensor is given that claims to have none
 
-def stream(seed: int, name: str) -> np.random.Generator:
+
+def random_stream(seed: int, name: str) -> np.random.Generator:
     """The random stream of one channel group."""
     return np.random.default_rng([seed, zlib.crc32(name.encode())])
 
@@ -41,7 +45,7 @@ def report(
     coloured noise and rounding included: for an attitude, of the small rotation about each axis
     [rad].
     """
-    rng = stream(seed, f"{name}:{sensor.kind}")
+    rng = random_stream(seed, f"{name}:{sensor.kind}")
     table = truth[:, None] if truth.ndim == 1 else truth
     if table.shape[1] == 4:
         values = _attitude(sensor, times, table, rng)
@@ -58,16 +62,40 @@ def report(
                 times[keep],
                 values[keep, k],
                 np.ones(int(keep.sum()), dtype=bool),
-                noise=_noise_level(sensor) or None,
+                noise=sample_noise(sensor) or None,
             )
         )
     return channels
 
 
-def _noise_level(sensor: Sensor) -> float:
-    """The standard deviation of a sample: white noise, coloured noise and rounding together."""
+def sample_noise(sensor: Sensor, *, is_averaged: bool = False) -> float:
+    """The standard deviation of a sample: white noise, coloured noise and rounding together.
+
+    Args:
+        sensor: Its noise, coloured noise and quantisation step.
+        is_averaged: Count coloured noise as the white noise that is as strong at low frequencies:
+            what is left when many samples are averaged, as every fit of a few parameters does.
+
+    Returns:
+        In the unit of the channel; of an attitude, of the rotation about each axis [rad].
+
+    >>> from freefloat.model.parts import Coloured, Sensor
+    >>> gyro = Sensor("gyro", "bus", 10.0, noise=3e-4, coloured=Coloured(sigma=4e-4, time=5.0))
+    >>> round(sample_noise(gyro), 6), round(sample_noise(gyro, is_averaged=True), 6)
+    (0.0005, 0.004011)
+    """
     coloured = sensor.coloured.sigma if sensor.coloured is not None else 0.0
+    if is_averaged and sensor.coloured is not None:
+        # theory: 2 tau f samples err together, so that averaging gains as much less
+        coloured *= math.sqrt(max(1.0, 2.0 * sensor.coloured.time * sensor.rate))
+    # theory: rounding to a step s has the variance s^2 / 12
     return math.hypot(sensor.noise, coloured, sensor.quantisation / math.sqrt(12.0))
+
+
+def counted_noise(sensor: Sensor, values: Array) -> float:
+    """`sample_noise` of averaged samples; a sensor that claims none gets QUIETEST of its values."""
+    quiet = max(QUIETEST * float(np.sqrt(np.mean(values**2))), 1e-12)
+    return sample_noise(sensor, is_averaged=True) or quiet
 
 
 def _disturbance(sensor: Sensor, times: Array, width: int, rng: np.random.Generator) -> Array:
