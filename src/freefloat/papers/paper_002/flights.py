@@ -100,7 +100,7 @@ def eq_21(model: Model, flown: Model, plan: Plan, *, flown_plan: Plan | None = N
     heavier = 1.05 * bus.mass, bus.com, [1.05 * value for value in bus.inertia]
     model = with_values(model, "bus", heavier)
     for _ in range(20):
-        ahead = _predicted(model, plan, suite, step, names)
+        ahead = _predict(model, plan, suite, step, names)
         J = np.vstack([table.reshape(-1, len(names)) for table in ahead.jacobian])
         missing = data - np.concatenate([values.ravel() for values in ahead.values])
         size = np.linalg.norm(J, axis=0)
@@ -124,11 +124,11 @@ def _moved(model: Model, old: dict[str, float], names: list[str], change: Array)
 
 
 def _table(model: Model, plan: Plan, suite: tuple[Sensor, ...], step: float) -> Array:
-    ahead = _predicted(model, plan, suite, step)
+    ahead = _predict(model, plan, suite, step)
     return np.concatenate([values.ravel() for values in ahead.values])
 
 
-def _predicted(
+def _predict(
     model: Model, plan: Plan, suite: tuple[Sensor, ...], step: float, names: Sequence[str] = ()
 ) -> Prediction:
     prediction = plan_predictor(model, plan, sensors=suite, step=step).at(names=names)
