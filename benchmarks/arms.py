@@ -46,7 +46,7 @@ def arm(n: int) -> ff.Model:
     return ff.Model(f"arm-{n}", Root("bus"), tuple(bodies), tuple(joints), sensors=tuple(sensors))
 
 
-def mistaken(model: ff.Model, *names: str) -> ff.Model:
+def perturb(model: ff.Model, *names: str) -> ff.Model:
     """The model with these bodies 20 % too heavy, off centre by 2 cm, 30 % too hard to turn."""
     for name in names:
         body = model.body(name)

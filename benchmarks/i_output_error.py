@@ -66,7 +66,7 @@ def problem_of(duration: float) -> OutputErrorProblem:
     )
 
 
-def fitted(problem: OutputErrorProblem) -> Descent:
+def search(problem: OutputErrorProblem) -> Descent:
     """The search over growing horizons, as `identify` does it."""
     theta = problem.unknowns.start
     for seconds in HORIZONS:
@@ -148,8 +148,8 @@ def main() -> None:
     duration = 12.0 if options.quick else 45.0
     problem = problem_of(duration)
     assert len(problem.unknowns.items) == 26 and len(GIVEN) == 7
-    times = common.race({"ours": lambda: fitted(problem)}, rounds=1 if options.quick else 3)
-    ours = fitted(problem)
+    times = common.race({"ours": lambda: search(problem)}, rounds=1 if options.quick else 3)
+    ours = search(problem)
     result = common.Table("fit-time", f"a {duration:g} s flexible fit with 26 parameters")
     result.add_time("ours, analytic slopes", times["ours"], times["ours"], f"{ours.ending}")
     if not options.quick:
@@ -157,7 +157,7 @@ def main() -> None:
     try:
         other = ByDifferences(**vars(problem))
         begin = time.thread_time()
-        peer = fitted(other)
+        peer = search(other)
         seconds = time.thread_time() - begin
         note = f"{peer.ending}, {peer.n_evaluations} flights at last"
         result.add_time("MuJoCo differences, mujoco.rollout", seconds, times["ours"], note)

@@ -57,12 +57,12 @@ def design(urdf: str, out: str, points: int, segment: float, rate: float, rounds
     first = []
     whole = run.objective_function
 
-    def noted(*arguments, **words):
+    def note_value(*arguments, **words):
         value = whole(*arguments, **words)
         first.append(value)
         return value
 
-    run.objective_function = noted
+    run.objective_function = note_value
     found = run.solve(stack_reps=1)
     if not found["P_F"]:
         raise RuntimeError("no segment was solved")

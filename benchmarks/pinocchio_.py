@@ -99,7 +99,7 @@ class Loop:
         return y
 
 
-def rotated(y: list[float], ax: float, ay: float, az: float) -> tuple[float, float, float]:
+def rotate(y: list[float], ax: float, ay: float, az: float) -> tuple[float, float, float]:
     """R a for the quaternion in y[3:7], whatever its norm; plain floats are fastest here."""
     x, s, z, w = y[3:7]
     n = 2.0 / (x * x + s * s + z * z + w * w)
@@ -123,7 +123,7 @@ def put_rate(y: Array, a: Array, dy: Array) -> None:
         w * oy + z * ox - x * oz,
         w * oz + x * oy - s * ox,
         -x * ox - s * oy - z * oz,
-        *rotated(f, ax, ay, az),
+        *rotate(f, ax, ay, az),
         *rest[:3],
         *f[17:21],
         *rest[3:],

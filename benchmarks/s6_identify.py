@@ -42,14 +42,14 @@ class Flown:
             {name: channel.values for name, channel in told.channels.items()}
             for told in (self.telemetry, truth)
         )
-        rate, velocity = (self.stacked(self.true, f"base.{x}") for x in ("rate", "velocity"))
-        R = matrix_from_quaternion(self.stacked(self.true, "base.attitude", "xyzw"))
+        rate, velocity = (self.stack(self.true, f"base.{x}") for x in ("rate", "velocity"))
+        R = matrix_from_quaternion(self.stack(self.true, "base.attitude", "xyzw"))
         pull = np.einsum("nji,nj->ni", R, np.gradient(velocity, 1 / arms.RATE, axis=0))
         self.root = rate, np.hstack([np.gradient(rate, 1 / arms.RATE, axis=0), pull])
         q, dq = (self.joints(self.true, x) for x in ("position", "velocity"))
         self.coordinates = np.stack([q, dq, np.gradient(dq, 1 / arms.RATE, axis=0)], axis=2)
 
-    def stacked(self, told: dict[str, Array], name: str, axes: str = "xyz") -> Array:
+    def stack(self, told: dict[str, Array], name: str, axes: str = "xyz") -> Array:
         """The components of a vector side by side."""
         return np.column_stack([told[f"{name}.{axis}"] for axis in axes])
 
@@ -76,7 +76,7 @@ class Flown:
     def write(self, folder: Path) -> None:
         """The noisy channels as others want them."""
         place, turn, velocity, rate = (
-            self.stacked(self.seen, f"base.{name}", "xyzw" if name == "attitude" else "xyz")
+            self.stack(self.seen, f"base.{name}", "xyzw" if name == "attitude" else "xyz")
             for name in ("position", "attitude", "velocity", "rate")
         )
         q, dq, tau = (self.joints(self.seen, x) for x in ("position", "velocity", "torque"))
@@ -86,7 +86,7 @@ class Flown:
             mujoco_v=np.hstack([velocity, rate, dq]),
         )  # fmt: skip
         for case in self.cases:
-            arms.mistaken(self.model, *case).save(folder / f"{'_'.join(case)}.urdf")
+            arms.perturb(self.model, *case).save(folder / f"{'_'.join(case)}.urdf")
 
 
 def in_words(values: Array, std: Array, true: Array) -> tuple[str, float]:
@@ -104,9 +104,11 @@ def in_words(values: Array, std: Array, true: Array) -> tuple[str, float]:
     return f"{words} {spread:.2g} %; {honest:.2g} std rms, {np.max(np.abs(z)):.2g} at most", honest
 
 
-def identified(flown: Flown, case: tuple[str, ...], rounds: int) -> tuple[float, ff.Fit, ff.Model]:
+def identify_timed(
+    flown: Flown, case: tuple[str, ...], rounds: int
+) -> tuple[float, ff.Fit, ff.Model]:
     """Best processor time [s] of a whole identify, and what it found."""
-    prior = arms.mistaken(flown.model, *case)
+    prior = arms.perturb(flown.model, *case)
     wanted = ff.Parameters(prior).free(*(f"{name}.*" for name in case))
     best = np.inf
     for _ in range(rounds):
@@ -122,7 +124,7 @@ def run_ours(result: common.Table, flown: Flown, rounds: int) -> dict[tuple[str,
     ff.identify(flown.model, ff.Parameters(flown.model).free(f"{first[0]}.*"), flown.telemetry)
     times = {}
     for case in flown.cases:
-        times[case], fit, prior = identified(flown, case, rounds)
+        times[case], fit, prior = identify_timed(flown, case, rounds)
         names = tuple(e.name for e in fit.estimates)
         values, std = (np.array([getattr(e, x) for e in fit.estimates]) for x in ("value", "std"))
         true = arms.truth(flown.model, names)
@@ -203,7 +205,7 @@ def run_mujoco(
             values, std = found["values"], found["std"]
         names = tuple(f"{b}.{field}" for b in case for field in arms.NAMES)
         told = in_words(values, std, arms.truth(flown.model, names))[0]
-        prior = arms.mistaken(flown.model, *case)
+        prior = arms.perturb(flown.model, *case)
         told += f"; forces off {flown.force_error(prior, values, names):.2g} %"
         told += f"; its own intervals finite: {answer['finite']} of {answer['unknowns']}"
         if answer["iterations"] >= iterations:

@@ -318,7 +318,7 @@ def test_no_file_name_stands_for_two_things():
 
 
 def test_every_number_says_where_it_comes_from():
-    check_known((f.module.folder for f in figures.unexplained(TREE)), "constants")
+    check_known((f.module.folder for f in figures.without_origin(TREE)), "constants")
 
 
 def test_what_a_number_was_measured_by_exists():
@@ -348,7 +348,7 @@ def test_a_number_without_origin_is_recognised(text, is_explained, tmp_path):
     folder = tmp_path / "src" / "freefloat"
     folder.mkdir(parents=True)
     (folder / "sizes.py").write_text(text)
-    assert bool(list(figures.unexplained(Tree(tmp_path)))) is not is_explained
+    assert bool(list(figures.without_origin(Tree(tmp_path)))) is not is_explained
 
 
 def test_functions_are_verbs_or_nouns():

@@ -115,7 +115,7 @@ def test_a_typed_measurement_is_told_with_what_to_do(tree):
     ["12 %", "0.5 mm", "3 times", "9 to 22 s", "0.02", "1e-9", "+183 kg", "5.4 ± 0.02 N", "40 us"],
 )
 def test_what_looks_measured_is_found(text):
-    (told,) = stated.unaccounted("a.md", f"and {text} it is", {})
+    (told,) = stated.find_unstated("a.md", f"and {text} it is", {})
     assert text in told
 
 
@@ -124,7 +124,7 @@ def test_what_looks_measured_is_found(text):
     ["`12 %`", "eqs 36 to 38", "section 3.3", "## 9 s", "```\n9 s\n```", "$9 s$", "[a](b#3.5)"],
 )
 def test_what_is_no_claim_is_left_alone(text):
-    assert not list(stated.unaccounted("a.md", f"{text}\n", {}))
+    assert not list(stated.find_unstated("a.md", f"{text}\n", {}))
 
 
 def test_a_bound_needs_the_test_that_holds_it(tree):

@@ -104,7 +104,7 @@ def table(promises: list[dict[str, Any]], report: Report) -> str:
     lines = ["", "| promise | | status | made |", "|---|---|---|---|"]
     for promise in promises:
         name, text = promise["id"], " ".join(promise["text"].split())
-        found, made = status(promise, report), _made(report.get(name, {}))
+        found, made = status(promise, report), _when_made(report.get(name, {}))
         lines.append(f"| [{name}](#{name.lower()}) | {_cell(text)} | {found} | {made} |")
     for promise in promises:
         lines += ["", f"## {promise['id']}", "", " ".join(promise["text"].split()), ""]
@@ -141,7 +141,7 @@ def _evidence(tests: dict[str, Any]) -> list[str]:
         told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
         lines.append(f"- `{function}`: {told}")
     figures = [figure for _, test in sorted(tests.items()) for figure in test["figures"]]
-    lines += ["", f"Made {_made(tests)}."]
+    lines += ["", f"Made {_when_made(tests)}."]
     if figures:
         more = len(figures) - MOST_FIGURES
         told = [_cell(figure) for figure in figures[:MOST_FIGURES]]
@@ -150,7 +150,7 @@ def _evidence(tests: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _made(tests: Mapping[str, dict[str, Any]]) -> str:
+def _when_made(tests: Mapping[str, dict[str, Any]]) -> str:
     """When the first of some tests ran, and whether one is older than the code."""
     if not tests:
         return "–"

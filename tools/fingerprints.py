@@ -43,7 +43,7 @@ class Tree:
     def modules(self) -> dict[str, Path]:
         """The modules of the package by their dotted names."""
         folder = self.root / "src"
-        return {_dotted(path.relative_to(folder)): path for path in folder.rglob("*.py")}
+        return {_dotted_name(path.relative_to(folder)): path for path in folder.rglob("*.py")}
 
     def fingerprint(self, entries: Iterable[str], *, data: tuple[str, ...] = MODELS) -> str:
         """The fingerprint of all that entries (dotted names, or paths from the root) reach."""
@@ -62,7 +62,7 @@ class Tree:
             path = waiting.pop()
             reached.add(path)
             if path.suffix == ".py":
-                waiting |= self._needed(path) - reached
+                waiting |= self._needs(path) - reached
                 for name in self._source(path).needs:
                     if "*" in name:
                         waiting |= self._matching(name, named) - reached
@@ -88,7 +88,7 @@ class Tree:
             raise FileNotFoundError(f"{entry} is neither a module nor a file of {self.root.name}")
         return found
 
-    def _needed(self, path: Path) -> set[Path]:
+    def _needs(self, path: Path) -> set[Path]:
         """The files that a file names; what is not of this project does not count."""
         if path not in self._next:
             scripts = self._scripts.get(path.relative_to(self.root).parts[0], {})
@@ -149,7 +149,7 @@ class Tree:
         if path not in self._sources:
             text = path.read_text(encoding="utf-8")
             parts = path.relative_to(self.root).parts
-            module = _dotted(Path(*parts[1:])) if parts[0] == "src" else path.stem
+            module = _dotted_name(Path(*parts[1:])) if parts[0] == "src" else path.stem
             key = hashlib.sha256(f"{module}\0{text}".encode()).hexdigest()
             if key not in self._memory:
                 self._memory[key] = read_source(text, module)
@@ -168,7 +168,7 @@ class Tree:
         return self._digests[path]
 
 
-def _dotted(path: Path) -> str:
+def _dotted_name(path: Path) -> str:
     parts = path.with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

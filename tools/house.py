@@ -44,7 +44,7 @@ def measure(tree: Tree, tests: Path) -> dict[str, str]:
         "fragments (one user, would fit into it)": str(_count(figures.fragments(tree))),
         "module-level numbers": str(numbers),
         "  per 1000 lines": f"{1000 * numbers / lines:.1f}",
-        "  without provenance": str(_count(figures.unexplained(tree))),
+        "  without provenance": str(_count(figures.without_origin(tree))),
         "comment lines per 100 of code": f"{100 * comments / code:.1f}",
         "functions": str(functions),
         "  named by participles": str(participles),

@@ -61,7 +61,7 @@ def constants(tree: Tree) -> Iterator[Finding]:
                     yield Finding(module, node.lineno, f"{target.id} = {ast.unparse(value)}")
 
 
-def unexplained(tree: Tree) -> Iterator[Finding]:
+def without_origin(tree: Tree) -> Iterator[Finding]:
     """Constants without `theory:`, `measured: PATH` or `format:` on the line or above it."""
     for found in constants(tree):
         if provenance_of(found) is None:
@@ -295,7 +295,7 @@ def _is_structure(node: ast.expr) -> bool:
 
 
 LISTS: dict[str, Callable[[Tree], Iterator[Finding]]] = {
-    "constants": unexplained,
+    "constants": without_origin,
     "all-constants": constants,
     "participles": participles,
     "fragments": fragments,

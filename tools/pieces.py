@@ -102,7 +102,7 @@ def _promises(test: Path, environment: dict[str, str]) -> Piece:
         ),
         quick=("-m", "promise and not full"),  # the last -m is the one that counts
         entries=(f"tests/{test.as_posix()}", "tests/conftest.py"),
-        take=lambda folder: {"promises": _tested(folder / "promises.json")},
+        take=lambda folder: {"promises": _promises_in(folder / "promises.json")},
         data=(*MODELS, *PAGES),
         environment=environment,
     )  # fmt: skip
@@ -118,7 +118,7 @@ def _benchmark(table: str, script: str) -> Piece:
     )
 
 
-def _tested(path: Path) -> dict[str, Any]:
+def _promises_in(path: Path) -> dict[str, Any]:
     report = _read(path)
     if report["exit_status"] > 1:  # 1: tests failed, which is a result; above: pytest did not run
         raise ValueError(f"pytest ended with {report['exit_status']}")

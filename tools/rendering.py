@@ -34,13 +34,13 @@ def render(root: Path, results: Mapping[str, Result]) -> list[str]:
     problems: list[str] = []
     for path in find_documents(root):
         old = path.read_text(encoding="utf-8")
-        new = rendered(old, figures, results, problems)
+        new = render_text(old, figures, results, problems)
         if new != old:
             atomic_write(path, new)
     return problems
 
 
-def rendered(
+def render_text(
     text: str, figures: Mapping[str, Figure], results: Mapping[str, Result], problems: list[str]
 ) -> str:
     """A document with its figures from the store; a figure that cannot be had stays as it is."""

@@ -48,7 +48,7 @@ def find_unaccounted(root: Path) -> Iterator[str]:
     for path in find_documents(root):
         name = path.relative_to(root).as_posix()
         stated = listed.pop(name, {})
-        yield from unaccounted(name, path.read_text(encoding="utf-8"), stated)
+        yield from find_unstated(name, path.read_text(encoding="utf-8"), stated)
         for test in stated.get("tested", {}).values():
             file, _, function = test.partition("::")
             if not _has_test(root / file, function):
@@ -57,10 +57,10 @@ def find_unaccounted(root: Path) -> Iterator[str]:
         yield f"docs/stated_numbers.toml: {name} is no document"
 
 
-def unaccounted(name: str, text: str, stated: Mapping[str, Iterable[str]]) -> Iterator[str]:
+def find_unstated(name: str, text: str, stated: Mapping[str, Iterable[str]]) -> Iterator[str]:
     """What of one document is not accounted for.
 
-    >>> list(unaccounted("a.md", "It takes 3 s, twice as long as 1.5 s.", {"example": ["3 s"]}))
+    >>> list(find_unstated("a.md", "It takes 3 s, twice as long as 1.5 s.", {"example": ["3 s"]}))
     ['a.md:1: 1.5 s: render it from the store, or state its source in docs/stated_numbers.toml']
     """
     known: list[tuple[int, int]] = []

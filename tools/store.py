@@ -48,7 +48,7 @@ def save(result: Result, folder: Path) -> Path:
 
     path = folder / f"{result.piece}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    atomic_write(path, to_text(_rounded(asdict(result))) + "\n")
+    atomic_write(path, to_text(_round(asdict(result))) + "\n")
     return path
 
 
@@ -133,9 +133,9 @@ def _processor() -> str:
     return name[1] if name else platform.machine()
 
 
-def _rounded(value: Any) -> Any:
+def _round(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _rounded(part) for key, part in value.items()}
+        return {key: _round(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_rounded(part) for part in value]
+        return [_round(part) for part in value]
     return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
