@@ -53,7 +53,6 @@ KNOWN: dict[str, int] = {
     "identification": 24,
     "online": 33,
     "papers": 1,
-    "prediction": 1,
     "validation": 3,
 }
 
