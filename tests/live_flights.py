@@ -11,7 +11,7 @@ import freefloat as ff
 from freefloat.excitation.commands import Pulses
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
 from freefloat.online.live_channels import told_by_model
-from freefloat.papers.paper_001.studies import excited
+from freefloat.papers.paper_001.studies import exciting_plan
 from freefloat.telemetry.sample_rows import Sample
 
 ATTITUDE = tuple(f"base.attitude.{a}" for a in "xyzw")
@@ -23,7 +23,7 @@ def clean_flight(name: str) -> ff.Telemetry:
     """The excited arm of paper 001's noise study, without noise."""
     model = ff.load_model(name)
     quiet = tuple(replace(sensor, noise=0.0) for sensor in model.sensors)
-    return ff.simulate(model, excited(model), sensors=quiet)
+    return ff.simulate(model, exciting_plan(model), sensors=quiet)
 
 
 @lru_cache(maxsize=4)
@@ -32,7 +32,7 @@ def steady_flight(name: str) -> ff.Telemetry:
     model = ff.load_model(name)
     quiet = tuple(replace(sensor, noise=0.0) for sensor in model.sensors)
     held = {t.name: Pulses(((0.0, 60.0, 1.0 + 0.5 * k),)) for k, t in enumerate(model.thrusters)}
-    return ff.simulate(model, replace(excited(model), thrusts=held), sensors=quiet)
+    return ff.simulate(model, replace(exciting_plan(model), thrusts=held), sensors=quiet)
 
 
 def noisy(name: str, seed: int, flight: ff.Telemetry | None = None) -> ff.Telemetry:

@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from freefloat.papers import Row
-from freefloat.papers.studies import carry_out, studies_of
+from freefloat.papers.study_runner import carry_out, studies_of
 
 
 def missed(rows: Iterable[Row]) -> list[str]:

@@ -62,7 +62,7 @@ ENTRIES = {
     "telemetry": {"__init__"},
     "identification": {"identify", "structure"},
     "online": {"methods"},
-    "papers": {"__init__", "studies", "drawings"},
+    "papers": {"__init__", "study_runner", "drawings"},
 }
 RANK = {name: float(n) for n, name in enumerate(FOLDERS, start=1)} | {"": 0.0}
 
@@ -90,20 +90,10 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
         "telemetry",
         "validation",
     },
-    "classes": {
-        "Bench",
-        "Study",
-    },
+    "classes": set(),
     "stems": {
         "assembly",
-        "bench",
-        "design",
-        "effects",
-        "flights",
-        "noise",
         "search",
-        "spectra",
-        "studies",
     },
     "constants": {
         "dynamics": 5,
@@ -112,7 +102,6 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
         "model": 1,
         "numba_": 1,
         "online": 89,
-        "papers": 72,
         "prediction": 1,
         "report": 4,
         "telemetry": 16,
@@ -129,7 +118,6 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
         "numba_": 8,
         "observability": 2,
         "online": 36,
-        "papers": 39,
         "parameters": 1,
         "prediction": 7,
         "report": 1,

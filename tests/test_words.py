@@ -49,10 +49,8 @@ RIDDLES = {
 }
 # The most riddles that a folder of src or a document may still have.
 KNOWN: dict[str, int] = {
-    "cli": 1,
     "identification": 24,
     "online": 33,
-    "papers": 1,
     "validation": 3,
 }
 

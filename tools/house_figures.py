@@ -17,7 +17,7 @@ PROVENANCE = re.compile(r"#\s*(theory|format|measured):\s*(\S.*)")
 TOOL_COMMENT = re.compile(r"#\s*(type:|noqa|ruff:|pyright:|pragma|!)")
 # Stems that mean the same in every folder.
 SHARED_STEMS = {"__init__"}
-PAPER_STEMS = {"tables", "figures", "published", "model"}
+PAPER_STEMS = {"tables", "figures", "published", "model", "studies"}
 # A word after a participle that makes a clause of it: `seen_by`, `told_to`.
 PARTICLES = {"by", "from", "in", "of", "to", "at", "with", "on", "out", "as", "for", "into", "over"}
 _IRREGULAR = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import freefloat as ff
-from freefloat.papers.paper_000.flights import splines
+from freefloat.papers.paper_000.tables import splines
 
 
 @pytest.fixture

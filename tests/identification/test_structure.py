@@ -12,10 +12,10 @@ from freefloat.errors import IdentificationError
 from freefloat.identification import structure
 from freefloat.identification.effects import EFFECTS, effects_of
 from freefloat.identification.structure import find_structure, reduced
-from freefloat.papers.paper_000.flights import splines
-from freefloat.papers.paper_002.flights import motion
+from freefloat.papers.paper_000.tables import splines
 from freefloat.papers.paper_002.published import SLOW_MOTION
-from freefloat.papers.paper_004.fits import held_flights
+from freefloat.papers.paper_002.tables import motion
+from freefloat.papers.paper_004.tables import held_flights
 from freefloat.parameters.write_back import with_parameters
 
 FRICTION = "arm_1.drive.friction"

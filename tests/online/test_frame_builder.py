@@ -10,7 +10,7 @@ from live_flights import truth, wanted
 
 import freefloat as ff
 from freefloat.online.health import Health
-from freefloat.papers.paper_001.studies import excited
+from freefloat.papers.paper_001.studies import exciting_plan
 from freefloat.telemetry.sample_rows import Sample
 
 SLOW = {"attitude": 20.0, "velocity": 10.0}  # [Hz]; all else 100
@@ -20,7 +20,7 @@ def flight(name: str, seed: int) -> ff.Telemetry:
     """A fast gyro and encoders, a slow velocity, and an attitude halfway between its instants."""
     model = ff.load_model(name)
     sensors = tuple(replace(s, rate=SLOW.get(s.kind, 100.0)) for s in model.sensors)
-    seen = ff.simulate(model, excited(model), sensors=sensors, seed=seed)
+    seen = ff.simulate(model, exciting_plan(model), sensors=sensors, seed=seed)
     channels = [
         c.select(np.arange(c.n_samples) % 2 == 1)
         if c.name == "base.angle" or c.name.startswith("base.attitude.")
@@ -55,7 +55,7 @@ def test_fast_readings_make_the_estimate_better_and_deviations_stay_honest(name,
     # against one reading of each channel at ten instants a second
     model = ff.load_model(name)
     sensors = tuple(replace(s, rate=10.0) for s in model.sensors)
-    thin = ff.simulate(model, excited(model), sensors=sensors, seed=0)
+    thin = ff.simulate(model, exciting_plan(model), sensors=sensors, seed=0)
     gain = tracker(name, thin).run(thin).std / e.std
     assert np.all(gain > 1.0) and np.median(gain) > 1.1
 
@@ -138,7 +138,7 @@ def test_a_pace_too_slow_to_follow_the_motion_is_never_fine():
     model = ff.load_model("planar-capture")
     rates = {"velocity": 1.0}
     sensors = tuple(replace(s, rate=rates.get(s.kind, 100.0)) for s in model.sensors)
-    slow = ff.simulate(model, excited(model), sensors=sensors, seed=0)
+    slow = ff.simulate(model, exciting_plan(model), sensors=sensors, seed=0)
     t = tracker("planar-capture", slow)
     told = "the slowest channel, base.velocity, comes 1 time a second"
     assert any(note.startswith(told) for note in t.notes)

@@ -10,7 +10,7 @@ from live_flights import truth, wanted
 
 import freefloat as ff
 from freefloat.excitation.commands import Pulses
-from freefloat.papers.paper_001.studies import excited
+from freefloat.papers.paper_001.studies import exciting_plan
 from freefloat.telemetry.thrust_levels import with_switches
 
 SPACE, PLANE = "spatial-capture", "planar-capture"
@@ -19,7 +19,7 @@ SPACE, PLANE = "spatial-capture", "planar-capture"
 def flight(name: str, seed: int, *, late: float = 0.0, rate: float = 10.0) -> ff.Telemetry:
     """The noise study's flight with every pulse `late` [s], sampled at `rate` [Hz]."""
     model = ff.load_model(name)
-    plan = excited(model)
+    plan = exciting_plan(model)
     pulses = {
         thruster: Pulses(tuple((start + late, *rest) for start, *rest in p.pulses))  # type: ignore[union-attr]
         for thruster, p in plan.thrusts.items()

@@ -8,16 +8,15 @@ import pytest
 from freefloat.design import Effort
 from freefloat.dynamics.state import positions
 from freefloat.model import load_model
-from freefloat.papers.paper_000 import bound
-from freefloat.papers.paper_000 import design as design_000
-from freefloat.papers.paper_002 import design as design_002
-from freefloat.papers.paper_003.bench import Bench, instants
-from freefloat.papers.paper_003.design import bench_rows, moved
+from freefloat.papers.paper_000 import studies as design_000
+from freefloat.papers.paper_002 import studies as design_002
+from freefloat.papers.paper_003.model import Emulator, instants
+from freefloat.papers.paper_003.studies import bench_rows, joint_motion
 
 
 def test_rows_are_in_units_of_their_noise():
     """A row's noise: by differences here, by chance there."""
-    bench = Bench.of()
+    bench = Emulator.of()
     q, dq = np.array([[0.3, -0.4]]), np.array([[0.5, 0.2]])
     momentum = -bench.wheel_inertia * bench.wheel_speed
     rate = bench.base_rate(q, dq, momentum)
@@ -28,7 +27,7 @@ def test_rows_are_in_units_of_their_noise():
         dq + 1e-3 * rng.normal(size=(n, 2)),
     )  # fmt: skip
     spread = float(np.std(noisy @ bench.pi))
-    from freefloat.papers.paper_003.noise import NOISE
+    from freefloat.papers.paper_003.tables import NOISE
 
     whitened = bench_rows(bench, q, dq, NOISE)[0]
     raw = bench_rows(bench, q, dq, None)[0] * bench.pi
@@ -36,9 +35,9 @@ def test_rows_are_in_units_of_their_noise():
 
 
 def test_every_hinge_keeps_its_limit_after_the_motion_too():
-    bench = design_000.Bench.of(load_model("servicer-wings"), design_000.DEFLECTION)
+    bench = design_000.WingBench.of(load_model("servicer-wings"), design_000.DEFLECTION)
     rng = np.random.default_rng(0)
-    plan = bench.shrunk(5.0 * rng.normal(size=bench.variables.n))
+    plan = bench.shrink(5.0 * rng.normal(size=bench.variables.n))
     at = bench.flights.replay(plan)
     hinges = [k for k, name in enumerate(bench.flights.system.coordinates) if "hinge" in name]
     bent = np.abs(positions(at.states)[:, hinges])
@@ -75,11 +74,11 @@ def test_an_aim_is_only_out_of_reach_where_the_bound_forbids_it():
 
 def test_no_swing_within_the_limit_has_more_than_the_bound():
     """Random swings of all modes, as large as the hinges allow over all of the time."""
-    A, Q = bound._swing(load_model("servicer-wings"))
-    rows = bound._deflections(A, Q, duration=10.0)
+    A, Q = design_000._swing(load_model("servicer-wings"))
+    rows = design_000._deflections(A, Q, duration=10.0)
     swings = np.random.default_rng(0).normal(size=(20_000, rows.shape[1]))
     energy = np.sum(swings**2, axis=1) * (0.3 / np.abs(swings @ rows.T).max(axis=1)) ** 2
-    most = bound.most_energy(load_model("servicer-wings"), 0.3, duration=10.0)
+    most = design_000.most_energy(load_model("servicer-wings"), 0.3, duration=10.0)
     assert 0.4 * most < energy.max() < most  # one mode alone reaches half of the bound
 
 
@@ -101,8 +100,8 @@ def moved_most(bench: design_002.Swings, x: np.ndarray) -> np.ndarray:
 
 def test_the_bench_moves_as_the_plan_says():
     from freefloat.excitation.plan import Plan
-    from freefloat.papers.paper_003.bench import motions, table_2
+    from freefloat.papers.paper_003.model import motions, table_2
 
     plan = Plan(5.0, motions=motions())
-    for mine, theirs in zip(moved(plan, instants()), table_2(instants()), strict=True):
+    for mine, theirs in zip(joint_motion(plan, instants()), table_2(instants()), strict=True):
         np.testing.assert_array_equal(mine, theirs)

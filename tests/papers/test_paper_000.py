@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 
 from freefloat.model import load_model
-from freefloat.papers.paper_000.flights import hand_path, path_errors, splines, wrong
 from freefloat.papers.paper_000.published import EXCITATION, REFERENCE
-from freefloat.papers.paper_000.tables import converged
+from freefloat.papers.paper_000.tables import (
+    count_converged,
+    hand_path,
+    path_errors,
+    splines,
+    wrong_model,
+)
 
 
 def test_motions_keep_to_the_limits():
@@ -33,7 +38,7 @@ def test_path_errors_are_distances_and_turns():
 
 
 def test_wrong_models_are_wrong_as_said():
-    believed = wrong(load_model("servicer-wings"))
+    believed = wrong_model(load_model("servicer-wings"))
     assert believed.body("bus").mass == pytest.approx(450.0)
     assert believed.joint("hinge_l1").stiffness == pytest.approx(280.0)
 
@@ -41,4 +46,4 @@ def test_wrong_models_are_wrong_as_said():
 @pytest.mark.full
 def test_ninety_five_of_a_hundred_random_starts_find_home():
     """Every spring up to 40 % and every mass up to 25 % off: the hand within 0.1 mm."""
-    assert converged(load_model("servicer-wings"), n=100, seed=1) >= 95
+    assert count_converged(load_model("servicer-wings"), n=100, seed=1) >= 95

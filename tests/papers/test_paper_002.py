@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from freefloat.model import load_model
-from freefloat.papers.paper_002.effects import _left_out, _put_in, _smaller
-from freefloat.papers.paper_002.flights import ORIENTATIONS, begun, motion
 from freefloat.papers.paper_002.model import eq_26
 from freefloat.papers.paper_002.published import PUBLISHED, SLOW, SLOW_MOTION
+from freefloat.papers.paper_002.studies import _modelled_row, _omitted_row, _smaller
+from freefloat.papers.paper_002.tables import ORIENTATIONS, motion, start_plan
 from freefloat.papers.paper_rows import Row
 
 
 def test_every_check_of_an_effect_can_fail():
     for slow in (False, True):
-        assert _left_out("", "mass", "kg", 0.09, slow=slow).status == "missed"
-        assert _left_out("", "izz", "kg m^2", -0.9, slow=slow).status == "missed"
-    assert _put_in("", "mass", "kg", -0.011).status == "missed"
+        assert _omitted_row("", "mass", "kg", 0.09, slow=slow).status == "missed"
+        assert _omitted_row("", "izz", "kg m^2", -0.9, slow=slow).status == "missed"
+    assert _modelled_row("", "mass", "kg", -0.011).status == "missed"
     large = Row("", "mass", "%", None, 1.0, "not published")
     assert _smaller(large, 0.42**-1.0, power=2).status == "missed"
     assert _smaller(large, 0.42**-2.0, power=2).status == "not published"
@@ -46,11 +46,11 @@ def test_a_satellite_that_turns_with_the_orbit_keeps_its_sides():
     assert ets7.orbit is not None
     n = np.sqrt(ets7.orbit.mu / ets7.orbit.radius**3)
     for name in ORIENTATIONS:
-        start = begun(plan, ets7, name, turns=True).start
+        start = start_plan(plan, ets7, name, turns=True).start
         left = [side in ("left", "right") for side in name.split(", ")]
         # all of the rate is about the axis along the orbit's normal
         assert np.abs(start.rate) == pytest.approx(n * np.array(left), abs=1e-15)
-        assert begun(plan, ets7, name, turns=False).start.rate == (0.0, 0.0, 0.0)
+        assert start_plan(plan, ets7, name, turns=False).start.rate == (0.0, 0.0, 0.0)
 
 
 def test_eq_26_prefers_the_third_axis():

@@ -7,8 +7,7 @@ import pytest
 from freefloat.errors import FreefloatError
 from freefloat.model import load_model
 from freefloat.papers import Row, reproduce
-from freefloat.papers.paper_003.noise import heavier
-from freefloat.papers.paper_003.tables import true_value_rows
+from freefloat.papers.paper_003.tables import heavier, true_value_rows
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 
 from freefloat.model import load_model
-from freefloat.papers.paper_004.bench import Bench
-from freefloat.papers.paper_004.bounds import NOISE, Slopes
-from freefloat.papers.paper_004.fits import by_least_squares, disc_runs
-from freefloat.papers.paper_004.model import HeldMotor, model_rows
+from freefloat.papers.paper_004.model import Bench, HeldMotor, model_rows
+from freefloat.papers.paper_004.studies import NOISE, Slopes
+from freefloat.papers.paper_004.tables import by_least_squares, disc_runs
 
 
 def test_the_held_motor_in_closed_form():

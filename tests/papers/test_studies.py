@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from freefloat.errors import FreefloatError
-from freefloat.papers.studies import Study, carry_out_all, studies_of
+from freefloat.papers.study_runner import Study, carry_out_all, studies_of
 
 CHEAP = [Study("004", 2, "average_rows"), Study("002", 1, "excitation_rows"),
          Study("003", 0, "true_value_rows")]  # fmt: skip

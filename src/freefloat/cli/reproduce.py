@@ -18,7 +18,7 @@ from freefloat.text import listing
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from freefloat.papers.studies import StudyResult
+    from freefloat.papers.study_runner import StudyResult
     from freefloat.report.paper_pages import PaperRow, RebuiltPaper
 
 STYLES = {"missed": "bold red", "paper wrong": "yellow", "better": "green", "reproduced": "green",
@@ -94,7 +94,7 @@ def _rebuild(
 ) -> list[RebuiltPaper]:
     """Carry out every study of the papers and put the rows together again, paper by paper."""
     from freefloat.papers import PAPERS, figures, findings
-    from freefloat.papers.studies import carry_out_all, studies_of
+    from freefloat.papers.study_runner import carry_out_all, studies_of
     from freefloat.report.paper_pages import RebuiltPaper
 
     takes = "about a minute" if quick else "several minutes"

@@ -1,4 +1,4 @@
-"""While the command is busy: a note on the first run, a bar, and Ctrl-C that is always heard.
+"""While the command is busy: a note on the first run, a bar, and Ctrl-C that is never lost.
 
 An interrupt that falls into a callback from C (LLVM calls Python while it compiles) is printed and
 forgotten, and the work goes on. So it is raised again every second until somebody acknowledges it.

@@ -12,7 +12,7 @@ from importlib import import_module
 
 from freefloat.errors import FreefloatError
 from freefloat.papers.paper_rows import Row
-from freefloat.papers.studies import carry_out_all, studies_of
+from freefloat.papers.study_runner import carry_out_all, studies_of
 from freefloat.report.paper_pages import PaperFigure
 
 PAPERS = {

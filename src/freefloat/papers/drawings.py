@@ -20,7 +20,7 @@ STYLES = ("-", "--", ":", "-.")
 def save_figures(paper: str, folder: Path) -> list[Path]:
     """Write the figures of a paper as PNG files in a folder; where each is."""
     require_matplotlib()
-    drawn = {_name(figure.title): _drawn(figure, paper) for figure in figures(paper)}
+    drawn = {_name(figure.title): _draw(figure, paper) for figure in figures(paper)}
     drawn |= {name: draw() for name, draw in ALONE.get(paper, {}).items()}
     written = []
     for name, figure in drawn.items():
@@ -34,7 +34,7 @@ def _name(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")[:40].rstrip("_")
 
 
-def _drawn(figure: PaperFigure, paper: str) -> Figure:
+def _draw(figure: PaperFigure, paper: str) -> Figure:
     from matplotlib.figure import Figure
 
     page = Figure(figsize=(8.0, 4.0), dpi=100, layout="constrained")
@@ -71,7 +71,7 @@ def _wings_modes() -> Figure:
     """Paper 000, Fig. 5 A with every channel, and the modes that were read off."""
     from freefloat.identification.modes.modal import identify_modes
     from freefloat.model import load_model
-    from freefloat.papers.paper_000.spectra import kick
+    from freefloat.papers.paper_000.model import kick
     from freefloat.prediction.simulate import simulate
     from freefloat.report.spectrum_plot import plot_spectrum
 

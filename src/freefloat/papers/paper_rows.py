@@ -48,12 +48,12 @@ class Row:
             object.__setattr__(self, "status", "met")
 
 
-def printed(
+def printed_row(
     table: str, quantity: str, unit: str, paper: float, ours: float, *, digits: int, note: str = ""
 ) -> Row:
     """A row that is reproduced when ours rounds to what the paper printed with `digits` decimals.
 
-    >>> printed("Table 3", "pi1", "kg m^2", 0.0074, 0.007364, digits=4).status
+    >>> printed_row("Table 3", "pi1", "kg m^2", 0.0074, 0.007364, digits=4).status
     'reproduced'
     """
     is_same = round(ours, digits) == round(paper, digits)

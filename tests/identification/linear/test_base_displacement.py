@@ -13,7 +13,7 @@ from freefloat.dynamics.tree import flatten
 from freefloat.excitation.commands import Pulses
 from freefloat.identification.linear.base_displacement import running_integral, way_of_root
 from freefloat.identification.linear.sample_reader import samples_of
-from freefloat.papers.paper_001.studies import excited
+from freefloat.papers.paper_001.studies import exciting_plan
 
 
 @pytest.mark.parametrize("name", ["planar-capture", "spatial-capture"])
@@ -38,7 +38,7 @@ def test_kinks_of_thrust_are_not_blurred(name):
 def test_valves_that_switch_between_samples_of_a_turning_base_do_not_mislead():
     """Means have the size of an impulse; its direction needs the instant of the switch."""
     name = "spatial-capture"
-    model, plan = ff.load_model(name), excited(ff.load_model(name))
+    model, plan = ff.load_model(name), exciting_plan(ff.load_model(name))
     late = {
         valve: Pulses(tuple((begin + 0.05, *rest) for begin, *rest in commanded.pulses))
         for valve, commanded in plan.thrusts.items()

@@ -5,11 +5,16 @@ Each study rebuilds a part of the paper, or answers a question it leaves open.
 
 from __future__ import annotations
 
-from freefloat.papers.paper_000.design import design_rows
 from freefloat.papers.paper_000.figures import FIGURES
-from freefloat.papers.paper_000.model import equation_rows, mode_rows, slosh_rows
+from freefloat.papers.paper_000.model import (
+    equation_rows,
+    mode_rows,
+    rank_rows,
+    slosh_rows,
+    spectrum_rows,
+)
 from freefloat.papers.paper_000.published import PUBLISHED
-from freefloat.papers.paper_000.spectra import rank_rows, spectrum_rows
+from freefloat.papers.paper_000.studies import design_rows
 from freefloat.papers.paper_000.tables import fuel_rows, reduced_rows, start_rows, wing_rows
 
 STUDIES = (

@@ -9,13 +9,13 @@ from freefloat.identification.modes.spectra import spectrum
 from freefloat.model import load_model
 from freefloat.model.assembly import rigid
 from freefloat.model.model import Model
-from freefloat.papers.paper_000.spectra import kick, slow_motion
+from freefloat.papers.paper_000.model import kick, slow_motion
 from freefloat.prediction.simulate import simulate
 from freefloat.report.paper_pages import PaperFigure
 from freefloat.telemetry.telemetry import Telemetry
 
-HIGHEST = 1.2  # [Hz]
-REST = 3.0  # [s]: when the kick has ended
+HIGHEST = 1.2  # format: [Hz] that is drawn
+REST = 3.0  # format: [s]: when the kick has ended
 Line = tuple[str, Array, Array]
 SEEN = ("arm_2.torque", "arm_4.torque", "base.rate.x")  # about the hinges' axis
 

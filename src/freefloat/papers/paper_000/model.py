@@ -1,4 +1,4 @@
-"""Paper 000's model, checked: modes, slosh frequency, excitation criterion, printed equations."""
+"""Paper 000's model, checked: modes, slosh frequency, printed equations, spectra, and ranks."""
 
 from __future__ import annotations
 
@@ -9,12 +9,23 @@ import numpy as np
 from freefloat.dynamics.integrate import integrate
 from freefloat.dynamics.modes import modes
 from freefloat.dynamics.tree import flatten
+from freefloat.excitation.motions import Moves
+from freefloat.excitation.plan import Plan
+from freefloat.identification.modes.modal import SeenMode, identify_modes
+from freefloat.identification.modes.spectra import spectrum
 from freefloat.model import load_model
 from freefloat.model.assembly import rigid
 from freefloat.model.model import Model
-from freefloat.papers.paper_000.flights import splines
+from freefloat.observability.identifiability import identifiability
 from freefloat.papers.paper_000.published import BOUNDS, EXCITATION, PUBLISHED
-from freefloat.papers.paper_rows import Row, printed, within
+from freefloat.papers.paper_000.tables import splines
+from freefloat.papers.paper_rows import Row, Status, printed_row, within
+from freefloat.parameters.parameters import Parameters
+from freefloat.prediction.simulate import simulate
+from freefloat.telemetry.telemetry import Telemetry
+
+# format: protocol, [rad] of the joints parallel to the hinges: "close to a dirac impulse"
+KICK = 0.1
 
 
 def mode_rows(*, quick: bool = False, model: Model | None = None, seed: int = 0) -> list[Row]:
@@ -24,11 +35,11 @@ def mode_rows(*, quick: bool = False, model: Model | None = None, seed: int = 0)
     rows = [
         within(table, "mode 1, wings together", "Hz", own[0].frequency, between=BOUNDS["mode 1"],
                note="turns nothing, so the gyro does not see it"),
-        printed(table, "mode 2, wings against each other", "Hz", PUBLISHED["wings"][0],
+        printed_row(table, "mode 2, wings against each other", "Hz", PUBLISHED["wings"][0],
                 own[1].frequency, digits=2),
         within(table, "mode 3, outer panels together", "Hz", own[2].frequency,
                between=BOUNDS["mode 3"]),
-        printed(table, "mode 4, outer panels against each other", "Hz", PUBLISHED["wings"][1],
+        printed_row(table, "mode 4, outer panels against each other", "Hz", PUBLISHED["wings"][1],
                 own[3].frequency, digits=2),
     ]  # fmt: skip
     rows += [
@@ -82,7 +93,7 @@ def slosh_rows(*, quick: bool = False, model: Model | None = None) -> list[Row]:
         ("mass", "kg", "needed m", mass),
     )
     for field, unit, key, value_in_table in cases:
-        value = _needed(slosh, field, goal)
+        value = _solve_for(slosh, field, goal)
         rows.append(
             within(table, f"{field} that would give 0.06 Hz", unit, value, between=BOUNDS[key],
                    note=f"Table I has {value_in_table:g}")
@@ -90,7 +101,7 @@ def slosh_rows(*, quick: bool = False, model: Model | None = None) -> list[Row]:
     return rows
 
 
-def _needed(model: Model, field: str, goal: float) -> float:
+def _solve_for(model: Model, field: str, goal: float) -> float:
     """The value of one field of the tank with which the first mode has the frequency `goal`."""
     from scipy.optimize import brentq
 
@@ -129,3 +140,112 @@ def equation_rows(*, quick: bool = False, model: Model | None = None) -> list[Ro
             -stiffness, "paper wrong" if stiffness > 0.0 else "missed",
             "K = -diag(k) on the left side of eq. 1 pushes away from rest"),
     ]  # fmt: skip
+
+
+# -- paper 000's spectra: the modes read off the free response, and what a motion excites ----------
+
+
+def kick(model: Model, *, duration: float = 45.0) -> Plan:
+    """Joints 2, 4 and 6, parallel to the hinges, jerk and come back home; then rest."""
+    home = {name: model.joint(name).home for name in ("arm_2", "arm_4", "arm_6")}
+    motions = {
+        name: Moves((0.0, 1.5, 3.0), (at, at + (-KICK if name == "arm_6" else KICK), at))
+        for name, at in home.items()
+    }
+    return Plan(duration, motions=motions, name="kick and rest")
+
+
+def slow_motion(model: Model) -> Plan:
+    """A motion for rigid bodies: 45 s with four control points, below the modes."""
+    return splines(model, duration=45.0, rest=0.0, reach=0.5, points=4, seed=5)
+
+
+def spectrum_rows(*, quick: bool = False, model: Model | None = None, seed: int = 1) -> list[Row]:
+    """Figs 4 and 5: the free response of the wings with noise, its peaks and modes."""
+    wings = load_model("servicer-wings") if model is None else model
+    table = "Fig. 5: the free response of the wings"
+    flight = simulate(wings, kick(wings), seed=seed)
+    found = identify_modes(flight, wings)
+    truth = ((0.2298, 0.0072), (0.680, 0.0214))
+    rows = []
+    for n, ((frequency, damping), paper) in enumerate(
+        zip(truth, PUBLISHED["wings"], strict=True), start=1
+    ):
+        seen = _nearest(found.modes, frequency)
+        rows += [
+            Row(table, f"frequency {n}", "Hz", paper, seen.frequency,
+                _near(seen.frequency, frequency, 0.01),
+                "maximum likelihood; 0.05 N m and 1e-4 rad/s of noise"),
+            Row(table, f"damping ratio {n}", "-", None, seen.damping,
+                "not published" if abs(seen.damping / damping - 1.0) < 0.15 else "missed",
+                f"the model's: {damping:g}"),
+        ]  # fmt: skip
+    peaks = found.spectrum.peaks()
+    harmonics = [mode for mode in found.others if mode.kind == "harmonic"]
+    rows += [
+        Row(table, "highest peak of the spectrum", "Hz", PUBLISHED["wings"][0],
+            peaks[0].frequency, _near(peaks[0].frequency, 0.2298, 0.01), "between bins"),
+        Row(table, "twice the first frequency, seen and flagged", "Hz", None,
+            harmonics[0].frequency if harmonics else float("nan"),
+            "not published" if harmonics else "missed",
+            "a harmonic of a wide swing: it decays twice as fast, and is no mode"),
+    ]  # fmt: skip
+    return rows + _motion_rows(wings, seed=seed)
+
+
+def _nearest(modes: tuple[SeenMode, ...], frequency: float) -> SeenMode:
+    return min(modes, key=lambda mode: abs(mode.frequency - frequency))
+
+
+def _near(value: float, expected: float, part: float) -> Status:
+    return "reproduced" if abs(value / expected - 1.0) < part else "missed"
+
+
+def _motion_rows(wings: Model, *, seed: int) -> list[Row]:
+    """Fig. 5 B and C: how much of a motion lies in the flexible bands."""
+    table = "Fig. 5: what motions excite"
+    rows = []
+    for words, plan in (
+        ("kick", kick(wings)),
+        ("slow motion for rigid bodies", slow_motion(wings)),
+    ):
+        flight = simulate(rigid(wings), plan, seed=seed).truth
+        assert flight is not None
+        rows.append(Row(table, f"share of base acceleration in the bands, {words}", "%", None,
+                        100.0 * band_share(flight), "not published",
+                        "0.1 to 0.8 Hz, of the power of the rigid base's rate"))  # fmt: skip
+    return rows
+
+
+def band_share(flight: Telemetry) -> float:
+    """The share of the power of the base's rate between 0.1 and 0.8 Hz."""
+    found = spectrum(flight, "base.rate.*", segment=0.9 * flight.duration)
+    power = found.density.sum(axis=0)
+    inside = (found.frequency > 0.1) & (found.frequency < 0.8)
+    return float(power[inside].sum() / power[found.frequency > 0.0].sum())
+
+
+def rank_rows(*, quick: bool = False, model: Model | None = None) -> list[Row]:
+    """How many of the parameters can be found at all."""
+    wings = load_model("servicer-wings") if model is None else model
+    slosh = load_model("servicer-slosh")
+    table = "Identifiability"
+    springs = ("hinge_*.stiffness", "hinge_*.damping")
+    fuel = ("tank_?.stiffness", "tank_?.damping")
+    cases = (
+        ("wings, all inertial parameters, k and d", wings, ("bus.*", "panel_*", *springs), 46),
+        ("wings, bus, m c, hinge inertia, k and d", wings,
+         ("bus.*", "panel_*.my", "panel_*.ixx", *springs), 26),
+        ("slosh, bus, m, l, k and d", slosh, ("bus.*", "tank.mass", "tank.length", *fuel), 16),
+    )  # fmt: skip
+    rows = []
+    for words, own, names, expected in cases:
+        wanted = Parameters(own).free(*names)
+        seen = identifiability(own, wanted, plan=splines(own, **EXCITATION))
+        n = len(wanted.free_ones)
+        status: Status = "not published"
+        if seen.rank != expected:
+            status = "missed"
+        rows.append(Row(table, f"rank: {words}", "-", None, float(seen.rank), status,
+                        f"of {n} parameters; gyro, encoders and joint torques"))  # fmt: skip
+    return rows

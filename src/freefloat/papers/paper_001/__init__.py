@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from freefloat.papers.paper_001.exact import closed_form_rows, rank_rows
-from freefloat.papers.paper_001.faults import fault_rows
+from freefloat.papers.paper_001.closed_forms import closed_form_rows, fault_rows, rank_rows
 from freefloat.papers.paper_001.figures import FIGURES
-from freefloat.papers.paper_001.fuel import fuel_rows
-from freefloat.papers.paper_001.studies import noise_rows, velocity_rows
+from freefloat.papers.paper_001.studies import fuel_rows, noise_rows, velocity_rows
 from freefloat.papers.paper_001.tables import planar_rows, spatial_rows
 
 STUDIES = (

@@ -32,8 +32,8 @@ from freefloat.parameters.write_back import with_parameters
 from freefloat.telemetry.telemetry import Telemetry
 
 STEP, SAMPLED, OFTEN = 1e-3, 100, 10  # [s]; steps between samples: the paper's, and at 100 Hz
-TOLD = 2  # steps between wrenches
-QUIET = 1e-3  # noise-free data are given this part of the sensors' noise
+WRENCH_EVERY = 2  # format: protocol, steps between wrenches
+QUIET = 1e-3  # format: protocol, noise-free data are given this part of the sensors' noise
 
 
 @dataclass(frozen=True)
@@ -52,13 +52,13 @@ class Flight:
         return PaperForm(self.system, ("bus", "target"))
 
     @property
-    def sampled(self) -> slice:
+    def samples(self) -> slice:
         """The steps at which sensors report."""
         return slice(None, None, SAMPLED)
 
 
 @lru_cache(maxsize=8)
-def flown(
+def fly(
     name: str,
     *,
     duration: float,
@@ -79,13 +79,13 @@ def flown(
 
 def planar(name: str = "planar-capture", *, duration: float = 60.0) -> Flight:
     """The paper's 2D run."""
-    return flown(name, duration=duration, velocity=(1.0, 2.0, 0.0), rate=(0.0, 0.0, 0.1))
+    return fly(name, duration=duration, velocity=(1.0, 2.0, 0.0), rate=(0.0, 0.0, 0.1))
 
 
 def spatial(*, duration: float = 100.0) -> Flight:
     """The paper's 3D run."""
     velocity, rate = (10.0, 20.0, 30.0), (0.1, 0.2, 0.3)
-    return flown("spatial-capture", duration=duration, velocity=velocity, rate=rate)
+    return fly("spatial-capture", duration=duration, velocity=velocity, rate=rate)
 
 
 # -- the paper's methods ---------------------------------------------------------------------------
@@ -116,23 +116,23 @@ def rows_of(flight: Flight, kind: str) -> Iterator[tuple[Array, Array, Array, Ar
 
 
 def _momentum(flight: Flight) -> tuple[Array, Array]:
-    columns, _ = momentum_columns(flight.form, flight.states[flight.sampled])
+    columns, _ = momentum_columns(flight.form, flight.states[flight.samples])
     turning = flight.wrench[:, :3] + np.cross(flight.states[:, :3], flight.wrench[:, 3:])
     gained = np.hstack([flight.wrench[:, 3:], turning])
     whole = np.zeros_like(gained)
     whole[1:] = np.cumsum(0.5 * STEP * (gained[1:] + gained[:-1]), axis=0)
-    return columns - columns[0], whole[flight.sampled]
+    return columns - columns[0], whole[flight.samples]
 
 
 def _force(flight: Flight) -> tuple[Array, Array]:
     rates = np.hstack([flight.states[:, 10:13], flight.states[:, 7:10]])
-    slope = np.gradient(rates, STEP, axis=0, edge_order=2)[flight.sampled]
-    states, ddq = flight.states[flight.sampled], flight.ddq[flight.sampled]
-    push = flight.wrench[flight.sampled]
+    slope = np.gradient(rates, STEP, axis=0, edge_order=2)[flight.samples]
+    states, ddq = flight.states[flight.samples], flight.ddq[flight.samples]
+    push = flight.wrench[flight.samples]
     return force_columns(flight.form, states, slope, ddq), np.hstack([push[:, 3:], push[:, :3]])
 
 
-def modified(flight: Flight, kind: str, *, prior: float = PRIOR) -> Array:
+def modified_rls(flight: Flight, kind: str, *, prior: float = PRIOR) -> Array:
     """The paper's estimates after every sample (N, quantities): mu and theta as m, b, I."""
     form = flight.form
     rls = ModifiedRls(*first_guess(form), prior, form.quadratic)
@@ -143,7 +143,7 @@ def modified(flight: Flight, kind: str, *, prior: float = PRIOR) -> Array:
     return in_words(form, np.array(found))
 
 
-def plain(flight: Flight, *, prior: float) -> tuple[Array, bool]:
+def plain_rls(flight: Flight, *, prior: float) -> tuple[Array, bool]:
     """Covariance RLS on the joint linear form; whether P was positive to the end."""
     form = flight.form
     mu, theta = first_guess(form)
@@ -189,7 +189,7 @@ def names_of(form: PaperForm) -> list[str]:
 # -- ours ------------------------------------------------------------------------------------------
 
 
-def guessed(model: Model) -> Model:
+def guess_model(model: Model) -> Model:
     """The model with the paper's first guesses for base and target."""
     values: dict[str, float] = {}
     is_planar = model.root.type == "planar"
@@ -202,9 +202,9 @@ def guessed(model: Model) -> Model:
     return with_parameters(model, values)
 
 
-def looked_for(model: Model) -> Parameters:
+def unknowns_of(model: Model) -> Parameters:
     """The eight or twenty parameters, starting at the first guesses."""
-    start = Parameters(guessed(model))
+    start = Parameters(guess_model(model))
     if model.root.type != "planar":
         return start.free("bus.*", "target.*")
     return start.free(*(f"{b}.{n}" for b in GUESS for n in ("mass", "mx", "my", "izz")))
@@ -215,13 +215,13 @@ def telemetry(
 ) -> Telemetry:
     """What the model's sensors see of a flight, with `noise` times their noise; and the wrench."""
     parts = [f"base.{kind}.{a}" for kind in ("torque", "force") for a in "xyz"]
-    told = slice(None, None, TOLD)
-    wrench = {name: flight.wrench[told, k] for k, name in enumerate(parts)}
-    channels = Telemetry.from_arrays(flight.times[told], wrench).channels.values()
-    return sensed(flight, noise=noise, seed=seed, every=every).with_channels(*channels)
+    every_wrench = slice(None, None, WRENCH_EVERY)
+    wrench = {name: flight.wrench[every_wrench, k] for k, name in enumerate(parts)}
+    channels = Telemetry.from_arrays(flight.times[every_wrench], wrench).channels.values()
+    return sense(flight, noise=noise, seed=seed, every=every).with_channels(*channels)
 
 
-def sensed(flight: Flight, *, noise: float = 0.0, seed: int = 0, every: int = SAMPLED) -> Telemetry:
+def sense(flight: Flight, *, noise: float = 0.0, seed: int = 0, every: int = SAMPLED) -> Telemetry:
     """What the model's sensors see of a flight, with `noise` times their noise."""
     rng = np.random.default_rng(seed)
     model, x = flight.system.model, flight.states[::every]
@@ -250,11 +250,11 @@ def sensed(flight: Flight, *, noise: float = 0.0, seed: int = 0, every: int = SA
 def tracker_of(model: Model, *, noise: float = 1.0, **options: object) -> OnlineEstimator:
     """Our filter from the paper's first guesses, for `noise` times the sensors' noise."""
     sizes = {name: max(noise, QUIET) * size for name, size in told_by_model(model).items()}
-    parameters = looked_for(model)
+    parameters = unknowns_of(model)
     return OnlineEstimator(parameters.model, parameters, noise=sizes, **options)  # type: ignore[arg-type]
 
 
-def ours(flight: Flight, *, every: int = SAMPLED) -> tuple[Array, Array]:
+def our_estimates(flight: Flight, *, every: int = SAMPLED) -> tuple[Array, Array]:
     """Times and our estimates (N, quantities) from the noise-free flight."""
     tracker = tracker_of(flight.system.model, noise=QUIET, gate=0.0, correct=False, reset=())
     times, found = [], []

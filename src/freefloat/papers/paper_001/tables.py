@@ -21,9 +21,10 @@ from freefloat.papers.paper_001.published import (
 )
 from freefloat.papers.paper_rows import Row, within
 
-# [%] after 3 s without noise: what a linear filter should reach in the plane, the band in space
+# format: aims, [%] after 3 s without noise: what a linear filter should reach in the plane, the
+# band in space
 SOON = {"plane": 1e-5, "space": 0.1}
-QUICK = 3.05  # [s]: ours are in the band within 3 s and stay there
+QUICK = 3.05  # format: aim, [s]: ours are in the band within 3 s and stay there
 
 
 @dataclass(frozen=True)
@@ -43,11 +44,11 @@ class Case:
     def of(cls, title: str, flight: flights.Flight, printed: dict[str, Printed]) -> Case:
         """Fly nothing, estimate everything."""
         form = flight.form
-        momentum, force = (flights.modified(flight, kind) for kind in ("momentum", "force"))
-        own = {f"{1.0 / flights.STEP / n:.0f} Hz": flights.ours(flight, every=n)
+        momentum, force = (flights.modified_rls(flight, kind) for kind in ("momentum", "force"))
+        own = {f"{1.0 / flights.STEP / n:.0f} Hz": flights.our_estimates(flight, every=n)
                for n in (flights.SAMPLED, flights.OFTEN)}  # fmt: skip
         return cls(title, printed, flights.names_of(form), flights.truth_of(form),
-                   flight.times[flight.sampled][1:], momentum, force, own)  # fmt: skip
+                   flight.times[flight.samples][1:], momentum, force, own)  # fmt: skip
 
     def size(self, name: str) -> float:
         """What a relative error is relative to: a CoM is as large as its body's."""
@@ -91,7 +92,11 @@ def pattern_rows(cases: list[Case]) -> list[Row]:
         off = {way: max(abs(case.error(found, name)) for name in case.printed)
                for way, found in (("momentum", case.momentum), ("force", case.force))}  # fmt: skip
         low = 100.0 * case.error(case.force, "I_n")
-        late = [name for name in case.printed if _late(case, name) > _late(case, "I_n")]
+        late = [
+            name
+            for name in case.printed
+            if _convergence_time(case, name) > _convergence_time(case, "I_n")
+        ]
         rows += [
             _pattern("force against momentum, worst error", off["force"] / off["momentum"],
                      between=(1.0, np.inf), case=case, note="momentum is better"),
@@ -103,8 +108,10 @@ def pattern_rows(cases: list[Case]) -> list[Row]:
     small, large = cases[0], cases[-1]
     others = [name for name in small.printed if name != "I_n"]
     n = float(len(others))
-    slower = float(sum(_late(large, name) >= _late(small, name) for name in others))
-    times = [_late(case, name) for case in cases for name in others]
+    slower = float(
+        sum(_convergence_time(large, name) >= _convergence_time(small, name) for name in others)
+    )
+    times = [_convergence_time(case, name) for case in cases for name in others]
     return [
         *rows,
         _pattern(f"of {n:.0f} quantities but I_n, slower with the large target", slower,
@@ -114,7 +121,7 @@ def pattern_rows(cases: list[Case]) -> list[Row]:
     ]  # fmt: skip
 
 
-def _late(case: Case, name: str) -> float:
+def _convergence_time(case: Case, name: str) -> float:
     """When the momentum RLS converged [s]; infinite: never."""
     got = case.transit(name, case.times, case.momentum)
     return np.inf if got is None else got
@@ -136,7 +143,7 @@ def _pattern(
 
 
 def _rows(case: Case) -> list[Row]:
-    rows = [_soon(case)]
+    rows = [_early_error_row(case)]
     for name, print_ in case.printed.items():
         k, size, unit = case.names.index(name), case.size(name), UNITS[name[0]]
         for way, found, value, time in (
@@ -157,7 +164,7 @@ def _rows(case: Case) -> list[Row]:
     return rows
 
 
-def _soon(case: Case) -> Row:
+def _early_error_row(case: Case) -> Row:
     """The largest error [%] of any printed parameter 3 s after the start, at 100 Hz."""
     times, found = case.own["100 Hz"]
     sizes = np.array([case.size(name) for name in case.printed])

@@ -5,12 +5,11 @@ Each study rebuilds a part of the paper, or answers a question it leaves open.
 
 from __future__ import annotations
 
-from freefloat.papers.paper_002.design import design_rows
-from freefloat.papers.paper_002.effects import gradient_rows, noise_rows, wheel_rows
 from freefloat.papers.paper_002.figures import FIGURES
 from freefloat.papers.paper_002.model import count_rows, excitation_rows, model_rows
-from freefloat.papers.paper_002.problems import base_rows, load_rows, loop_rows
 from freefloat.papers.paper_002.published import PUBLISHED
+from freefloat.papers.paper_002.studies import design_rows, gradient_rows, noise_rows, wheel_rows
+from freefloat.papers.paper_002.tables import base_rows, load_rows, loop_rows
 
 STUDIES = (
     model_rows,

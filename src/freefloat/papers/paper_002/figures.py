@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from freefloat.model import load_model
-from freefloat.papers.paper_002.flights import motion
 from freefloat.papers.paper_002.published import PUBLISHED
+from freefloat.papers.paper_002.tables import motion
 from freefloat.prediction.simulate import simulate
 from freefloat.report.paper_pages import PaperFigure
 

@@ -17,7 +17,7 @@ from freefloat.model.parts import Body
 from freefloat.model.rotations import matrix_from_quaternion
 from freefloat.observability.minimal_set import minimal_count
 from freefloat.papers.paper_002.published import BOUNDS, PUBLISHED
-from freefloat.papers.paper_rows import Row, printed, within
+from freefloat.papers.paper_rows import Row, printed_row, within
 
 
 def model_rows(*, quick: bool = False, model: Model | None = None) -> list[Row]:
@@ -28,8 +28,8 @@ def model_rows(*, quick: bool = False, model: Model | None = None) -> list[Row]:
     assert orbit is not None
     rate = float(np.sqrt(orbit.mu / orbit.radius**3))
     return [
-        printed(table, "mass of the base", "kg", PUBLISHED["mass"], bus.mass, digits=1),
-        printed(table, "mass of the base over that of the arm", "-", PUBLISHED["ratio"],
+        printed_row(table, "mass of the base", "kg", PUBLISHED["mass"], bus.mass, digits=1),
+        printed_row(table, "mass of the base over that of the arm", "-", PUBLISHED["ratio"],
                 bus.mass / (ets7.mass - bus.mass), digits=0, note="arm chosen, 106 kg"),
         within(table, "orbital rate", "rad/s", rate, between=BOUNDS["orbit rate"]),
         Row(table, "torque error of 1 km in the radius", "N m", PUBLISHED["radius_error"],
@@ -68,12 +68,12 @@ def gradient_gap(model: Model, *, seed: int = 0) -> float:
         at = whole(system, state[None])
         given = environment_wrench(system, np.zeros(1), state[None])[1][0]
         R = matrix_from_quaternion(quaternion[None])[0]
-        summed = _summed(model, R, at.com[0], n2)
+        summed = _sum_torques(model, R, at.com[0], n2)
         worst = max(worst, float(np.linalg.norm(summed - given) / np.linalg.norm(given)))
     return worst
 
 
-def _summed(model: Model, R: Array, com: Array, n2: float) -> Array:
+def _sum_torques(model: Model, R: Array, com: Array, n2: float) -> Array:
     """Torque about the common centre of mass: eq. 14's force and eq. 16's torque of each body."""
     assert model.orbit is not None
     r = np.array(model.orbit.radial) / np.linalg.norm(model.orbit.radial)
@@ -133,7 +133,7 @@ def count_rows(*, quick: bool = False, model: Model | None = None) -> list[Row]:
     ets7 = load_model("ets7") if model is None else model
     table, rows = "Problem 3: independent parameters", []
     for n in (1, 2, 3, 6):
-        cut = shortened(ets7, n)
+        cut = first_joints(ets7, n)
         expected = 10 * (n + 1) - 3 * n
         ours = minimal_count(cut, "force")
         status = "reproduced" if ours == expected else "missed"
@@ -150,7 +150,7 @@ def count_rows(*, quick: bool = False, model: Model | None = None) -> list[Row]:
     return rows
 
 
-def shortened(model: Model, n: int) -> Model:
+def first_joints(model: Model, n: int) -> Model:
     """The first n joints of the arm, without wheels."""
     kept = {model.root.body} | {f"link_{k}" for k in range(1, n + 1)}
     return replace(

@@ -5,15 +5,12 @@ Each study rebuilds a part of the paper, or answers a question it leaves open.
 
 from __future__ import annotations
 
-from freefloat.papers.paper_003.design import design_rows
-from freefloat.papers.paper_003.dynamics import dynamics_rows
-from freefloat.papers.paper_003.experiment import experiment_rows
 from freefloat.papers.paper_003.figures import FIGURES
-from freefloat.papers.paper_003.noise import noise_rows
+from freefloat.papers.paper_003.model import experiment_rows
 from freefloat.papers.paper_003.published import PUBLISHED
-from freefloat.papers.paper_003.systematic import systematic_rows
-from freefloat.papers.paper_003.tables import motion_rows, true_value_rows
-from freefloat.papers.paper_003.trees import tree_rows
+from freefloat.papers.paper_003.studies import design_rows, systematic_rows
+from freefloat.papers.paper_003.tables import motion_rows, noise_rows, true_value_rows
+from freefloat.papers.paper_003.trees import dynamics_rows, tree_rows
 
 STUDIES = (
     true_value_rows,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from freefloat.papers.paper_003.bench import Bench, table_2
+from freefloat.papers.paper_003.model import Emulator, table_2
 from freefloat.papers.paper_003.published import PUBLISHED
 from freefloat.report.paper_pages import PaperFigure
 
@@ -23,7 +23,7 @@ def angles() -> PaperFigure:
 
 def base_rate() -> PaperFigure:
     """What the base does, with the momentum of the paper and without any."""
-    time, bench = _fine(), Bench.of()
+    time, bench = _fine(), Emulator.of()
     q, dq = table_2(time)
     spun = -bench.wheel_inertia * bench.wheel_speed
     lines = [

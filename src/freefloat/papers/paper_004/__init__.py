@@ -5,12 +5,17 @@ Each study rebuilds a part of the paper, or answers a question it leaves open.
 
 from __future__ import annotations
 
-from freefloat.papers.paper_004.better import better_rows, friction_rows, rate_rows, sine_rows
-from freefloat.papers.paper_004.bounds import bound_rows
 from freefloat.papers.paper_004.figures import FIGURES
-from freefloat.papers.paper_004.fits import fit_rows, held_rows
 from freefloat.papers.paper_004.model import average_rows, model_rows, vision_rows
 from freefloat.papers.paper_004.published import PUBLISHED
+from freefloat.papers.paper_004.studies import (
+    better_rows,
+    bound_rows,
+    friction_rows,
+    rate_rows,
+    sine_rows,
+)
+from freefloat.papers.paper_004.tables import fit_rows, held_rows
 
 STUDIES = (
     model_rows,

@@ -10,8 +10,8 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.state import positions
 from freefloat.model import load_model
-from freefloat.papers.paper_004.bench import STEP, Bench, DriveValues, angle_from_vision
-from freefloat.papers.paper_004.fits import by_least_squares, held_flights
+from freefloat.papers.paper_004.model import STEP, Bench, DriveValues, angle_from_vision
+from freefloat.papers.paper_004.tables import by_least_squares, held_flights
 from freefloat.report.paper_pages import PaperFigure
 
 
@@ -29,7 +29,7 @@ class _Fitted:
 
 
 @cache
-def _fitted() -> _Fitted:
+def _fit() -> _Fitted:
     bench, geared = Bench.of(), load_model("cbk-arm-geared")
     flight = held_flights(geared, seed=10)[1]
     seen = angle_from_vision(geared, flight)
@@ -44,7 +44,7 @@ def _fitted() -> _Fitted:
 
 def joint_angle() -> PaperFigure:
     """The angle that the paper fits: both agree."""
-    one = _fitted()
+    one = _fit()
     lines = [
         ("measured", one.time, np.rad2deg(one.angle)),
         ("free disc", one.model_time, np.rad2deg(one.model_angle)),
@@ -55,7 +55,7 @@ def joint_angle() -> PaperFigure:
 
 def base_attitude() -> PaperFigure:
     """The attitude that it leaves out: they do not."""
-    one = _fitted()
+    one = _fit()
     lines = [
         ("measured", one.time, np.rad2deg(one.attitude)),
         ("free disc", one.model_time, np.rad2deg(one.model_attitude)),

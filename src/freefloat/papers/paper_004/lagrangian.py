@@ -84,7 +84,7 @@ def accelerations(arm: Arm, x: Array, dx: Array, given: Array, torque: float) ->
     return ddx
 
 
-def flown(arm: Arm, start: Array, motion: Array, torque: Array, step: float) -> Array:
+def integrate_by_hand(arm: Arm, start: Array, motion: Array, torque: Array, step: float) -> Array:
     """Coordinates (steps + 1, 7) by RK4.
 
     motion (steps, 3 stages, 2, 3): q, dq, ddq of joints 2 and 3; torque (steps, 3) [N m].

@@ -94,7 +94,7 @@ def carry_out_all(
         return
     with _processes(workers) as pool:
         with _deaf_children():
-            pending = [pool.submit(carry_out, study, quick=quick) for study in _ordered(studies)]
+            pending = [pool.submit(carry_out, study, quick=quick) for study in _order(studies)]
         for future in as_completed(pending):
             yield future.result()
 
@@ -110,7 +110,7 @@ def _module(paper: str) -> ModuleType:
     return import_module(f"freefloat.papers.paper_{paper}")
 
 
-def _ordered(studies: Sequence[Study]) -> list[Study]:
+def _order(studies: Sequence[Study]) -> list[Study]:
     """Paper by paper, so that each is complete early; the longest studies of each first."""
     papers = list(dict.fromkeys(study.paper for study in studies))
     known = {name: place for place, name in enumerate(LONGEST)}
@@ -138,7 +138,7 @@ def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
 
 @contextmanager
 def _deaf_children() -> Iterator[None]:
-    """Processes started meanwhile never hear Ctrl-C, which would make each print a traceback.
+    """Processes started meanwhile do not receive Ctrl-C, which would make each print a traceback.
 
     A signal that is blocked here stays blocked in them; for this process it is only put off.
     """

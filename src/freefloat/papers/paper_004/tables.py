@@ -12,21 +12,29 @@ from freefloat.errors import FreefloatError
 from freefloat.excitation.plan import Plan
 from freefloat.model import load_model
 from freefloat.model.model import Model
-from freefloat.papers.paper_004.bench import JOINT, MOTOR, Bench, DriveValues, angle_from_vision
-from freefloat.papers.paper_004.model import HeldMotor, spread
+from freefloat.papers.paper_004.model import (
+    JOINT,
+    MOTOR,
+    Bench,
+    DriveValues,
+    HeldMotor,
+    angle_from_vision,
+    spread,
+)
 from freefloat.papers.paper_004.published import BOUNDS, PUBLISHED, TRUTH
 from freefloat.papers.paper_rows import Row, Status, within
 from freefloat.prediction.simulate import simulate
 from freefloat.telemetry.telemetry import Telemetry
 
-# Where the searches begin: I_m, k, b, offset. The paper does not say.
+# format: protocol. Where the searches begin: I_m, k, b, offset. The paper does not say.
 START = (3.0, 10.0, 0.1, 0.0)
-SIZES = np.array([1.0, 1.0, 0.1, 0.01])
-MOST_SIMULATIONS = 800
-APART = 1e-6  # of a difference: q1 is computed to 1e-14, and bends over a tenth of a unit
-ENOUGH = 1e-6  # the last relative gain of a search, a thousandth of a deviation
-NOISE_OF_Q1 = 0.152  # [deg]: vision of 1 mm and 0.1 degree
-COARSER = 1.25  # times the noise: residuals above are more than noise
+SIZES = np.array([1.0, 1.0, 0.1, 0.01])  # format: protocol, scales of the search: I_m, k, b, offset
+MOST_SIMULATIONS = 800  # format: protocol, of a simplex
+APART = 1e-6  # theory: of a difference: q1 is computed to 1e-14, and bends over a tenth of a unit
+ENOUGH = 1e-6  # theory: the last relative gain of a search, a thousandth of a deviation
+# measured: tests/papers/test_every_study.py [deg], vision of 1 mm and 0.1 degree
+NOISE_OF_Q1 = 0.152
+COARSER = 1.25  # format: times the noise: residuals above are more than noise
 UNITS = {"inertia": "kg m^2", "stiffness": "N m/rad", "damping": "N m s/rad"}
 
 

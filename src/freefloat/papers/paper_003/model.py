@@ -1,4 +1,4 @@
-"""Cepheus on its granite table: the paper's eight parameters, its motion, and least squares."""
+"""Cepheus on its granite table: parameters, motion, least squares, and the experiment flown."""
 
 from __future__ import annotations
 
@@ -7,21 +7,31 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.dynamics.equations import balance
+from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import System, flatten
-from freefloat.excitation.motions import Fourier
+from freefloat.excitation.motions import Fourier, Speeds
+from freefloat.excitation.plan import Plan
 from freefloat.identification.linear.angular import AngularForm
 from freefloat.identification.linear.body_pairs import angular_rows, pair_form
+from freefloat.identification.linear.sample_reader import samples_of
 from freefloat.identification.linear.samples import Samples
 from freefloat.model import load_model
 from freefloat.model.model import Model
-from freefloat.papers.paper_003.published import PUBLISHED
+from freefloat.model.parts import Sensor
+from freefloat.papers.paper_003.published import BOUNDS, PUBLISHED
+from freefloat.papers.paper_rows import Row, printed_row, within
+from freefloat.prediction.simulate import simulate
+from freefloat.telemetry.telemetry import Telemetry
 
 JOINTS = ("arm_1", "arm_2")
 WHEEL = "rw_z"
+EXPERIMENT_TABLE = "Eq. 13: the wheel, flown from rest"
+SPIN_UP = 20.0  # format: protocol, [s]
 
 
 @dataclass(frozen=True)
-class Bench:
+class Emulator:
     """The emulator with its parameters in the paper's order.
 
     form: the pair form reduced to eight columns in the order pi1 ... pi8; signs turns its
@@ -34,7 +44,7 @@ class Bench:
     signs: Array
 
     @classmethod
-    def of(cls, model: Model | None = None) -> Bench:
+    def of(cls, model: Model | None = None) -> Emulator:
         """The bench of a model with two joints and a wheel; the built-in one unless said."""
         model = load_model("cepheus") if model is None else model
         system = flatten(model)
@@ -108,7 +118,9 @@ class Bench:
         return float(np.max(np.abs(self.errors(found))))
 
 
-def predicted_rate(bench: Bench, pi: Array, q: Array, dq: Array, momentum: Array | float) -> Array:
+def predicted_rate(
+    bench: Emulator, pi: Array, q: Array, dq: Array, momentum: Array | float
+) -> Array:
     """The base rate (N,) [rad/s] that parameters pi predict: the momentum is linear in it."""
     zero = np.zeros(len(q))
     locked = bench.rows(zero + 1.0, q, np.zeros_like(dq)) @ pi
@@ -147,3 +159,100 @@ def _order(system: System) -> list[str]:
         f"B[{base},{one}].xx", f"B[{base},{two}].xx", f"B[{base},{one}].xy", f"B[{base},{two}].xy",
         f"J[{base}].zz", f"B[{one},{two}].xx", f"J[{one}].zz", f"J[{two}].zz",
     ]  # fmt: skip
+
+
+# -- paper 003's experiment, flown: the wheel is spun up from rest, then the arm moves -------------
+
+
+@dataclass(frozen=True)
+class SpunUp:
+    """The robot after the spin-up: base rate [rad/s], momentum of all but the wheel's spin."""
+
+    rate: float
+    momentum: float
+
+
+def experiment_rows(*, quick: bool = False, model: Model | None = None) -> list[Row]:
+    """The momentum the wheel leaves to the robot, its sign, and what the wrong one does."""
+    bench = Emulator.of(model)
+    speeds = {
+        "simulation": (-bench.wheel_speed, PUBLISHED["momentum"]),
+        "experiment": (PUBLISHED["experiment_speed"], PUBLISHED["experiment_momentum"]),
+    }
+    rows = []
+    for words, (speed, paper) in speeds.items():
+        size = bench.wheel_inertia * speed
+        quantity = f"{words}: I_rw times {speed:.0f} rad/s"
+        rows.append(printed_row(EXPERIMENT_TABLE, quantity, "N m s", paper, size, digits=4))
+    speed = PUBLISHED["experiment_speed"]
+    after = spin_up(bench, speed)
+    is_opposite = np.isclose(after.momentum, -bench.wheel_inertia * speed, rtol=1e-6)
+    rows.append(
+        Row(EXPERIMENT_TABLE, "momentum of the robot after spin-up", "N m s",
+            PUBLISHED["experiment_momentum"], after.momentum,
+            "paper wrong" if is_opposite else "missed",
+            "flown from rest: what the wheel takes, the robot loses; eq. 13 lacks the minus")
+    )  # fmt: skip
+    return [*rows, *_identification_rows(bench, speed, after)]
+
+
+def _identification_rows(bench: Emulator, speed: float, after: SpunUp) -> list[Row]:
+    samples = samples_of(bench.system, fly(bench.model, after.rate, speed))
+    right = bench.worst(bench.solve(samples))
+    # Twice the wheel's momentum turns the right side of Y pi = -I_rw w around: eq. 13 as printed.
+    wrong = bench.errors(bench.solve(samples, momentum=2.0 * bench.wheel_inertia * speed))
+    is_turned = np.allclose(wrong, -200.0, atol=1e-4)
+    return [
+        within(EXPERIMENT_TABLE, "worst error, momentum from the wheel speed", "%", right,
+               between=BOUNDS["noise-free"], note="35 samples of Table 2's motion, no noise"),
+        Row(EXPERIMENT_TABLE, "every error with the sign of eq. 13", "%", None,
+            float(np.mean(wrong)), "paper wrong" if is_turned else "missed",
+            "all eight come out negative: no body has such inertias"),
+        Row(EXPERIMENT_TABLE, "parameters identified in the experiment", "-", None, None,
+            "not published", "the paper says that pi was found and does not print it"),
+    ]  # fmt: skip
+
+
+def spin_up(bench: Emulator, speed: float) -> SpunUp:
+    """Fly from rest until the wheel turns at `speed` [rad/s], the arm held."""
+    plan = Plan(SPIN_UP, motions={WHEEL: Speeds((0.0, SPIN_UP), (0.0, speed))}, name="spin-up")
+    flight = simulate(bench.model, plan, sensors=suite(bench.model, 1.0))
+    assert flight.truth is not None
+    rate = float(flight.truth["base.rate.z"].values[-1])
+    # With the wheel's relative speed left out, its spin counts as the rest of the robot's.
+    state = Start(rate=(0.0, 0.0, rate)).vector(bench.system)
+    return SpunUp(rate, float(balance(bench.system, state).angular_momentum_about_com[0, 2]))
+
+
+def fly(model: Model, rate: float, speed: float, *, hertz: float | None = None) -> Telemetry:
+    """Table 2's motion flown from a base rate and a wheel speed, measured without noise."""
+    start = Start(rate=(0.0, 0.0, rate), speeds={WHEEL: speed})
+    plan = Plan(PUBLISHED["duration"], start=start, motions=motions(), name="Table 2")
+    chosen = (PUBLISHED["n_samples"] - 1) / PUBLISHED["duration"] if hertz is None else hertz
+    return simulate(model, plan, sensors=suite(model, chosen))
+
+
+def suite(model: Model, hertz: float) -> tuple[Sensor, ...]:
+    """The model's own kinds of sensors, without noise and all at one rate."""
+    kinds = ("gyro", "attitude", "encoder", "joint_rate", "wheel_speed")
+    chosen = [sensor for sensor in model.sensors if sensor.kind in kinds]
+    return tuple(Sensor(s.kind, s.on, hertz, channel=s.channel) for s in chosen)
+
+
+def start_rate(bench: Emulator, speed: float) -> float:
+    """The base rate [rad/s] of a robot with straight arm that was at rest before the spin-up."""
+    zero = np.zeros((1, 2))
+    return float(bench.base_rate(zero, zero, -bench.wheel_inertia * speed)[0])
+
+
+def with_drag(bench: Emulator, spin_down: float) -> tuple[Model, float]:
+    """The model whose straight robot spins down in `spin_down` [s], and its drag [N m s/rad]."""
+    zero = np.zeros((1, 2))
+    locked = float((bench.rows(np.ones(1), zero, zero) @ bench.pi)[0])
+    root = replace(bench.model.root, angular_drag=locked / spin_down)
+    return replace(bench.model, root=root), locked / spin_down
+
+
+def read(bench: Emulator, flight: Telemetry) -> Samples:
+    """The flight as samples."""
+    return samples_of(bench.system, flight)
