@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import time
+from base64 import b64decode
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 from browser import visit
 from fit_samples import sample_fit
@@ -15,6 +17,7 @@ from validation_flights import planar_fit, planar_flight
 import freefloat as ff
 from freefloat.errors import FreefloatError
 from freefloat.identification.fit import Estimate
+from freefloat.report.charts import ChartLine, chart, verdict_charts
 from freefloat.report.pages import fit_page, save_fit_report, verdict_page
 from freefloat.validation.acceptance import AcceptanceCriterion
 
@@ -123,7 +126,9 @@ def test_a_browser_opens_it_without_network_or_complaint(large, tmp_path, scheme
     seen = visit(path, tmp_path, *flags)
     assert seen.console == [] and seen.requests == []
     drawn = seen.dom.count("<canvas")
-    assert drawn == len(verdict.traces), "every curve is drawn"
+    n_residuals = sum(len(spectrum.frequency) > 0 for spectrum in verdict.spectra)
+    assert n_residuals > 0
+    assert drawn == len(verdict.traces) + 2 * n_residuals, "every curve is drawn"
 
 
 def test_a_narrow_screen_needs_no_sideways_scrolling(large, tmp_path):
@@ -135,6 +140,42 @@ def test_a_narrow_screen_needs_no_sideways_scrolling(large, tmp_path):
     seen = visit(path, tmp_path, "--window-size=500,900")
     wide, of = re.search(r"<title>(\d+) of (\d+)</title>", seen.dom).groups()
     assert int(wide) <= int(of)  # tables scroll in their own boxes
+
+
+def test_without_a_script_the_page_says_so_and_keeps_its_numbers(verdict):
+    page = fit_page(planar_fit(), [verdict])
+    assert parsed(page).tags.count("noscript") == 2  # a sentence, and no empty places for curves
+    still = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    assert all(f"<td>{score.channel}</td>" in still for score in verdict.scores)
+
+
+def test_charts_hold_what_they_show(verdict):
+    charts = {chart["id"]: chart for chart in verdict_charts(verdict, 0)["charts"]}
+    trace, chart = verdict.traces[0], charts["v0c0"]
+    assert [line["style"] for line in chart["lines"]][-1] == "predicted"
+    assert len(chart["xs"]) == 1, "lines at the same instants share them"
+    assert floats(chart["xs"][0]) == pytest.approx(trace.time - trace.time[0], abs=1e-5)
+    assert floats(chart["lines"][-1]["y"]) == pytest.approx(trace.predicted, rel=1e-6)
+    spectrum, shown = verdict.spectra[0], charts["v0s0"]
+    assert shown["log"] == "xy" and {line["style"] for line in shown["lines"]} >= {"floor"}
+    by_style = {line["style"]: floats(line["y"]) for line in shown["lines"]}
+    assert by_style["predicted"] == pytest.approx(spectrum.density, rel=1e-6)
+    assert by_style["floor"] == pytest.approx(spectrum.floor, rel=1e-6)
+    lags = charts["v0a0"]
+    assert floats(lags["lines"][0]["y"]) == pytest.approx(
+        verdict.whiteness[0].correlation, abs=1e-7
+    )
+    assert lags["band"] == verdict.whiteness[0].band
+
+
+def test_a_logarithmic_chart_holds_nothing_that_has_no_logarithm():
+    line = ChartLine("line0", np.arange(4.0), np.array([0.0, -1.0, 1e-40, 1e-3]))
+    (packed,) = chart("place", ("x", "y"), [line], log="y")["lines"]
+    assert floats(packed["y"]) == pytest.approx([1e-15, 1e-15, 1e-15, 1e-3])
+
+
+def floats(text: str) -> np.ndarray:
+    return np.frombuffer(b64decode(text), dtype="<f4").astype(float)
 
 
 def test_the_browser_would_tell(tmp_path):

@@ -105,7 +105,7 @@ def _find_modes(
 
 def _write(file: Path, found: ModalFit, match: ModalMatch | None, files: dict[str, Path]) -> None:
     if "plot" in files:
-        from freefloat.report.spectrum_plot import save_spectrum_plot
+        from freefloat.report.plots import save_spectrum_plot
 
         title = f"{file.name}, {found.start:.4g} s and after"
         save_spectrum_plot(found, files["plot"], title=title)

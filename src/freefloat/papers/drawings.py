@@ -73,7 +73,7 @@ def _wings_modes() -> Figure:
     from freefloat.model import load_model
     from freefloat.papers.paper_000.model import kick
     from freefloat.prediction.simulate import simulate
-    from freefloat.report.spectrum_plot import plot_spectrum
+    from freefloat.report.plots import plot_spectrum
 
     wings = load_model("servicer-wings")
     found = identify_modes(simulate(wings, kick(wings), seed=1), wings)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from freefloat.model.model import Model
 
 ORDERS = (("position", ""), ("rate", "/s"), ("acceleration", "/s$^2$"))
-MOST_PARAMETERS = 40  # in one picture: beyond, their names overlap
+MOST_PARAMETERS = 40  # format: in one picture; beyond, their names overlap
 
 
 def save_design_plot(model: Model, design: Design, path: str | Path) -> None:

@@ -16,9 +16,8 @@ from freefloat.digits import printed_unit
 from freefloat.errors import Fault, FreefloatError
 from freefloat.files import atomic_write
 from freefloat.identification.fit import Fit
-from freefloat.report.curves import curves_of
-from freefloat.report.fit_content import fit_content
-from freefloat.report.verdict_content import credibility, verdict_content
+from freefloat.report.charts import verdict_charts
+from freefloat.report.page_content import credibility, fit_content, verdict_content
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.validation.verdict import Verdict
 
@@ -80,25 +79,25 @@ def _page(
     content: Mapping[str, object], verdicts: Sequence[Verdict], factors: Sequence[object]
 ) -> str:
     judged = [verdict_content(verdict) for verdict in verdicts]
-    charts = [curves_of(verdict, number) for number, verdict in enumerate(verdicts)]
-    pages = [{**told, **chart} for told, chart in zip(judged, charts, strict=True)]
-    data = [chart for each in charts for chart in each["data"]]
+    drawn = [verdict_charts(verdict, number) for number, verdict in enumerate(verdicts)]
+    pages = [{**told, **charts} for told, charts in zip(judged, drawn, strict=True)]
+    charts = [chart for each in drawn for chart in each["charts"]]
     return render(
-        "report.html.j2", {**content, "verdicts": pages, "factors": factors}, data=data, plots=True
+        "report.html.j2", {**content, "verdicts": pages, "factors": factors}, charts=charts
     )
 
 
 def render(
-    template: str, content: Mapping[str, object], *, data: object = None, plots: bool = False
+    template: str, content: Mapping[str, object], *, charts: Sequence[Mapping[str, object]] = ()
 ) -> str:
     """A template with the page's own styles, script and data inside."""
-    safe = json.dumps(data, allow_nan=False).replace("<", "\\u003c")  # never ends its element
     parts = {
         "style": _text("templates/page.css"),
-        "plot_style": _text("vendored/uPlot.min.css") if plots else "",
-        "plot_script": _text("vendored/uPlot.iife.min.js") if plots else "",
-        "script": _text("templates/page.js") if plots else "",
-        "data": safe,
+        "plot_style": _text("vendored/uPlot.min.css"),
+        "plot_script": _text("vendored/uPlot.iife.min.js"),
+        "script": _text("templates/page.js"),
+        # escaped so that nothing in it ends its element
+        "data": json.dumps(charts, allow_nan=False).replace("<", "\\u003c"),
     }
     return _environment().get_template(template).render(**content, **parts)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -17,10 +17,12 @@ from freefloat.arrays import Array
 from freefloat.digits import printed_unit
 from freefloat.files import atomic_write
 from freefloat.provenance import provenance
+from freefloat.report.charts import chart, named_lines
 from freefloat.report.pages import render, require_html
-from freefloat.report.svg import line_chart, ratio_chart
+from freefloat.report.svg import ratio_chart
 
-LEAST_DOTS = 2  # a drawing of one dot says nothing
+FIGURE_HEIGHT = 240  # format: [pixels], so that the titles of the axes fit
+LEAST_DOTS = 2  # format: a drawing of one dot says nothing
 
 
 class PaperRow(Protocol):
@@ -103,7 +105,19 @@ def papers_page(papers: Sequence[RebuiltPaper]) -> str:
         "n_rows": len(every),
         "provenance": provenance(),
     }
-    return render("papers.html.j2", content)
+    charts = [
+        chart(place, (f.x_title, f.y_title), [line for _, line in named_lines(f.lines)],
+              log="y" if f.is_log else "", height=FIGURE_HEIGHT)
+        for place, f in _places(papers)
+    ]  # fmt: skip
+    return render("papers.html.j2", content, charts=charts)
+
+
+def _places(papers: Sequence[RebuiltPaper]) -> Iterator[tuple[str, PaperFigure]]:
+    """Every figure, with the id of its place in the page."""
+    for paper in papers:
+        for n, drawing in enumerate(paper.figures):
+            yield f"p{paper.id}f{n}", drawing
 
 
 def tally(rows: Sequence[PaperRow]) -> dict[str, int]:
@@ -130,8 +144,12 @@ def _paper(paper: RebuiltPaper) -> dict[str, object]:
         "tally": tally(paper.rows),
         "findings": paper.findings,
         "figures": [
-            (f.title, line_chart(f.lines, f.x_title, f.y_title, is_log=f.is_log))
-            for f in paper.figures
+            {
+                "id": place,
+                "title": drawing.title,
+                "names": [(line.style, name) for name, line in named_lines(drawing.lines)],
+            }
+            for place, drawing in _places([paper])
         ],
         "tables": [_table(name, [r for r in paper.rows if r.table == name]) for name in tables],
     }
