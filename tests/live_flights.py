@@ -6,12 +6,12 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
+from exciting_plans import exciting_plan
 
 import freefloat as ff
 from freefloat.excitation.commands import Pulses
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
 from freefloat.online.live_channels import told_by_model
-from freefloat.papers.paper_001.studies import exciting_plan
 from freefloat.telemetry.sample_rows import Sample
 
 ATTITUDE = tuple(f"base.attitude.{a}" for a in "xyzw")
@@ -20,7 +20,7 @@ EIGHT = tuple(f"{b}.{n}" for b in ("bus", "target") for n in ("mass", "mx", "my"
 
 @lru_cache(maxsize=4)
 def clean_flight(name: str) -> ff.Telemetry:
-    """The excited arm of paper 001's noise study, without noise."""
+    """Every joint swings and thrusters pulse, without noise."""
     model = ff.load_model(name)
     quiet = tuple(replace(sensor, noise=0.0) for sensor in model.sensors)
     return ff.simulate(model, exciting_plan(model), sensors=quiet)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from exciting_plans import splines_then_rest
 
 import freefloat as ff
-from freefloat.papers.paper_000.tables import splines
 
 
 @pytest.fixture
 def flown(tmp_path):
     """A short flight of the sloshing servicer, and its plan."""
     model = ff.load_model("servicer-slosh")
-    plan = splines(model, duration=8.0, rest=4.0, reach=0.3, points=6, seed=3)
+    plan = splines_then_rest(model, duration=8.0, rest=4.0, points=6)
     plan.save(tmp_path / "plan.toml")
     ff.simulate(model, plan, seed=2).save(tmp_path / "flight.parquet")
     return "flight.parquet"

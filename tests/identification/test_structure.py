@@ -6,16 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from exciting_plans import held_motor_flights, splines_then_rest, swinging_arm
 
 import freefloat as ff
 from freefloat.errors import IdentificationError
 from freefloat.identification import structure
 from freefloat.identification.effects import EFFECTS, effects_of
 from freefloat.identification.structure import find_structure, reduced
-from freefloat.papers.paper_000.tables import splines
-from freefloat.papers.paper_002.published import SLOW_MOTION
-from freefloat.papers.paper_002.tables import motion
-from freefloat.papers.paper_004.tables import held_flights
 from freefloat.parameters.write_back import with_parameters
 
 FRICTION = "arm_1.drive.friction"
@@ -28,7 +25,7 @@ def decided(model, own, plan, *, seed=2, free=("bus.*",)):
 
 
 def shaken(model):
-    return splines(model, duration=10.0, rest=10.0, reach=0.3, points=8, seed=3)
+    return splines_then_rest(model, duration=10.0, rest=10.0, points=8)
 
 
 def test_models_lose_what_is_dropped():
@@ -105,10 +102,10 @@ def test_friction_is_told_from_damping():
     rough = with_parameters(geared, {FRICTION: 0.02})
     wanted = ff.Parameters(geared).free("bus.izz")
     effects = ["flexible joint", "friction"]
-    flight = held_flights(rough, seed=3)[1]
+    flight = held_motor_flights(rough, seed=3)[1]
     assert find_structure(geared, wanted, flight, effects=effects).names == tuple(effects)
     for seed in range(5):
-        smooth = held_flights(geared, seed=10 * seed)[1]
+        smooth = held_motor_flights(geared, seed=10 * seed)[1]
         found = find_structure(geared, wanted, smooth, effects=effects)
         assert found.names == ("flexible joint",)
 
@@ -116,7 +113,8 @@ def test_friction_is_told_from_damping():
 @pytest.mark.full
 def test_orbit_and_wheel_are_told_apart():
     ets7 = ff.load_model("ets7")
-    still = motion(SLOW_MOTION, (180.0, 60.0, 20.0))
+    slow = (0.3, -0.9, -0.4, -0.6, 0.2, -0.9)
+    still = swinging_arm(slow, duration=180.0, period=60.0, ramp=20.0)
     spinning = replace(still, start=ff.Start(speeds={"rw_x": 100.0}))
     away = replace(ets7, orbit=None)
     assert decided(ets7, ets7, spinning).names == ("gravity gradient", "wheels")

@@ -154,7 +154,7 @@ def with_release(seed: int, at: float = 30.0) -> tuple[list, float]:
     lighter = ff.load_model("planar-capture-small")
     from dataclasses import replace as changed
 
-    from freefloat.papers.paper_001.studies import exciting_plan
+    from exciting_plans import exciting_plan
 
     quiet = tuple(changed(s, noise=0.0) for s in lighter.sensors)
     other = noisy(name, seed, ff.simulate(lighter, exciting_plan(lighter), sensors=quiet))

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from exciting_plans import exciting_plan
 from live_flights import truth, wanted
 
 import freefloat as ff
 from freefloat.online.health import Health
-from freefloat.papers.paper_001.studies import exciting_plan
 from freefloat.telemetry.sample_rows import Sample
 
 SLOW = {"attitude": 20.0, "velocity": 10.0}  # [Hz]; all else 100

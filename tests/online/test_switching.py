@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from exciting_plans import exciting_plan
 from live_flights import truth, wanted
 
 import freefloat as ff
 from freefloat.excitation.commands import Pulses
-from freefloat.papers.paper_001.studies import exciting_plan
 from freefloat.telemetry.thrust_levels import with_switches
 
 SPACE, PLANE = "spatial-capture", "planar-capture"

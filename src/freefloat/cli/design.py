@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 from rich.text import Text
@@ -25,6 +25,7 @@ from freefloat.cli.options import (
     paths_as_text,
     require,
 )
+from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault, FreefloatError
 from freefloat.text import counted
 
@@ -83,6 +84,9 @@ class MotionOptions:
     time: float | None = None
     """Stop after this long [s] with the best so far."""
 
+    set: Annotated[tuple[str, ...], REPEATED] = ()
+    """NAME=VALUE: an option of the search; may be repeated. `--set help` lists them."""
+
 
 @Parameter(name="*")
 @dataclass(frozen=True)
@@ -113,6 +117,7 @@ class DesignRequest:
     sensors: str | None
     limits: dict[str, float]
     motion: MotionOptions
+    settings: dict[str, Any]  # of --set
     rate: float
     files: dict[str, Path]  # "plan", "table" and "plot" where asked for
 
@@ -181,7 +186,8 @@ def run_design(request: DesignRequest) -> Design:
     from freefloat.dynamics.tree import flatten
 
     motion = request.motion
-    effort = Effort(starts=motion.starts, rounds=motion.rounds, seconds=motion.time)
+    given = {"starts": motion.starts, "rounds": motion.rounds, "seconds": motion.time}
+    effort = Effort(**given, **request.settings)
     others = scenarios_of(request.model, request.parameters, n=motion.scenarios, seed=motion.seed)
     avoid = bands_of(flatten(request.model)) if motion.avoid_modes else ()
     with progress(f"designing: {request.criterion}") as update:
@@ -231,6 +237,7 @@ def parse_request(
     )
     limits, wrong = parse_pairs("--limit", motion.limit, example="arm_1.velocity=0.1")
     require([*files.faults(), *wrong, *_number_faults(motion, outputs.rate)])
+    settings = parse_settings("design", motion.set)["effort"]
     robot = load_model(model)
     known = _earlier_fit(robot, fit)
     if known is not None:
@@ -244,8 +251,9 @@ def parse_request(
         own = choose_parameters(robot, free=globs, fix=wanted.fix, prior=wanted.prior)
         parameters = _with_priors_of(own, parameters)
     return DesignRequest(
-        robot, parameters, globs, criterion, sensors, limits, motion, outputs.rate, files.paths
-    )
+        robot, parameters, globs, criterion, sensors, limits, motion, settings, outputs.rate,
+        files.paths,
+    )  # fmt: skip
 
 
 def _number_faults(motion: MotionOptions, rate: float) -> Iterator[Fault]:

@@ -45,8 +45,7 @@ class ParameterOptions:
     """Which parameters are estimated, and what is known of them beforehand."""
 
     free: Annotated[tuple[str, ...], REPEATED] = ()
-    """Parameters to estimate: a name or glob, may be repeated. Unless said, those of the root body
-    and of what is grasped."""
+    """Parameters to estimate, names or globs; those of the root and of what is grasped if none."""
 
     fix: Annotated[tuple[str, ...], REPEATED] = ()
     """Parameters to hold at the model's value, or at another: GLOB or GLOB=VALUE."""

@@ -43,8 +43,10 @@ class OptionGroup:
 
 SEARCH = "freefloat.identification.output_error.options:SearchOptions"
 QUALITY = "freefloat.telemetry.quality_checks:QualityLimits"
+EFFORT = "freefloat.design.search:Effort"
 ACCEPTANCE = "freefloat.validation.acceptance:AcceptanceLimits"
 GROUPS: dict[str, tuple[OptionGroup, ...]] = {
+    "design": (OptionGroup("effort", EFFORT, flags=("starts", "rounds", "seconds")),),
     "identify": (OptionGroup("search", SEARCH, flags=("starts", "profile")),),
     "telemetry": (OptionGroup("quality", QUALITY),),
     "validate": (OptionGroup("acceptance", ACCEPTANCE, flags=("error", "tip")),),
@@ -207,10 +209,11 @@ def _documented_fields(docstring: str) -> Iterator[tuple[str, str]]:
             yield name, " ".join(text.split())
         return
     flat = " ".join(docstring.split())
-    marks = list(re.finditer(r"(?<=[.;] )(\w+)((?: \[[^]]*\])?): ", flat))
+    marks = list(re.finditer(r"(?<=[.;] )((?:\w+, )*\w+)((?: \[[^]]*\])?): ", flat))
     for mark, following in zip(marks, [*marks[1:], None], strict=True):
         text = flat[mark.end() : following.start() if following else None]
-        yield mark[1], f"{mark[2].strip()} {text.strip().rstrip(';')}".strip()
+        for name in mark[1].split(", "):  # `low, high: the two bounds`
+            yield name, f"{mark[2].strip()} {text.strip().rstrip(';')}".strip()
 
 
 # -- values ----------------------------------------------------------------------------------------

@@ -131,15 +131,15 @@ def summary(
     pairs: list[tuple[str, object]] = [("samples", sample_counts(health))]
     pairs.append(("health", health.sentence))
     if estimate.time is not None and estimate.sight not in health.concerns:
-        pairs.append(("sight", estimate.sight))
+        pairs.append(("parameters", estimate.sight))
     if unused:
-        pairs.append(("not used", f"{listing(unused, most=4)}: unknown to this model"))
+        pairs.append(("unknown channels", listing(unused, most=4)))
     if n_lost:
         pairs.append(("connections lost", n_lost))
     pairs += [(f"{event.time:.2f} s", event.message) for event in health.events[-EVENTS:]]
     pairs.append(
         (
-            "an update",
+            "latency",
             f"{latency['p50_us']:.0f} us (median), {latency['p99_us']:.0f} us (99 %),"
             f" {latency['max_us']:.0f} us (longest)",
         )

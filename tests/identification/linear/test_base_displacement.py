@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from exciting_plans import exciting_plan
 from live_flights import clean_flight, truth, wanted
 
 import freefloat as ff
@@ -13,7 +14,6 @@ from freefloat.dynamics.tree import flatten
 from freefloat.excitation.commands import Pulses
 from freefloat.identification.linear.base_displacement import running_integral, way_of_root
 from freefloat.identification.linear.sample_reader import samples_of
-from freefloat.papers.paper_001.studies import exciting_plan
 
 
 @pytest.mark.parametrize("name", ["planar-capture", "spatial-capture"])
