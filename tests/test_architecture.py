@@ -82,9 +82,7 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
         "validation -> report",
     },
     "cycles": {
-        "excitation",
         "identification",
-        "model",
         "online",
         "report",
         "telemetry",

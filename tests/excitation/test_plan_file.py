@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from fault_codes import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plan_samples import CAPTURE, FULL, TOML
@@ -39,14 +40,8 @@ from freefloat.excitation import (
     Wave,
     default_plan,
 )
-from freefloat.excitation.plan_file import (
-    PLAN_FILE,
-    load_plan,
-    read_plan_text,
-    save_plan,
-    save_table,
-    write_plan,
-)
+from freefloat.excitation.plan_file import load_plan, read_plan_text
+from freefloat.excitation.plan_write import PLAN_FILE, save_plan, save_table, write_plan
 from freefloat.model import builtin_models, load_model
 from freefloat.telemetry import read_telemetry
 
@@ -427,10 +422,9 @@ def test_files_that_cannot_be_read(tmp_path):
         ("folder.toml", "file.unreadable", None),
         ("plan.json", "file.suffix", None),
     ):
-        with pytest.raises(ExcitationError) as caught:
+        with refused(ExcitationError, code) as caught:
             load_plan(tmp_path / name)
-        (fault,) = caught.value.faults
-        assert (fault.code, fault.line) == (code, line)
+        assert caught.value.faults[0].line == line
 
 
 class Unknown:
@@ -462,15 +456,15 @@ def test_what_could_not_be_read_is_not_written(plan, tmp_path):
 
 
 def test_saving_needs_a_place_and_a_kind(tmp_path):
-    with pytest.raises(ExcitationError, match=r"end the name in \.toml"):
+    with refused(ExcitationError, "file.suffix"):
         save_plan(Plan(1.0), tmp_path / "plan.txt")
-    with pytest.raises(FreefloatError, match="create the folder"):
+    with refused(FreefloatError, "file.unwritable"):
         save_plan(Plan(1.0), tmp_path / "missing" / "plan.toml")
 
 
 def test_pydantic_is_loaded_only_for_plan_files():
     code = (
-        "import sys, freefloat.excitation.plan_file as f, freefloat.excitation as e;"
+        "import sys, freefloat.excitation.plan_write as f, freefloat.excitation as e;"
         "f.write_plan(e.Plan(1.0)); sys.exit('pydantic' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0

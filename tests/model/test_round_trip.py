@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from fault_codes import refused
 from hypothesis import given, settings
 from model_samples import TOML, URDF
 from model_strategies import models, plain_models
 
 from freefloat.errors import FreefloatError, ModelError
 from freefloat.model import Body, Joint, Model, Placement, Root, builtin_models, load_model
-from freefloat.model.model_file import read_model_text, write_model_text
+from freefloat.model.model_file import read_model_text
+from freefloat.model.model_write import write_model_text
 from freefloat.model.urdf import read_urdf
 from freefloat.model.urdf_write import write_urdf
 
@@ -127,7 +129,7 @@ def test_extras_that_would_break_the_file_are_refused(extra):
 @pytest.mark.parametrize("write", [write_urdf, write_model_text])
 def test_an_impossible_model_is_not_written(write):
     bad = Model("m", Root("a"), (Body("a", 1.0, inertia=(1.0, 0.0, 0.0, 1.0, 0.0, 5.0)),))
-    with pytest.raises(ModelError, match="triangle"):
+    with refused(ModelError, "model.inertia"):
         write(bad)
 
 
@@ -138,9 +140,9 @@ def test_saving_is_atomic_and_refuses_other_kinds(tmp_path):
     with pytest.raises(ModelError):
         replace(model, name="").save(target)
     assert target.read_text() == "old"
-    with pytest.raises(ModelError, match=r"\.toml or \.urdf"):
+    with refused(ModelError, "file.suffix"):
         model.save(tmp_path / "m.xml")
-    with pytest.raises(FreefloatError, match="create the folder"):
+    with refused(FreefloatError, "file.unwritable"):
         model.save(tmp_path / "missing" / "m.toml")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.toml"]
 

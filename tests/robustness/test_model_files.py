@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fault_codes import refused
 from model_samples import TOML, URDF
 
 import freefloat
@@ -267,21 +268,24 @@ def test_absurd_urdfs_are_refused_in_time(name):
 
 @pytest.mark.promise("F4")
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    ("text", "code"),
     [
-        (f'<!DOCTYPE robot><robot name="r">{LINK}</robot>', "DOCTYPE"),
-        (f'<!DOCTYPE r [<!ENTITY l0 "ha">{LAUGHS}]><robot name="&l9;"/>', "DOCTYPE"),
-        ('<!DOCTYPE r [<!ENTITY e SYSTEM "file:///etc/hostname">]><robot name="&e;"/>', "DOCTYPE"),
-        ('<!DOCTYPE r SYSTEM "http://localhost/x.dtd"><robot name="r"/>', "DOCTYPE"),
-        ('<!DOCTYPE r [<!ENTITY % p SYSTEM "x"> %p;]><robot name="r"/>', "DOCTYPE"),
-        ('<robot name="&unknown;"/>', "undefined entity"),
-        ("<robot>" + "<a>" * MAX_DEPTH, f"at most {MAX_DEPTH} elements inside"),
-        ("<robot>" + " " * URDF_FILE.max_bytes, "bytes"),
+        (f'<!DOCTYPE robot><robot name="r">{LINK}</robot>', "urdf.doctype"),
+        (f'<!DOCTYPE r [<!ENTITY l0 "ha">{LAUGHS}]><robot name="&l9;"/>', "urdf.doctype"),
+        (
+            '<!DOCTYPE r [<!ENTITY e SYSTEM "file:///etc/hostname">]><robot name="&e;"/>',
+            "urdf.doctype",
+        ),
+        ('<!DOCTYPE r SYSTEM "http://localhost/x.dtd"><robot name="r"/>', "urdf.doctype"),
+        ('<!DOCTYPE r [<!ENTITY % p SYSTEM "x"> %p;]><robot name="r"/>', "urdf.doctype"),
+        ('<robot name="&unknown;"/>', "file.syntax"),
+        ("<robot>" + "<a>" * MAX_DEPTH, "file.depth"),
+        ("<robot>" + " " * URDF_FILE.max_bytes, "file.size"),
     ],
 )
-def test_dangerous_xml_is_refused(text, reason):
+def test_dangerous_xml_is_refused(text, code):
     start = time.process_time()
-    with pytest.raises(ModelError, match=reason):
+    with refused(ModelError, code):
         read_urdf(text)
     assert time.process_time() - start < 1.0
 
@@ -329,11 +333,11 @@ def test_a_file_below_the_folder_is_read(tmp_path):
 def test_pipes_and_devices_are_not_opened(suffix, tmp_path):
     pipe = tmp_path / f"pipe.{suffix}"
     os.mkfifo(pipe)
-    with pytest.raises(ModelError, match="not an ordinary file"):
+    with refused(ModelError, "file.unreadable"):
         load_model(pipe)
     endless = tmp_path / f"endless.{suffix}"
     endless.symlink_to("/dev/zero")
-    with pytest.raises(ModelError, match="not an ordinary file"):
+    with refused(ModelError, "file.unreadable"):
         load_model(endless)
 
 
@@ -343,9 +347,8 @@ def test_large_files_are_refused_before_they_are_read(tmp_path):
         path = tmp_path / f"large{kind.suffix}"
         with path.open("wb") as file:
             file.truncate(kind.max_bytes + 1)  # a hole on the disk: nothing to read, but large
-        with pytest.raises(ModelError) as caught:
+        with refused(ModelError, "file.size"):
             load_model(path)
-        assert caught.value.codes == ("file.size",)
 
 
 @pytest.mark.promise("F6")

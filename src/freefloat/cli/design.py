@@ -203,7 +203,7 @@ def run_design(request: DesignRequest) -> Design:
 
 def _write(request: DesignRequest, designed: Design) -> None:
     """Write every file that was asked for."""
-    from freefloat.excitation.plan_file import save_table
+    from freefloat.excitation.plan_write import save_table
 
     files = request.files
     if "plan" in files:

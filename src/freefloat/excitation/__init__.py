@@ -15,7 +15,8 @@ from freefloat.excitation.motions import (
     Table,
 )
 from freefloat.excitation.plan import CaptureControl, Feedback, Plan
-from freefloat.excitation.plan_file import load_plan, save_plan, save_table
+from freefloat.excitation.plan_file import load_plan
+from freefloat.excitation.plan_write import save_plan, save_table
 
 __all__ = [
     "Accelerate",

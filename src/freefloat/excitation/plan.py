@@ -22,6 +22,7 @@ from freefloat.errors import ExcitationError
 from freefloat.excitation.commands import WRENCH, AnyCommand, Wave
 from freefloat.excitation.motions import AnyMotion, Hold, Speeds
 from freefloat.excitation.plan_checks import model_faults, own_faults
+from freefloat.excitation.plan_write import save_plan
 from freefloat.model.model import Model
 from freefloat.records.values import LowerBound
 
@@ -85,8 +86,6 @@ class Plan:
 
     def save(self, path: str | Path) -> None:
         """Write the plan as TOML."""
-        from freefloat.excitation.plan_file import save_plan
-
         save_plan(self, path)
 
     def check(self, model: Model) -> None:

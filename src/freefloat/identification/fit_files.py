@@ -13,7 +13,8 @@ from pathlib import Path
 from freefloat.errors import Fault, FreefloatError, IdentificationError, ModelError
 from freefloat.files import atomic_write
 from freefloat.identification.fit import Fit
-from freefloat.model.model_file import read_model_text, write_model_text
+from freefloat.model.model_file import read_model_text
+from freefloat.model.model_write import write_model_text
 from freefloat.records import json_text
 from freefloat.records.json_text import JSON, read_json, write_json
 from freefloat.records.schema import Schema, table_of

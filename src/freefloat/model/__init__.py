@@ -1,7 +1,6 @@
 """The Model: what the space robot is made of, read from model files (TOML) and URDF.
 
-Readers and writers are imported when first used: `import freefloat.model` loads NumPy and nothing
-slower.
+Readers are imported when first used: `import freefloat.model` loads NumPy and nothing slower.
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ from freefloat.model.loading import (
     builtin_models,
     copy_model,
     load_model,
-    save_model,
 )
 from freefloat.model.model import Model
+from freefloat.model.model_write import save_model
 from freefloat.model.parts import (
     Body,
     Capsule,

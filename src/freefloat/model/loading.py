@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from freefloat.errors import Fault, ModelError
 from freefloat.files import atomic_write
+from freefloat.model.model_write import SUFFIXES
 from freefloat.text import did_you_mean
 
 if TYPE_CHECKING:
     from freefloat.model.model import Model
-
-SUFFIXES = (".toml", ".urdf")
 
 
 def load_model(name_or_path: str | Path) -> Model:
@@ -36,28 +35,6 @@ def load_model(name_or_path: str | Path) -> Model:
     from freefloat.model.model_file import read_model
 
     return read_model(path)
-
-
-def save_model(model: Model, path: str | Path) -> None:
-    """Write a model to a .toml file (complete) or a .urdf file (bodies and joints).
-
-    The file is written whole or not at all. A URDF names in a comment what it cannot hold.
-    """
-    suffix = Path(path).suffix.lower()
-    if suffix == ".toml":
-        from freefloat.model.model_file import write_model_text
-
-        text = write_model_text(model)
-    elif suffix == ".urdf":
-        from freefloat.model.urdf_write import write_urdf
-
-        text = write_urdf(model)
-    else:
-        remedy = "end the name in .toml (complete) or .urdf (bodies and joints)"
-        value, expected = suffix or "no suffix", " or ".join(SUFFIXES)
-        fault = Fault(str(path), value, expected, remedy, "file.suffix")
-        raise ModelError(f"{Path(path).name}: cannot write this kind of file", [fault])
-    atomic_write(path, text)
 
 
 def _path_of(name_or_path: str | Path) -> Path:

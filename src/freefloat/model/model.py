@@ -6,13 +6,16 @@ become pendulums, targets become fixed bodies, drives and wheels become rotors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from freefloat.errors import ModelError
+from freefloat.errors import Fault, ModelError
+from freefloat.model.assembly import Assembly, assemble
+from freefloat.model.checks import sensor_targets, target_faults
+from freefloat.model.model_write import save_model
 from freefloat.model.parts import (
     Body,
     Capsule,
@@ -29,10 +32,8 @@ from freefloat.model.parts import (
     Vector,
     Wheel,
 )
-
-if TYPE_CHECKING:
-    from freefloat.model.assembly import Assembly
-
+from freefloat.notes import Note
+from freefloat.text import did_you_mean, listing
 
 ON_BODY = ("tanks", "wheels", "thrusters", "frames", "capsules")  # parts that a body carries
 
@@ -67,8 +68,6 @@ class Model:
     @cached_property
     def assembly(self) -> Assembly:
         """The model with tanks, targets, drives and wheels spelt out as bodies and coordinates."""
-        from freefloat.model.assembly import assemble
-
         return assemble(self)
 
     def __str__(self) -> str:
@@ -96,11 +95,11 @@ class Model:
 
     def body(self, name: str) -> Body:
         """The body of that name, grasped targets included."""
-        return _named((*self.bodies, *(target.body for target in self.targets)), name, "body")
+        return _find_part((*self.bodies, *(target.body for target in self.targets)), name, "body")
 
     def joint(self, name: str) -> Joint:
         """The joint of that name."""
-        return _named(self.joints, name, "joint")
+        return _find_part(self.joints, name, "joint")
 
     def with_body(self, body: Body) -> Model:
         """The model with the body (or target) of the same name replaced."""
@@ -125,13 +124,13 @@ class Model:
         for frame in self.frames:
             if frame.name == on:
                 if placement != Placement():
-                    raise ModelError(
-                        f"{self.name}: grasping on the frame {on!r} takes the frame's placement;"
-                        f" name the body {frame.body!r} to give your own"
-                    )
+                    expected = f"none: the frame {on!r} supplies it"
+                    remedy = f"name the body {frame.body!r} to give your own"
+                    fault = Fault("placement", str(placement), expected, remedy, "value.conflict")
+                    raise ModelError(f"{self.name}: cannot grasp {body.name!r}", [fault])
                 on, placement = frame.body, frame.placement
                 break
-        _named((*self.bodies, *self.frames), on, "body or frame")
+        _find_part((*self.bodies, *self.frames), on, "body or frame")
         return replace(self, targets=(*self.targets, Target(body, on, placement)))
 
     def release(self, name: str) -> Model:
@@ -140,22 +139,23 @@ class Model:
         Tanks, wheels, thrusters, frames, capsules and sensors on the target leave with it: kept,
         they would sit on nothing. The last of `notes` of the new model names them.
         """
-        _named(self.targets, name, "target")
+        _find_part(self.targets, name, "target")
         kept = {
             kind: tuple(part for part in getattr(self, kind) if part.body != name)
             for kind in ON_BODY
         }
         targets = tuple(target for target in self.targets if target.name != name)
         left = replace(self, targets=targets, **kept)
-        blind = _blinded(self, left)
+        blind = _sensors_without_target(self, left)
         gone = [
-            *(_shown(kind, part) for kind in ON_BODY for part in getattr(self, kind)
+            *(_part_text(kind, part) for kind in ON_BODY for part in getattr(self, kind)
               if part.body == name),
             *(f"sensor {sensor.kind} on {sensor.on}" for sensor in blind),
         ]  # fmt: skip
-        note = (f"released {name}, and with it: {', '.join(gone)}",) if gone else ()
+        text = f"released {name}, and with it: {', '.join(gone)}"
+        notes = (Note("target.released", text),) if gone else ()
         sensors = tuple(sensor for sensor in self.sensors if sensor not in blind)
-        return replace(left, sensors=sensors, notes=(*self.notes, *note))
+        return replace(left, sensors=sensors, notes=(*self.notes, *notes))
 
     def swap(self, name: str, body: Body) -> Model:
         """The model with the grasped target `name` replaced by `body`, held at the same place.
@@ -164,7 +164,7 @@ class Model:
         the new one at the same place in its frame; channels of its sensors bear the new name. To
         be rid of it, `release` the old target and `grasp` the new one.
         """
-        held = _named(self.targets, name, "target")
+        held = _find_part(self.targets, name, "target")
         if body.name != name:
             self._refuse_taken(body.name)
         self._refuse_unreal(body)
@@ -178,49 +178,48 @@ class Model:
             for kind in ON_BODY
         }
         swapped = replace(self, targets=order, **moved)
-        blind = _blinded(self, swapped)  # they named the old target, or had a glob that fits it
+        # They named the old target, or had a glob that fits it.
+        blind = _sensors_without_target(self, swapped)
         sensors = (replace(s, on=body.name) if s in blind else s for s in self.sensors)
         return replace(swapped, sensors=tuple(sensors))
 
     def save(self, path: str | Path) -> None:
         """Write the model as .toml (complete) or .urdf (bodies and joints)."""
-        from freefloat.model.loading import save_model
-
         save_model(self, path)
 
     def _refuse_unreal(self, body: Body) -> None:
-        from freefloat.model.checks import target_faults
-
         faults = target_faults(body)
         if faults:
             raise ModelError(f"{self.name}: cannot grasp {body.name!r}", faults)
 
     def _refuse_taken(self, name: str) -> None:
         if any(part.name == name for part in self._named_parts()):
-            raise ModelError(
-                f"{self.name}: cannot grasp {name!r}: the model already has a part of that"
-                " name; release it first or give the target another name"
-            )
+            expected = "a name no other part of the model has"
+            remedy = "release that part first, or give the target another name"
+            fault = Fault("target name", repr(name), expected, remedy, "name.duplicate")
+            raise ModelError(f"{self.name}: cannot grasp {name!r}", [fault])
 
     def _named_parts(self) -> Iterator[Body | Joint | Tank | Wheel | Thruster | Target | Frame]:
         yield from (*self.bodies, *self.joints, *self.tanks, *self.wheels)
         yield from (*self.thrusters, *self.targets, *self.frames)
 
 
-def _blinded(before: Model, after: Model) -> list[Sensor]:
+def _sensors_without_target(before: Model, after: Model) -> list[Sensor]:
     """The sensors that read something in one model and nothing in the other."""
-    from freefloat.model.checks import sensor_targets
-
     return [s for s in before.sensors if sensor_targets(before, s) and not sensor_targets(after, s)]
 
 
-def _shown(kind: str, part: Tank | Wheel | Thruster | Frame | Capsule) -> str:
+def _part_text(kind: str, part: Tank | Wheel | Thruster | Frame | Capsule) -> str:
     return "a capsule" if isinstance(part, Capsule) else f"{kind[:-1]} {part.name}"
 
 
-def _named(parts, name: str, kind: str):  # any tuple of named parts
+def _find_part(parts: Sequence[Any], name: str, kind: str) -> Any:
+    """The part of that name; raises ModelError naming those there are."""
     for part in parts:
         if part.name == name:
             return part
-    known = ", ".join(part.name for part in parts) or "none"
-    raise ModelError(f"there is no {kind} called {name!r}; known: {known}")
+    names = [part.name for part in parts]
+    expected = f"one of {listing(names)}" if names else f"no {kind}: the model has none"
+    remedy = did_you_mean(name, names, otherwise=f"name a {kind} the model has")
+    fault = Fault(f"{kind} name", repr(name), expected, remedy, "name.unknown")
+    raise ModelError(f"there is no {kind} called {name!r}", [fault])

@@ -1,4 +1,4 @@
-"""Model files (TOML): read strictly, every fault at once; written complete, the same bits again."""
+"""Model files (TOML), read strictly: every fault at once, with its path, line and remedy."""
 
 from __future__ import annotations
 
@@ -11,21 +11,13 @@ from freefloat.errors import Fault, ModelError
 from freefloat.model.checks import structure_faults
 from freefloat.model.model import Model
 from freefloat.model.model_tables import NAMED, SECTIONS, build, model_schema
-from freefloat.model.parts import Body, Joint, Limits, Target
 from freefloat.model.urdf import draft_urdf
 from freefloat.model.urdf_values import UrdfReader
 from freefloat.model.urdf_write import extras_faults
 from freefloat.model.urdf_xml import URDF_FILE
 from freefloat.records.fault_list import NamedFaults
 from freefloat.records.source import FileKind, path_inside, read_bytes, read_text
-from freefloat.records.toml_text import (
-    changed_fields,
-    entries,
-    lines_of,
-    parse_toml,
-    table_text,
-    value_text,
-)
+from freefloat.records.toml_text import entries, lines_of, parse_toml
 from freefloat.records.values import KeyPath
 
 # format: a megabyte is ten times the largest robot; the parser reads about one a second
@@ -37,8 +29,6 @@ MODEL_FILE = FileKind(
     "move meshes and pictures to files of their own, or check that this is a model file",
 )
 REFERENCES = ("parent", "child", "body", "on")  # keys whose value is the name of another part
-
-# ---- Reading -------------------------------------------------------------------------------------
 
 
 def read_model(path: str | Path) -> Model:
@@ -143,98 +133,3 @@ class ModelFaults(NamedFaults):
         """Whether what the sensor at `path` reads, or the drive it may sit on, was told wrong."""
         is_kind_wrong = (*path[:2], "kind") in self.paths
         return is_kind_wrong or any(known[2:] == ("drive",) for known in self.paths)
-
-
-# ---- Writing -------------------------------------------------------------------------------------
-
-
-def write_model_text(model: Model) -> str:
-    """The model as the text of a model file; reading it back gives the same bits.
-
-    Raises ModelError for a model that does not hold together.
-
-    >>> from freefloat.model import Body, Model, Root
-    >>> print(write_model_text(Model("one", Root("bus"), (Body("bus", 5.0, (0.0, 0.0, 0.1)),))))
-    format = 1
-    name = "one"
-    <BLANKLINE>
-    [root]
-    type = "floating"
-    body = "bus"
-    <BLANKLINE>
-    [[body]]
-    name = "bus"
-    mass = 5.0
-    com = [0.0, 0.0, 0.1]
-    <BLANKLINE>
-    """
-    faults = [*structure_faults(model), *extras_faults(model)]
-    if faults:
-        raise ModelError(f"the model {model.name!r} cannot be written", faults)
-    root = {"type": model.root.type, **changed_fields(model.root)}
-    blocks = [table_text("format = 1", _head_content(model)), table_text("[root]", root)]
-    blocks += [table_text("[[body]]", _body_content(body)) for body in model.bodies]
-    blocks += [table_text("[[joint]]", _joint_content(joint)) for joint in model.joints]
-    blocks += _part_blocks(model, ("tank", "wheel", "thruster"))
-    blocks += [table_text("[[target]]", _target_content(target)) for target in model.targets]
-    blocks += _part_blocks(model, ("frame", "sensor", "capsule"))
-    if model.orbit is not None:
-        blocks.append(table_text("[orbit]", changed_fields(model.orbit)))
-    if model.limits != Limits():
-        blocks.append(table_text("[limits]", changed_fields(model.limits)))
-    text = "\n".join(blocks)
-    if not text.isascii() and (bad := _first_surrogate(text)):
-        place, expected = f"model {model.name!r}", "text that UTF-8 can hold"
-        fault = Fault(place, bad, expected, "delete it", "file.encoding")
-        raise ModelError(f"the model {model.name!r} cannot be written", [fault])
-    return text
-
-
-def _part_blocks(model: Model, sections: Iterable[str]) -> list[str]:
-    return [
-        table_text(f"[[{section}]]", changed_fields(part, spread=("placement",)))
-        for section in sections
-        for part in getattr(model, f"{section}s")
-    ]
-
-
-def _first_surrogate(text: str) -> str:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        return f"the character U+{ord(text[error.start]):04X}"
-    return ""
-
-
-def _head_content(model: Model) -> dict[str, Any]:
-    head: dict[str, Any] = {"name": model.name}
-    if model.description:
-        head["description"] = model.description
-    if value_text(model.gravity) != "[0.0, 0.0, 0.0]":
-        head["gravity"] = model.gravity
-    return head | ({"extras": model.extras} if model.extras else {})
-
-
-def _body_content(body: Body) -> dict[str, Any]:
-    given = changed_fields(body)
-    xx, xy, xz, yy, yz, zz = body.inertia
-    # As text: a product of inertia of minus zero is not zero, and three moments would lose it.
-    if "inertia" in given and value_text((xy, xz, yz)) == "[0.0, 0.0, 0.0]":
-        given["inertia"] = (xx, yy, zz)
-    return given
-
-
-def _joint_content(joint: Joint) -> dict[str, Any]:
-    given = changed_fields(joint, spread=("placement",))
-    if joint.drive is not None:  # the reader takes "passive" beside a drive, where we omit it
-        given.pop("role", None)
-        if joint.role != "passive":
-            given["role"] = joint.role
-    tables = ("limits", "drive", "extras")  # after the numbers: they are long lines
-    order = [*(name for name in given if name not in tables), *(n for n in tables if n in given)]
-    return {name: given[name] for name in order}
-
-
-def _target_content(target: Target) -> dict[str, Any]:
-    body = _body_content(target.body)
-    return {"name": body.pop("name"), "on": target.on, **changed_fields(target.placement), **body}

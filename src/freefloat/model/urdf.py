@@ -17,12 +17,12 @@ from freefloat.model import inertia as inertial
 from freefloat.model.checks import structure_faults
 from freefloat.model.model import Model
 from freefloat.model.parts import Body, Root, Six, Vector
-from freefloat.model.urdf_joints import FLOATING, read_joint, read_origin, root_joint_removed
+from freefloat.model.urdf_joints import FLOATING, read_joint, read_origin, remove_root_joint
 from freefloat.model.urdf_values import UrdfReader
 from freefloat.model.urdf_xml import URDF_FILE, Element, parse_xml
 from freefloat.records.source import decode, read_bytes
 from freefloat.records.toml_text import MAX_PARTS
-from freefloat.text import counted
+from freefloat.text import counted, listing
 
 _STAND_IN = Body("", 1.0, inertia=(1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
 
@@ -75,7 +75,7 @@ def draft_urdf(data: bytes, file: str) -> tuple[Model, UrdfReader]:
         raise ModelError(f"{file}: no bodies", reading.faults)
     bodies = [_read_link(reading, element, key) for key, element in links.items()]
     read = [read_joint(reading, element, key) for key, element in joints.items()]
-    bodies, read = root_joint_removed(reading, bodies, read)
+    bodies, read = remove_root_joint(reading, bodies, read)
     carried = {joint.child for joint in read}
     roots = [body.name for body in bodies if body.name not in carried]
     if not roots:
@@ -193,12 +193,11 @@ def _read_inertia(reading: UrdfReader, element: Element, owner: str) -> Six | No
 
 def _write_notes(reading: UrdfReader, bodies: list[Body]) -> None:
     if reading.kept:
-        counts = ", ".join(f"{count} {what}" for what, count in sorted(reading.kept.items())[:20])
-        reading.notes.append(f"kept for writing back but not used: {counts}")
+        counts = listing((f"{n} {what}" for what, n in sorted(reading.kept.items())), most=20)
+        reading.note("urdf.kept", f"kept for writing back but not used: {counts}")
     if reading.ignored:
-        names = ", ".join(sorted(reading.ignored)[:8])
-        reading.notes.append(f"not used and not kept: {names}")
+        names = listing(sorted(reading.ignored), most=8)
+        reading.note("urdf.ignored", f"not used and not kept: {names}")
     massless = [body.name for body in bodies if body.mass == 0.0]
     if massless:
-        shown = ", ".join(massless[:8]) + (", ..." if len(massless) > 8 else "")
-        reading.notes.append(f"without mass: {shown}")
+        reading.note("urdf.massless", f"without mass: {listing(massless, most=8)}")

@@ -134,17 +134,16 @@ def _read_limits(reading: UrdfReader, element: Element, owner: str, kind: str) -
     reading.only(found, owner, ())
     limits = JointLimits(**{name: reading.limit(found, owner, name) for name in LIMITS})
     if kind == "continuous" and (limits.lower, limits.upper) != (None, None):
-        reading.notes.append(f"line {found.line}: {owner} is continuous: lower and upper not used")
+        text = f"line {found.line}: {owner} is continuous: lower and upper not used"
+        reading.note("urdf.limits_ignored", text)
         return replace(limits, lower=None, upper=None)
     if kind in ("revolute", "prismatic") and not {"lower", "upper"} <= found.attributes.keys():
-        reading.notes.append(
-            f"line {found.line}: {owner} says no lower or upper limit: taken as unlimited"
-            " (other readers take 0)"
-        )
+        text = f"line {found.line}: {owner} says no lower or upper limit: taken as unlimited"
+        reading.note("urdf.unlimited", f"{text} (other readers take 0)")
     return limits
 
 
-def root_joint_removed(
+def remove_root_joint(
     reading: UrdfReader, bodies: list[Body], joints: list[Joint]
 ) -> tuple[list[Body], list[Joint]]:
     """Bodies and joints without a massless world and the floating joint that leaves it free.
@@ -170,20 +169,19 @@ def root_joint_removed(
             continue
         bodies = [body for body in bodies if body.name != joint.parent]
         joints = [other for other in joints if other is not joint]
-        reading.notes.append(
-            f"the link {joint.parent!r} and the floating joint {joint.name!r} are the world the"
-            f" root {joint.child!r} floats in"
-            + (": the start placement is not used" if joint.placement != Placement() else "")
-        )
+        text = f"the link {joint.parent!r} and the floating joint {joint.name!r} are the world the"
+        text += f" root {joint.child!r} floats in"
+        if joint.placement != Placement():
+            text += ": the initial placement is not used"
+        reading.note("urdf.world", text)
     _note_weld(reading, bodies, joints)
     return bodies, joints
 
 
 def _note_weld(reading: UrdfReader, bodies: list[Body], joints: list[Joint]) -> None:
     if any(body.name == "world" and body.mass == 0.0 for body in bodies):
-        reading.notes += [
-            f"joint {joint.name!r} fixes {joint.child!r} to a world; read as floating:"
-            ' say type = "fixed" in [root] of a model file to hold it'
-            for joint in joints
-            if joint.type == "fixed" and joint.parent == "world"
-        ]
+        for joint in joints:
+            if joint.type == "fixed" and joint.parent == "world":
+                text = f"joint {joint.name!r} fixes {joint.child!r} to a world; read as floating:"
+                text += ' say type = "fixed" in [root] of a model file to hold it'
+                reading.note("urdf.weld", text)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from freefloat.errors import Fault, ModelError
 from freefloat.model.parts import Vector
 from freefloat.model.urdf_xml import Element, escape
+from freefloat.notes import Note
 from freefloat.records.values import LARGEST, MAX_FAULTS
 from freefloat.text import did_you_mean
 
@@ -32,7 +33,7 @@ class UrdfReader:
         self.unlike: set[tuple[str, tuple[str, ...]]] = set()  # unknown, and no misspelling
         self.kept: Counter[str] = Counter()
         self.ignored: Counter[str] = Counter()
-        self.notes: list[str] = []
+        self.notes: list[Note] = []
 
     def fault(
         self, element: Element, where: str, *, value: str, expected: str, remedy: str, code: str
@@ -44,6 +45,10 @@ class UrdfReader:
             raise ModelError(
                 f"{self.file}: {MAX_FAULTS} faults found and more to come", self.faults
             )
+
+    def note(self, code: str, text: str) -> None:
+        """Write down what a reader should know, though it is no fault."""
+        self.notes.append(Note(code, text))
 
     def locate(self, faults: Iterable[Fault]) -> list[Fault]:
         """The faults of a model with the lines they come from, without those told already."""

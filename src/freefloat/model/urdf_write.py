@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from freefloat.errors import Fault, ModelError
 from freefloat.model import urdf_joints
 from freefloat.model.checks import structure_faults
-from freefloat.model.model import Model
 from freefloat.model.parts import Body, Joint, JointLimits, Limits, Placement, Root
 from freefloat.model.urdf_xml import escape, parse_xml
+
+if TYPE_CHECKING:
+    from freefloat.model.model import Model
 
 # format: what other URDF readers take for "no limit" where they insist on a number
 UNLIMITED = 1.7976931348623157e308
