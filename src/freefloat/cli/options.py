@@ -68,7 +68,14 @@ def check_number(
     above: float | None = None,
     between: tuple[float, float] | None = None,
 ) -> Iterator[Fault]:
-    """A fault unless a number is finite and above a bound, or between two; None is not given.
+    """A fault unless a number is finite and within its bounds.
+
+    Args:
+        option: Where it was given, such as "--step".
+        value: The number; None where the option was not given, which is no fault.
+        unit: Of the number, for the sentence.
+        above: It must be greater than this.
+        between: It must be one of these two, or between them.
 
     >>> [fault.code for fault in check_number("--step", 0.0, unit="s", above=0.0)]
     ['value.range']
@@ -92,6 +99,12 @@ def parse_pairs(
     option: str, texts: Sequence[str], *, example: str, least: float = -math.inf
 ) -> tuple[dict[str, float], list[Fault]]:
     """NAME=NUMBER arguments as a dictionary, and the faults of those that are none.
+
+    Args:
+        option: Where they were given, such as "--limit".
+        texts: What was given.
+        example: A good one, for the remedy.
+        least: The least number that is allowed.
 
     >>> parse_pairs("--limit", ["arm_1.velocity=0.1"], example="arm_1.velocity=0.1")
     ({'arm_1.velocity': 0.1}, [])

@@ -86,8 +86,12 @@ def table(
 ) -> Padding:
     """A plain table, indented.
 
-    align: a letter a column, l for text and r for numbers, capital where a cell is never broken
-    over two lines; a name that is too long ends in an ellipsis then.
+    Args:
+        head: The titles of the columns.
+        rows: Cells; what is no Text is shown as it prints.
+        align: A letter a column, l for text and r for numbers, capital where a cell is never broken
+            over two lines; one that is too long ends in an ellipsis then.
+        gap: Spaces between columns.
     """
     grid = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim")
     for title, letter in zip(head, align, strict=True):

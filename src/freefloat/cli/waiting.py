@@ -56,7 +56,10 @@ def progress(what: str, *, has_lines: bool = True) -> Iterator[Callable[..., Non
     """A bar on the terminal, a line at intervals elsewhere; called with the fraction done.
 
     It takes a number too, which is shown beside what is done, or other words for that.
-    has_lines: False where the caller writes lines of its own.
+
+    Args:
+        what: What is being done, in a word or two.
+        has_lines: False where the caller writes lines of its own.
     """
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 

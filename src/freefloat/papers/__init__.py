@@ -33,9 +33,23 @@ def reproduce(
 ) -> tuple[Row, ...]:
     """Every number of a paper beside ours, computed now from the model files.
 
-    paper: one of PAPERS; quick: fewer repetitions and shorter flights, for a first look; workers:
-    processes to share the studies among, None for one a core, with the same rows; progress is told
-    the fraction done.
+    Args:
+        paper: One of PAPERS, such as "003".
+        quick: Fewer repetitions and shorter flights, for a first look.
+        workers: Processes to share the studies among, None for one a core; rows are the same.
+        progress: Called with the fraction done.
+
+    Returns:
+        The rows in the order of the paper's tables.
+
+    Raises:
+        FreefloatError: There is no such paper.
+
+    >>> try:
+    ...     reproduce("007")
+    ... except FreefloatError as error:
+    ...     print(error)
+    there is no paper '007' to reproduce; there is: 000, 001, 002, 003, 004
     """
     require_known([paper])
     studies, results = studies_of([paper]), []

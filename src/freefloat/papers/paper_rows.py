@@ -51,7 +51,16 @@ class Row:
 def printed_row(
     table: str, quantity: str, unit: str, paper: float, ours: float, *, digits: int, note: str = ""
 ) -> Row:
-    """A row that is reproduced when ours rounds to what the paper printed with `digits` decimals.
+    """A row that is reproduced when ours rounds to what the paper printed.
+
+    Args:
+        table: The table it belongs to.
+        quantity: What it is.
+        unit: Of both numbers; "-" for none.
+        paper: The printed number.
+        ours: The number we compute.
+        digits: Decimals that are printed.
+        note: What else there is to say of it.
 
     >>> printed_row("Table 3", "pi1", "kg m^2", 0.0074, 0.007364, digits=4).status
     'reproduced'
@@ -71,6 +80,15 @@ def within(
     note: str = "",
 ) -> Row:
     """A row without a printed number: missed when ours is not between two bounds.
+
+    Args:
+        table: The table it belongs to.
+        quantity: What it is.
+        unit: Of the number; "-" for none.
+        ours: The number we compute.
+        between: The bounds, themselves allowed.
+        status: What it is when it is between them.
+        note: What else there is to say of it: where the bounds come from.
 
     >>> within("Table 2", "max q1", "deg", 37.91, between=(37.85, 37.95)).status
     'not published'

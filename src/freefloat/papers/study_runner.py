@@ -81,9 +81,18 @@ def carry_out(study: Study, *, quick: bool) -> StudyResult:
 def carry_out_all(
     studies: Sequence[Study], *, quick: bool, workers: int | None = 1
 ) -> Iterator[StudyResult]:
-    """Studies as they end; `workers` processes, 1 is this one alone, None one a core.
+    """Studies as they end. Leaving before the end, as an interrupt does, ends all processes at once.
 
-    Leaving before the end, as an interrupt does, ends the other processes at once.
+    Args:
+        studies: What to carry out.
+        quick: In short, for a first look.
+        workers: Processes; 1 is this one alone, None one a core.
+
+    Yields:
+        The rows of each study, with its times.
+
+    Raises:
+        FreefloatError: Fewer than one worker.
     """
     workers = min(n_cores() if workers is None else workers, len(studies))
     if workers < 1 and studies:
