@@ -81,7 +81,7 @@ def carry_out(study: Study, *, quick: bool) -> StudyResult:
 def carry_out_all(
     studies: Sequence[Study], *, quick: bool, workers: int | None = 1
 ) -> Iterator[StudyResult]:
-    """Studies as they end. Leaving before the end, as an interrupt does, ends all processes at once.
+    """Studies as they end; leaving before the end, as an interrupt does, ends all processes.
 
     Args:
         studies: What to carry out.
