@@ -29,7 +29,7 @@ def with_uncertainty(value: float, std: float) -> tuple[str, str]:
     ('1.200e-07', '3.1e-09')
     """
     if not (math.isfinite(value) and 0.0 < std < math.inf):
-        return rounded(value), NONE if math.isnan(std) else f"{std:g}"
+        return number_text(value), NONE if math.isnan(std) else f"{std:g}"
     last = _exponent(std) - 1  # the power of ten of the last digit that means anything
     first = max(_exponent(value), last + 1)
     if first - last >= MOST_DIGITS:
@@ -48,10 +48,10 @@ def interval(bounds: tuple[float, float] | None, std: float) -> str:
     return " .. ".join(with_uncertainty(bound, std)[0] for bound in bounds)
 
 
-def rounded(value: float, *, digits: int = 5, none: str = NONE) -> str:
+def number_text(value: float, *, digits: int = 5, none: str = NONE) -> str:
     """A number of so many digits; `none` for NaN.
 
-    >>> rounded(2.0), rounded(0.123456, digits=3), rounded(float("nan"))
+    >>> number_text(2.0), number_text(0.123456, digits=3), number_text(float("nan"))
     ('2', '0.123', '-')
     """
     return none if math.isnan(value) else f"{value:.{digits}g}"

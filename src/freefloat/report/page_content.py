@@ -15,9 +15,9 @@ from freefloat.digits import (
     DASH,
     error_size,
     interval,
+    number_text,
     percent_change,
     printed_unit,
-    rounded,
     with_uncertainty,
 )
 from freefloat.identification.fit import Estimate, Fit
@@ -53,7 +53,7 @@ def fit_content(fit: Fit) -> dict[str, object]:
         "reason": fit.reason,
         "parameters": [_row(estimate) for estimate in sought],
         "held": [
-            (e.name, rounded(e.value), printed_unit(e.unit))
+            (e.name, number_text(e.value), printed_unit(e.unit))
             for e in fit.estimates
             if e.status == "fixed"
         ],
@@ -84,7 +84,7 @@ def _row(estimate: Estimate) -> dict[str, str]:
         "std": std,
         "interval": interval(estimate.interval95, estimate.std),
         "unit": estimate.unit,
-        "prior": rounded(estimate.prior),
+        "prior": number_text(estimate.prior),
         "change": _change(estimate),
         "whisker": whisker(estimate.value, interval95, estimate.prior) if interval95 else "",
         "status": estimate.status,
@@ -130,8 +130,8 @@ def verdict_content(verdict: Verdict) -> dict[str, object]:
                 "words": MARKS[c.is_met][0],
                 "mark": MARKS[c.is_met][1],
                 "kind": MARKS[c.is_met][0].replace(" ", "-"),
-                "value": rounded(c.value, digits=3, none=DASH),
-                "limit": rounded(c.limit, digits=3, none=DASH),
+                "value": number_text(c.value, digits=3, none=DASH),
+                "limit": number_text(c.limit, digits=3, none=DASH),
                 "reason": c.reason,
             }
             for c in verdict.criteria

@@ -58,12 +58,12 @@ class Channel:
         if valid is not None:
             mask &= np.asarray(valid, dtype=bool)
         fields = {
-            "name": _checked_name(name),
-            "unit": _checked_unit(name, unit),
+            "name": _check_name(name),
+            "unit": _check_unit(name, unit),
             "time": instants,
-            "values": _blanked(numbers, mask),
+            "values": _blank_invalid(numbers, mask),
             "valid": read_only(mask),
-            "noise": _checked_noise(name, noise),
+            "noise": _check_noise(name, noise),
         }
         if not instants.shape == numbers.shape == mask.shape:
             sizes = f"{instants.size} instants, {numbers.size} values, {mask.size} flags"
@@ -193,7 +193,7 @@ def read_only(array: AnyArray) -> AnyArray:
     return array
 
 
-def _checked_name(name: str) -> str:
+def _check_name(name: str) -> str:
     forbidden = name_fault(name)
     if forbidden:
         expected = "a name such as 'base.rate.x' or 'elbow.position'"
@@ -231,13 +231,13 @@ def column_of(name: str, what: str, data: ArrayLike) -> Array:
     return array if not array.flags.writeable else read_only(array.copy())
 
 
-def _blanked(values: Array, valid: Mask) -> Array:
+def _blank_invalid(values: Array, valid: Mask) -> Array:
     if valid.shape != values.shape or valid.all():
         return values
     return read_only(np.where(valid, values, np.nan))
 
 
-def _checked_unit(name: str, unit: str) -> str:
+def _check_unit(name: str, unit: str) -> str:
     if si_unit(unit) == (unit, 1.0):
         return unit
     known = si_unit(unit)
@@ -249,7 +249,7 @@ def _checked_unit(name: str, unit: str) -> str:
     raise _channel_error(name, f"unit {unit!r}", expected, remedy, "unit")
 
 
-def _checked_noise(name: str, noise: float | None) -> float | None:
+def _check_noise(name: str, noise: float | None) -> float | None:
     if noise is None:
         return None
     if not (np.isfinite(noise) and noise >= 0.0):

@@ -11,8 +11,7 @@ from freefloat.telemetry.names import misuse
 from freefloat.telemetry.resample import median_step
 from freefloat.telemetry.smoothing import SmoothSignal, smooth
 
-_LEAST_SAMPLES = 16
-_LEAST_OVERLAP = 0.5  # of the shorter recording
+# theory: from within a sample Gauss-Newton converges quadratically; more steps would be a cycle
 _MOST_STEPS = 20
 
 
@@ -29,13 +28,32 @@ class TimeOffset:
     correlation: float
 
 
-def estimate_offset(a: Channel, b: Channel, *, max_offset: float = np.inf) -> TimeOffset:
+def estimate_offset(
+    a: Channel,
+    b: Channel,
+    *,
+    max_offset: float = np.inf,
+    min_overlap: float = 0.5,
+    min_samples: int = 16,
+) -> TimeOffset:
     """Return by how many seconds `b` lags `a`, to a fraction of a sample.
 
     The two may differ in rate, gain, bias and in where their clocks start: then
-    `telemetry.shift(b.name, -offset.seconds)` brings them together. Offsets up to `max_offset` [s]
-    are considered that leave half of the shorter recording to compare. A motion that repeats
-    itself cannot be told from its repetitions.
+    `telemetry.shift(b.name, -offset.seconds)` brings them together. A motion that repeats itself
+    cannot be told from its repetitions.
+
+    Args:
+        a: One channel.
+        b: The other, which shows the same motion.
+        max_offset: The largest offset [s] considered, either way.
+        min_overlap: The least share of the shorter recording [1] that an offset leaves to compare.
+        min_samples: The fewest valid samples of either.
+
+    Returns:
+        The offset, its standard deviation, and the correlation of the two once shifted.
+
+    Raises:
+        TelemetryError: A channel is constant or too short, or no offset leaves enough to compare.
 
     >>> t = np.arange(500) * 0.01
     >>> a = Channel("a.angle", "rad", t, np.exp(-((t - 2.0) ** 2)))
@@ -43,33 +61,37 @@ def estimate_offset(a: Channel, b: Channel, *, max_offset: float = np.inf) -> Ti
     >>> round(estimate_offset(a, b).seconds, 6)
     0.3456
     """
-    (ta, ya), (tb, yb) = _varying(a), _varying(b)
+    (ta, ya), (tb, yb) = _varying(a, min_samples), _varying(b, min_samples)
     step = min(median_step(ta), median_step(tb))
     lags, correlations, overlaps = _correlations(_even(ta, ya, step), _even(tb, yb, step))
     offsets = tb[0] - ta[0] + step * lags
     shorter = min(ta[-1] - ta[0], tb[-1] - tb[0]) / step
-    allowed = (overlaps >= _LEAST_OVERLAP * shorter) & (np.abs(offsets) <= max_offset)
+    allowed = (overlaps >= min_overlap * shorter) & (np.abs(offsets) <= max_offset)
     if not allowed.any():
         raise misuse(
             f"channels {a.name!r} and {b.name!r}",
             f"no offset up to {max_offset:.9g} s that leaves enough to compare",
             "recordings that overlap once shifted",
             "allow a larger max_offset",
+            code="offset.overlap",
         )
     # How much likelier a common shape makes the samples: a short overlap that happens to agree
     # well counts for less than a long one.
     evidence = -overlaps * np.log1p(-(np.clip(correlations, 0.0, 1.0 - 1e-12) ** 2))
     best = int(np.argmax(np.where(allowed, evidence, -np.inf)))
     start = float(offsets[best])
-    return _refined(smooth(ta, ya), (ta, tb, yb), offset=start, step=step)
+    return _refine(smooth(ta, ya), (ta, tb, yb), offset=start, step=step)
 
 
-def _varying(channel: Channel) -> tuple[Array, Array]:
+def _varying(channel: Channel, fewest: int) -> tuple[Array, Array]:
     time, values = channel.usable()
-    if time.size < _LEAST_SAMPLES or np.ptp(values) == 0.0:
-        found = f"{time.size} valid samples" if time.size < _LEAST_SAMPLES else "a constant"
-        expected = f"at least {_LEAST_SAMPLES} valid samples of a signal that changes"
-        raise misuse(f"channel {channel.name!r}", found, expected, "choose another channel")
+    if time.size < fewest or np.ptp(values) == 0.0:
+        is_short = time.size < fewest
+        found = f"{time.size} valid samples" if is_short else "a constant"
+        code = "channel.short" if is_short else "channel.constant"
+        expected = f"at least {fewest} valid samples of a signal that changes"
+        remedy = "choose another channel"
+        raise misuse(f"channel {channel.name!r}", found, expected, remedy, code=code)
     return time, values
 
 
@@ -102,7 +124,7 @@ def _partial_sums(x: Array, start: np.ndarray, stop: np.ndarray) -> Array:
     return total[stop] - total[start]
 
 
-def _refined(
+def _refine(
     a: SmoothSignal, samples: tuple[Array, Array, Array], *, offset: float, step: float
 ) -> TimeOffset:
     """The offset that makes b(t) = gain a(t - offset) + bias fit best, by Gauss and Newton.

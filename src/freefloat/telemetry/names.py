@@ -89,10 +89,10 @@ def resolved_unit(name: str, unit: str | None) -> tuple[str, float] | Fault:
         if candidates:
             return candidates[0], 1.0
         expected = "a unit, since the name is not a known quantity"
-        return Fault(place, "no unit", expected, _accepted(), "channel.unit")
+        return Fault(place, "no unit", expected, _unit_remedy(), "channel.unit")
     known = si_unit(unit)
     if known is None:
-        remedy = _accepted(candidates)
+        remedy = _unit_remedy(candidates)
         return Fault(place, f"unit {unit!r}", "a unit freefloat knows", remedy, "channel.unit")
     if candidates and known[0] not in candidates:
         expected = " or ".join(candidates) + ", or a unit that converts to it"
@@ -101,7 +101,7 @@ def resolved_unit(name: str, unit: str | None) -> tuple[str, float] | Fault:
     return known
 
 
-def _accepted(candidates: tuple[str, ...] = ()) -> str:
+def _unit_remedy(candidates: tuple[str, ...] = ()) -> str:
     if candidates:
         return "use one of: " + ", ".join(u for si in candidates for u in accepted_units(si))
     # All of them would fill half a screen.

@@ -28,19 +28,22 @@ from freefloat.telemetry.spline_basis import (
     transposed_product,
 )
 
-# Parameters count 1.4 times, against the undersmoothing to which plain cross-validation is prone
-# now and then (Kim and Gu, JRSS B 66, 2004).
+# theory: parameters count 1.4 times, against the undersmoothing to which plain cross-validation is
+# prone now and then (Kim and Gu, JRSS B 66, 2004)
 _CAUTION = 1.4
-# With less than this share of the samples left to judge by, the judgement is rounding error.
+# theory: with a smaller share of the samples left to judge by, the judgement is rounding error
 _LEAST_FREEDOM = 1e-3
-_N_PROBES = 16  # instants at which the uncertainty of the curve is looked at
+# theory: away from the ends the deviation of a curve hardly varies, so that a few instants tell it
+_N_PROBES = 16
 
-# Cut-offs in rad per knot. Beyond pi the penalty only breaks ties, and 16 amounts to
+# theory: cut-offs in rad per knot. Beyond pi the penalty only breaks ties, and 16 amounts to
 # interpolation. Below 0.15 the matrices lose too many digits, and knots further apart say the
 # same.
 _INTERPOLATING, _WIDEST, _NARROWEST = 16.0, 4.0, 0.15
-_RATIO = 1.3  # of neighbouring cut-offs
-_WIDENING = 4  # of the knots
+# theory: of neighbouring cut-offs, so near that a parabola through three scores has their minimum
+_RATIO = 1.3
+# theory: of the knots, so that the narrowest cut-off lies inside the search on wider ones
+_WIDENING = 4
 
 
 @dataclass(frozen=True)

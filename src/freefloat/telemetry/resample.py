@@ -15,11 +15,10 @@ from freefloat.telemetry.telemetry import Telemetry, different_times
 Method = Literal["spline", "linear", "hold"]
 METHODS = ("spline", "linear", "hold")
 
-# The low-pass filter, in shares of the new rate: what lies below the first passes, what lies
-# above the second, where it would be aliased, is gone.
+# theory: the low-pass filter, in shares of the new rate: what lies below the first passes, what
+# lies above the second, the Nyquist frequency, would be aliased and is gone
 _PASSED, _STOPPED = 0.3, 0.5
-_ATTENUATION = 80.0  # [dB]
-_BRIDGED_STEPS = 5.0  # a longer gap between samples, in median steps, is not interpolated over
+_ATTENUATION = 80.0  # theory: [dB]; 1e-4 of the amplitude is below the noise of most sensors
 
 
 def resample(
@@ -29,25 +28,39 @@ def resample(
     times: ArrayLike | None = None,
     method: Method = "spline",
     max_gap: float | None = None,
+    max_gap_steps: float = 5.0,
 ) -> Telemetry:
     """Return all channels at new instants: at a `rate` [Hz], or at the given `times` [s].
 
-    `method` is "spline" (cubic), "linear", or "hold" (a sample counts until the next). Attitude
-    quaternions are interpolated along the turn, whatever the signs of the samples, and stay unit
-    quaternions. Angles `*.angle` that jump by a whole turn are unwound. Where the new rate is
-    lower than that of a channel, components above 0.3 times the new rate are filtered out first,
-    unless samples are held, and the noise is scaled accordingly.
+    Attitude quaternions are interpolated along the rotation, whatever the signs of the samples, and
+    stay unit quaternions. Angles `*.angle` that jump by a whole turn are unwound. Where the new
+    rate is lower than that of a channel, components above 0.3 times the new rate are filtered out
+    first, unless samples are held, and the noise is scaled accordingly. Nothing is extrapolated:
+    before the first and after the last valid sample of a channel, and in long gaps, samples are
+    invalid. Samples interpolated between measured ones tell nothing new: their errors are
+    correlated.
 
-    Nothing is extrapolated: before the first and after the last valid sample of a channel, and in
-    gaps longer than `max_gap` [s] (five of its sampling steps unless given), samples are invalid.
-    Samples interpolated between measured ones tell nothing new: their errors are correlated.
+    Args:
+        telemetry: The recording.
+        rate: The new sampling rate [Hz]; or
+        times: the new instants [s], increasing.
+        method: "spline" (cubic), "linear", or "hold" (a sample counts until the next).
+        max_gap: A longer gap [s] is not interpolated over; or, unless given,
+        max_gap_steps: the same in median sampling steps of the channel.
+
+    Returns:
+        The same channels at the new instants; the truth, if any, as it was.
+
+    Raises:
+        TelemetryError: Both or neither of `rate` and `times` are given, or one is unusable.
 
     >>> flight = Telemetry.from_arrays([0.0, 1.0, 2.0], {"base.angle": [0, 1, 2]})
     >>> resample(flight, 2.0, method="linear")["base.angle"].values.tolist()
     [0.0, 0.5, 1.0, 1.5, 2.0]
     """
     if method not in METHODS:
-        raise misuse("method", repr(method), " or ".join(map(repr, METHODS)))
+        expected = " or ".join(map(repr, METHODS))
+        raise misuse("method", repr(method), expected, code="option.choice")
     instants = _instants(telemetry, rate, times)
     resampled: dict[str, Channel] = {}
     attitudes = [ChannelName.parse(g).along(XYZW) for g in attitude_groups(telemetry.names)]
@@ -56,7 +69,8 @@ def resample(
         if name in resampled:
             continue
         together = [telemetry[one] for one in groups.get(name, (name,))]
-        made = _resampled(together, instants, method=method, max_gap=max_gap)
+        gap = (max_gap, max_gap_steps)
+        made = _resample_group(together, instants, method=method, longest=gap)
         resampled |= {new.name: new for new in made}
     ordered = [resampled[name] for name in telemetry.names]
     return Telemetry.of(ordered, telemetry.metadata, truth=telemetry.truth)
@@ -88,27 +102,30 @@ def align(
             f"one that starts at {start:.9g} s and one that ends at {end:.9g} s",
             "channels that overlap in time",
             "shift their clocks, or leave out one of them",
+            code="telemetry.overlap",
         )
     rates = [channel.rate for channel in channels if np.isfinite(channel.rate)]
-    chosen = _checked_rate(rate) if rate is not None else max(rates, default=1.0)
+    chosen = _check_rate(rate) if rate is not None else max(rates, default=1.0)
     return resample(telemetry, times=_grid(start, end, chosen), method=method)
 
 
 def _instants(telemetry: Telemetry, rate: float | None, times: ArrayLike | None) -> Array:
     if (rate is None) == (times is None):
-        raise misuse("resampling", "both or neither of rate and times", "one of them")
+        value = "both or neither of rate and times"
+        raise misuse("resampling", value, "one of them", code="option.conflict")
     if times is None:
         assert rate is not None
-        return _grid(telemetry.start, telemetry.end, _checked_rate(rate))
+        return _grid(telemetry.start, telemetry.end, _check_rate(rate))
     instants = np.array(times, dtype=np.float64)
     if instants.ndim != 1 or not np.isfinite(instants).all() or np.any(np.diff(instants) <= 0.0):
-        raise misuse("times", f"an array of shape {instants.shape}", "increasing instants [s]")
+        value = f"an array of shape {instants.shape}"
+        raise misuse("times", value, "increasing instants [s]", code="option.order")
     return read_only(instants)
 
 
-def _checked_rate(rate: float) -> float:
+def _check_rate(rate: float) -> float:
     if not (np.isfinite(rate) and rate > 0.0):
-        raise misuse("rate", repr(rate), "a positive number [Hz]")
+        raise misuse("rate", repr(rate), "a positive number [Hz]", code="option.range")
     return float(rate)
 
 
@@ -117,8 +134,8 @@ def _grid(start: float, end: float, rate: float) -> Array:
     return read_only(start + np.arange(n) / rate)
 
 
-def _resampled(
-    channels: list[Channel], instants: Array, *, method: Method, max_gap: float | None
+def _resample_group(
+    channels: list[Channel], instants: Array, *, method: Method, longest: tuple[float | None, float]
 ) -> list[Channel]:
     """One channel at other instants, or the four of a quaternion."""
     is_attitude = len(channels) == 4
@@ -127,13 +144,13 @@ def _resampled(
         values = continuous(unit(values))
     elif ChannelName.parse(channels[0].name).is_scalar("angle"):
         values = np.unwrap(values, axis=0)
-    gap = _BRIDGED_STEPS * median_step(time) if max_gap is None else max_gap
+    gap = longest[1] * median_step(time) if longest[0] is None else longest[0]
     quieter = 1.0
     if method != "hold" and instants.size > 1:
         new_rate = 1.0 / median_step(instants)
-        time, values, quieter = low_passed(time, values, rate=new_rate, max_gap=gap)
+        time, values, quieter = low_pass(time, values, rate=new_rate, max_gap=gap)
         values = unit(values) if is_attitude else values
-    new = interpolated(time, values, instants, method=method, max_gap=gap, is_attitude=is_attitude)
+    new = interpolate(time, values, instants, method=method, max_gap=gap, is_attitude=is_attitude)
     return [
         Channel(
             c.name, c.unit, instants, column, None, None if c.noise is None else c.noise * quieter
@@ -163,7 +180,7 @@ def median_step(time: Array) -> float:
     return float(np.median(np.diff(time))) if time.size > 1 else np.inf
 
 
-def interpolated(
+def interpolate(
     time: Array,
     values: Array,
     instants: Array,
@@ -195,7 +212,7 @@ def runs(time: Array, *, max_gap: float) -> list[tuple[int, int]]:
     return list(zip([0, *(breaks + 1).tolist()], [*breaks.tolist(), time.size - 1], strict=True))
 
 
-def low_passed(
+def low_pass(
     time: Array, values: Array, *, rate: float, max_gap: float
 ) -> tuple[Array, Array, float]:
     """Return samples without what a lower sampling `rate` [Hz] cannot show.
@@ -207,7 +224,7 @@ def low_passed(
     step = median_step(time)
     if not step * rate < 1.0 - 1e-6:
         return time, values, 1.0
-    weights = _low_pass(step * rate)
+    weights = _low_pass_weights(step * rate)
     times, columns = [], []
     for first, last in runs(time, max_gap=max_gap):
         t, y = time[first : last + 1], values[first : last + 1]
@@ -215,7 +232,7 @@ def low_passed(
         grid = np.minimum(grid, t[-1])
         even = _between(t, y, grid, method="spline", is_attitude=False)
         times.append(grid)
-        columns.append(np.column_stack([_filtered(column, weights) for column in even.T]))
+        columns.append(np.column_stack([_filter(column, weights) for column in even.T]))
     return np.concatenate(times), np.concatenate(columns), float(np.sqrt(np.sum(weights**2)))
 
 
@@ -237,7 +254,7 @@ def _between(t: Array, y: Array, wanted: Array, *, method: Method, is_attitude: 
     return y[before] + fraction[:, None] * (y[before + 1] - y[before])
 
 
-def _low_pass(share: float) -> Array:
+def _low_pass_weights(share: float) -> Array:
     """Weights of a filter for a new rate that is `share` of the old one (Kaiser and Schafer)."""
     width = 2.0 * np.pi * share * (_STOPPED - _PASSED)
     half = int(np.ceil((_ATTENUATION - 8.0) / (2.285 * width) / 2.0))
@@ -247,7 +264,7 @@ def _low_pass(share: float) -> Array:
     return weights / np.sum(weights)
 
 
-def _filtered(column: Array, weights: Array) -> Array:
+def _filter(column: Array, weights: Array) -> Array:
     half = weights.size // 2
     if column.size < 2:
         return column

@@ -33,9 +33,9 @@ def rows_of(channels: Sequence[Channel]) -> tuple[Array, list[Rows]]:
     if len(bases) == 1:
         time, rows = bases[0], [np.arange(bases[0].size)]
     elif all(np.all(np.diff(base) >= 0.0) for base in bases):
-        time, rows = _merged(bases)
+        time, rows = _merge(bases)
     else:
-        time, rows = _merged_in_order(bases)
+        time, rows = _merge_in_order(bases)
     return time, [rows[n] for n in base_of]
 
 
@@ -77,7 +77,7 @@ def _time_bases(channels: Sequence[Channel]) -> tuple[list[Array], list[int]]:
     return bases or [np.empty(0)], base_of
 
 
-def _merged(bases: Sequence[Array]) -> tuple[Array, list[Rows]]:
+def _merge(bases: Sequence[Array]) -> tuple[Array, list[Rows]]:
     """Rows for bases that never run backwards; the n-th repeat of an instant gets its own row."""
     time = np.concatenate(bases)
     repeat = np.concatenate([np.arange(base.size) - np.searchsorted(base, base) for base in bases])
@@ -90,7 +90,7 @@ def _merged(bases: Sequence[Array]) -> tuple[Array, list[Rows]]:
     return time[order][is_new], np.split(row, ends)
 
 
-def _merged_in_order(bases: Sequence[Array]) -> tuple[Array, list[Rows]]:
+def _merge_in_order(bases: Sequence[Array]) -> tuple[Array, list[Rows]]:
     """Rows for clocks that run backwards: always take the earliest of the next samples."""
     lists = [base.tolist() for base in bases]
     position = [0] * len(lists)

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 # Penalties tried for each degree of the splines: a low order for motion with kinks, a high one
 # for motion that is smooth throughout.
 _PENALTIES = {3: (2, 3), 5: (3, 5)}
-_BRIDGED_STEPS = 20.0  # a longer gap, in median steps, parts the signal in two
-_BRIDGED_KNOTS = 60.0  # across more knots without a sample the arithmetic does not carry
+# measured: tests/telemetry/test_smoothing.py: across more knots without a sample than this the
+# penalised equations lose too many digits, so the knots are set wider
+_BRIDGED_KNOTS = 60.0
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class SmoothSignal:
     def _derivative(self, t: ArrayLike, derivative: int) -> Array:
         instants = np.asarray(t, dtype=np.float64)
         flat = np.atleast_1d(instants).ravel()
-        columns = [_evaluated(curve, flat, derivative)[:, 0] for curve in self.curves]
+        columns = [_evaluate(curve, flat, derivative)[:, 0] for curve in self.curves]
         shape = instants.shape if self.is_single else (*instants.shape, len(columns))
         return np.column_stack(columns).reshape(shape)
 
@@ -131,7 +132,7 @@ class SmoothAttitude:
 
     def _derivative(self, t: ArrayLike, derivative: int) -> Array:
         instants = np.asarray(t, dtype=np.float64)
-        rows = _evaluated(self.curve, np.atleast_1d(instants).ravel(), derivative)
+        rows = _evaluate(self.curve, np.atleast_1d(instants).ravel(), derivative)
         return rows.reshape(*instants.shape, 4)
 
 
@@ -143,15 +144,26 @@ def smooth(
     valid: ArrayLike | None = None,
     order: int = 5,
     max_gap: float | None = None,
+    max_gap_steps: float = 20.0,
 ) -> SmoothSignal:
     """Return the smooth curve that samples at instants `time` [s] support.
 
-    `values` has one column per channel, or is a vector. Samples that are NaN or not `valid` do not
-    count. `noise` is the standard deviation of the white noise on the values, one number or one
-    per channel; without it cross-validation finds it. `order` is the degree of the splines: 5,
-    for a second derivative that is itself smooth, or 3. Gaps longer than `max_gap` [s], twenty
-    steps unless given, are not bridged. Asked to bridge more than sixty steps, the curve becomes
-    coarser throughout.
+    Args:
+        time: The instants [s], in any order.
+        values: One column per channel, or a vector. Samples that are NaN do not count.
+        noise: Standard deviation of the white noise on the values, one number or one per channel;
+            without it cross-validation finds it.
+        valid: Which samples count.
+        order: Degree of the splines: 5, for a second derivative that is itself smooth, or 3.
+        max_gap: A longer gap [s] is not bridged; or, unless given,
+        max_gap_steps: the same in median sampling steps. Asked to bridge more than sixty, the
+            curve becomes coarser throughout.
+
+    Returns:
+        Value, rate and acceleration at any instant, and their standard deviations.
+
+    Raises:
+        TelemetryError: There are too few samples, or arguments of different lengths.
 
     >>> t = np.linspace(0.0, 10.0, 501)
     >>> noisy = np.sin(t) + 1e-3 * np.random.default_rng(0).normal(size=t.size)
@@ -165,7 +177,11 @@ def smooth(
     curves: dict[int, Curve] = {}
     for channels in _alike(np.isfinite(columns)):
         fitted = _fit(
-            instants, columns[:, channels], noise=sigmas[channels], order=order, max_gap=max_gap
+            instants,
+            columns[:, channels],
+            noise=sigmas[channels],
+            order=order,
+            longest=(max_gap, max_gap_steps),
         )
         curves |= dict(zip(channels, fitted, strict=True))
     return SmoothSignal(tuple(curves[n] for n in range(n_channels)), np.ndim(values) == 1)
@@ -179,6 +195,7 @@ def smooth_attitude(
     valid: ArrayLike | None = None,
     order: int = 5,
     max_gap: float | None = None,
+    max_gap_steps: float = 20.0,
 ) -> SmoothAttitude:
     """Return the smooth attitude history that quaternions x, y, z, w at `time` [s] support.
 
@@ -192,13 +209,15 @@ def smooth_attitude(
     """
     instants, rows = _samples(time, quaternions, valid=valid, order=order)
     if rows.shape[1] != 4:
-        raise misuse("quaternions", f"{rows.shape[1]} columns", "four: x, y, z, w")
+        value = f"{rows.shape[1]} columns"
+        raise misuse("quaternions", value, "four: x, y, z, w", code="samples.shape")
     rows = unit(rows)
     is_good = np.isfinite(rows).all(axis=1)
     rows[is_good] = continuous(rows[is_good])
     # A turn by a small angle moves q by half of it, in three of its four dimensions.
     known = np.full(4, np.sqrt(0.75) * 0.5 * (noise or 0.0))
-    curves = _fit(instants, rows, noise=known, order=order, max_gap=max_gap, is_joint=True)
+    longest = (max_gap, max_gap_steps)
+    curves = _fit(instants, rows, noise=known, order=order, longest=longest, is_joint=True)
     return SmoothAttitude(curves[0])
 
 
@@ -207,13 +226,16 @@ def _samples(
 ) -> tuple[Array, Array]:
     """The samples in time order, one column per channel, those not valid as NaN."""
     if order not in _PENALTIES:
-        raise misuse("order", repr(order), f"one of {', '.join(map(str, _PENALTIES))}")
+        expected = f"one of {', '.join(map(str, _PENALTIES))}"
+        raise misuse("order", repr(order), expected, code="option.choice")
     instants, columns = np.asarray(time, dtype=np.float64), np.array(values, dtype=np.float64)
     if instants.ndim != 1 or columns.ndim not in (1, 2) or len(columns) != len(instants):
         shapes = f"times of shape {instants.shape} and values of shape {columns.shape}"
-        raise misuse("samples", shapes, "n times and n values, or n rows of values")
+        expected = "n times and n values, or n rows of values"
+        raise misuse("samples", shapes, expected, code="samples.shape")
     if not np.isfinite(instants).all():
-        raise misuse("samples", "times that are not finite", "finite times [s]")
+        value = "times that are not finite"
+        raise misuse("samples", value, "finite times [s]", code="time.invalid")
     if valid is not None:
         columns[~np.broadcast_to(np.asarray(valid, dtype=bool).T, columns.T.shape).T] = np.nan
     columns[~np.isfinite(columns)] = np.nan
@@ -235,7 +257,7 @@ def _fit(
     *,
     noise: Array,
     order: int,
-    max_gap: float | None,
+    longest: tuple[float | None, float],
     is_joint: bool = False,
 ) -> list[Curve]:
     from freefloat.telemetry.penalised_spline import SplineProblem, fit_curves
@@ -243,7 +265,7 @@ def _fit(
 
     is_good = np.isfinite(values).all(axis=1)
     time, values = time[is_good], values[is_good]
-    step, segments = _segments(time, max_gap=max_gap, least=order + 3)
+    step, segments = _segments(time, longest=longest, least=order + 3)
     used = np.concatenate([np.arange(first, last + 1) for first, last in segments])
     bridged = max(np.diff(time[first : last + 1]).max() for first, last in segments)
     spacing = max(step, bridged / _BRIDGED_KNOTS)
@@ -255,13 +277,15 @@ def _fit(
     return [min(curves, key=lambda curve: curve.score) for curves in zip(*fits, strict=True)]
 
 
-def _segments(time: Array, *, max_gap: float | None, least: int) -> tuple[float, np.ndarray]:
+def _segments(
+    time: Array, *, longest: tuple[float | None, float], least: int
+) -> tuple[float, np.ndarray]:
     """The median step [s], and first and last sample of every run of samples without a long gap."""
     steps = np.diff(time)
     if not np.any(steps > 0.0):
         raise _too_few(np.unique(time).size, least)
     step = float(np.median(steps[steps > 0.0]))
-    breaks = np.flatnonzero(steps > (_BRIDGED_STEPS * step if max_gap is None else max_gap))
+    breaks = np.flatnonzero(steps > (longest[1] * step if longest[0] is None else longest[0]))
     firsts, lasts = np.append(0, breaks + 1), np.append(breaks, time.size - 1)
     # Instants, not samples: a repeated time tells nothing new about the course of the signal.
     counts = np.append(0, np.cumsum(steps > 0.0))
@@ -273,10 +297,11 @@ def _segments(time: Array, *, max_gap: float | None, least: int) -> tuple[float,
 
 def _too_few(found: int, least: int) -> TelemetryError:
     value = f"at most {found} usable samples without a gap between them"
-    return misuse("samples", value, f"at least {least}", "give more samples or a larger max_gap")
+    remedy = "give more samples or a larger max_gap"
+    return misuse("samples", value, f"at least {least}", remedy, code="samples.few")
 
 
-def _evaluated(curve: Curve, time: Array, derivative: int) -> Array:
+def _evaluate(curve: Curve, time: Array, derivative: int) -> Array:
     return curve.basis.rows(time).curve(curve.coefficients, derivative=derivative)
 
 

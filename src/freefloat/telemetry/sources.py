@@ -124,13 +124,13 @@ class SampleSource:
                     yield from lines(connection, self._is_over)
             except OSError as error:
                 if is_first and self.retry == 0.0:
-                    raise _refused(self.address, error) from error
+                    raise _connection_error(self.address, error) from error
             if not is_first and lost_since is None:
                 self.n_lost += 1
             lost_since = time.monotonic() if lost_since is None else lost_since
             if time.monotonic() - lost_since > self.retry:
                 if is_first:
-                    raise _refused(self.address, OSError("nobody answered"))
+                    raise _connection_error(self.address, OSError("nobody answered"))
                 return
             time.sleep(min(WAIT, self.retry))
 
@@ -190,14 +190,14 @@ def _place(address: str, remote: bool) -> tuple[str, int]:
         parts = urlsplit(address)
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise _unusable(address, expected, str(error)) from error
+        raise _address_error(address, expected, str(error)) from error
     if not host or port is None:
-        raise _unusable(address, expected, "name host and port")
+        raise _address_error(address, expected, "name host and port")
     is_here = host == "localhost"
     with suppress(ValueError):
         is_here = is_here or ip_address(host).is_loopback
     if not is_here and not remote:
-        raise _unusable(address, "an address on this machine", "use --remote for another one")
+        raise _address_error(address, "an address on this machine", "use --remote for another one")
     return host, port
 
 
@@ -205,15 +205,15 @@ def _bind(receiver: socket.socket, host: str, port: int) -> None:
     try:
         receiver.bind((host, port))
     except OSError as error:
-        raise _refused(f"udp://{host}:{port}", error) from error
+        raise _connection_error(f"udp://{host}:{port}", error) from error
 
 
-def _unusable(address: str, expected: str, remedy: str) -> TelemetryError:
+def _address_error(address: str, expected: str, remedy: str) -> TelemetryError:
     fault = Fault("SOURCE", address, expected, remedy, "source.address")
     return TelemetryError("the source cannot be used", [fault])
 
 
-def _refused(address: str, error: OSError) -> TelemetryError:
+def _connection_error(address: str, error: OSError) -> TelemetryError:
     expected, remedy = "a program that sends samples", "start it first"
     fault = Fault("SOURCE", f"{address}: {error}", expected, remedy, "source.refused")
     return TelemetryError("there is no connection", [fault])

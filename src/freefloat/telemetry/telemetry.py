@@ -214,12 +214,12 @@ class Telemetry:
         >>> flight.select("base.*").names
         ('base.rate.x',)
         """
-        return self._made_of(self.channels[name] for name in match(names, self.names))
+        return self._with(self.channels[name] for name in match(names, self.names))
 
     def without(self, names: str | Sequence[str]) -> Telemetry:
         """Return the telemetry without the channels that match the names or globs."""
         dropped = set(match(names, self.names))
-        return self._made_of(c for name, c in self.channels.items() if name not in dropped)
+        return self._with(c for name, c in self.channels.items() if name not in dropped)
 
     def with_channels(self, *channels: Channel) -> Telemetry:
         """Return the telemetry with `channels` added, or put in place of those of their names."""
@@ -236,7 +236,7 @@ class Telemetry:
     def rename(self, names: Mapping[str, str]) -> Telemetry:
         """Return the telemetry with channels renamed, old name to new, in the truth as well."""
         require(names, self.names)
-        renamed = self._made_of(
+        renamed = self._with(
             c.with_name(names[c.name]) if c.name in names else c for c in self.channels.values()
         )
         if self.truth is None:
@@ -256,7 +256,7 @@ class Telemetry:
         for name in moved:
             time = self.channels[name].time
             times.setdefault(id(time), read_only(time + seconds))
-        return self._made_of(
+        return self._with(
             c.with_time(times[id(c.time)]) if c.name in moved else c for c in self.channels.values()
         )
 
@@ -304,7 +304,7 @@ class Telemetry:
         truth = None if self.truth is None else self.truth._cut(start, end)
         return Telemetry.of(cut, self.metadata, truth=truth)
 
-    def _made_of(self, channels: Iterable[Channel]) -> Telemetry:
+    def _with(self, channels: Iterable[Channel]) -> Telemetry:
         return Telemetry.of(channels, self.metadata, truth=self.truth)
 
     def __eq__(self, other: object) -> bool:

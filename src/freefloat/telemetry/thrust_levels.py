@@ -17,8 +17,10 @@ from freefloat.telemetry.channel import Channel
 if TYPE_CHECKING:
     from freefloat.telemetry.telemetry import Telemetry
 
-CLOSED = 5.0  # deviations: a smaller level is the noise of a closed valve
-LOST = 1.5  # usual steps: a longer one has lost samples
+# theory: [standard deviations]; white noise exceeds it once in two million samples, so a smaller
+# level is that of a closed valve
+CLOSED = 5.0
+LOST = 1.5  # theory: [median steps], half way between a whole step and one with a sample lost
 THRUST = "thrust"  # the key of the metadata
 MEAN = "mean until the next sample"  # its value
 
@@ -32,7 +34,7 @@ def open_levels(level: Array, noise: Array | float) -> Array:
     return np.where(np.abs(level) > CLOSED * noise, level, 0.0)
 
 
-def switched(time: Array, level: Array, noise: float = 0.0) -> tuple[Array, Array]:
+def insert_switches(time: Array, level: Array, noise: float = 0.0) -> tuple[Array, Array]:
     """Instants and levels held from each to the next, for means between samples.
 
     A step longer than usual has lost the mean of its end, and tells nothing.
@@ -40,7 +42,7 @@ def switched(time: Array, level: Array, noise: float = 0.0) -> tuple[Array, Arra
     A mean between the levels before and after it tells when, in its step, one became the other. A
     force whose direction turns needs that: a mean has its size and not its direction.
 
-    >>> switched(np.arange(4.0), np.array([0.0, 1.5, 6.0, 6.0]))
+    >>> insert_switches(np.arange(4.0), np.array([0.0, 1.5, 6.0, 6.0]))
     (array([0.  , 1.  , 1.75, 2.  , 3.  ]), array([0., 0., 6., 6., 6.]))
     """
     if len(level) < 3:
@@ -76,7 +78,7 @@ def with_switches(recording: Telemetry, names: Sequence[str]) -> Telemetry:
             channel = recording[name]
             time, level = channel.usable()
             noise = channel.noise or 0.0
-            time, level = switched(time, open_levels(level, noise), noise)
+            time, level = insert_switches(time, open_levels(level, noise), noise)
             found.append(Channel(name, channel.unit, time, level, noise=channel.noise))
     return recording.with_channels(*found)
 

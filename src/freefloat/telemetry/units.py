@@ -6,7 +6,7 @@ import math
 import re
 
 _DEGREE = math.pi / 180.0
-_STANDARD_GRAVITY = 9.80665  # [m/s^2], by definition
+_STANDARD_GRAVITY = 9.80665  # theory: [m/s^2], by definition
 
 # SI unit -> other spellings of the same unit.
 _SPELLINGS: dict[str, tuple[str, ...]] = {
@@ -129,7 +129,7 @@ def si_unit(unit: str) -> tuple[str, float] | None:
     >>> si_unit("N·m")
     ('N m', 1.0)
     """
-    spelled = _normalised(unit)
+    spelled = _normalise(unit)
     # Case matters in units (mN, MN), so words only are tried again in lower case: RPM, Deg.
     return _TABLE.get(spelled) or (_TABLE.get(spelled.lower()) if len(spelled) > 2 else None)
 
@@ -144,7 +144,7 @@ def accepted_units(si: str | None = None) -> tuple[str, ...]:
     return tuple(name for name in names if si is None or _TABLE[name][0] == si)
 
 
-def _normalised(unit: str) -> str:
+def _normalise(unit: str) -> str:
     text = unit.strip().replace("²", "^2").replace("⁻", "^-").replace("¹", "1").replace("**", "^")
     text = text.replace("µ", "u").replace("μ", "u")  # micro sign and Greek mu
     text = re.sub(r"[·*⋅\s]+", " ", text)

@@ -13,7 +13,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.equations import balance
 from freefloat.dynamics.tree import System
 from freefloat.identification.linear.samples import Samples
-from freefloat.telemetry.thrust_levels import switched
+from freefloat.telemetry.thrust_levels import insert_switches
 
 
 def running_integral(time: Array, values: Array) -> Array:
@@ -28,7 +28,7 @@ def held_integral(time: Array, values: Array, level: Array) -> Array:
     """Running integral of values times a level that is held, and switches when its means say."""
     from scipy.interpolate import CubicSpline
 
-    at, held = switched(time, level)
+    at, held = insert_switches(time, level)
     whole = CubicSpline(time, values, axis=0).antiderivative()(at)
     gained = np.cumsum(held[:-1, None] * np.diff(whole, axis=0), axis=0)
     return np.vstack([np.zeros((1, values.shape[1])), gained])[np.searchsorted(at, time)]
@@ -49,7 +49,7 @@ def way_of_root(system: System, samples: Samples) -> Array:
         wrench = system.tree.thrusters[k]
         unit = np.hstack([samples.rotation @ wrench[3:], samples.rotation @ wrench[:3]])
         bent = CubicSpline(time, _accelerated(system, inertia, unit), axis=0)
-        at, held = switched(time, thrust[:, k])
+        at, held = insert_switches(time, thrust[:, k])
         once, twice = bent.antiderivative(1)(at), bent.antiderivative(2)(at)
         level, h = held[:-1, None], np.diff(at)[:, None]
         gained = np.vstack([np.zeros(3), np.cumsum(level * np.diff(once, axis=0), axis=0)])

@@ -30,8 +30,8 @@ from freefloat.telemetry.readers.tables import (
     columns_of,
     content_of,
     contents,
-    scaled,
     telemetry_from,
+    to_si,
     wide,
 )
 from freefloat.telemetry.telemetry import Telemetry
@@ -54,7 +54,7 @@ def read(path: Path, *, max_bytes: int) -> FileContent:
     columns = _with_noise(columns, head, faults)
     table = _read_body(data, head, columns, time_at=time_at, faults=faults)
     faults.raise_if_any()
-    time = scaled(table[time_at].values, columns[time_at].factor)
+    time = to_si(table[time_at].values, columns[time_at].factor)
     channels = [n for n in range(len(columns)) if n != time_at]
     telemetry = telemetry_from(
         time,
@@ -87,13 +87,13 @@ def write(telemetry: Telemetry, path: Path, *, truth_tag: str) -> None:
 def _head(telemetry: Telemetry, *, delimiter: str, truth_tag: str) -> str:
     channels = telemetry.channels.values()
     lines = [f"# format: {LAYOUT}", f"# truth: {truth_tag}"]
-    lines += [f"# {key}: {_quoted(value)}" for key, value in telemetry.metadata.items()]
+    lines += [f"# {key}: {_quote(value)}" for key, value in telemetry.metadata.items()]
     lines += [f"# noise: {c.name} {c.noise!r}" for c in channels if c.noise is not None]
     lines += [delimiter.join(["time [s]", *(f"{c.name} [{c.unit}]" for c in channels)])]
     return "\n".join(lines) + "\n"
 
 
-def _quoted(value: str) -> str:
+def _quote(value: str) -> str:
     """A metadata value as it is when it fits on its line, else as a JSON string."""
     is_plain = value.isprintable() and value == value.strip() and not value.startswith('"')
     return value if is_plain else json.dumps(value)
@@ -155,7 +155,7 @@ def _read_body(
         )
     if faults.count:
         return []
-    return [_joined(parts) for parts in zip(*filter(None, pieces), strict=True)]
+    return [_join(parts) for parts in zip(*filter(None, pieces), strict=True)]
 
 
 def _quickly(
@@ -196,7 +196,7 @@ def _n_rows(content: Content) -> int:
     return content.values.size if content.present is None else content.present.size
 
 
-def _joined(parts: Sequence[Content]) -> Content:
+def _join(parts: Sequence[Content]) -> Content:
     present = [
         np.ones(part.values.size, dtype=bool) if part.present is None else part.present
         for part in parts

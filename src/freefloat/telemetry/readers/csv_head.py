@@ -50,8 +50,8 @@ def read_head(data: bytes, faults: Faults) -> Head:
             truth = value
         elif key == "noise":
             _read_noise(value, faults, row=row, noise=noise)
-        elif metadata_fault(key, _unquoted(value)) is None:  # else it is a remark for people
-            metadata[key] = _unquoted(value)
+        elif metadata_fault(key, _unquote(value)) is None:  # else it is a remark for people
+            metadata[key] = _unquote(value)
     remedy = "begin with a row such as 'time [s],base.rate.x [rad/s]'"
     faults.add("header.missing", "header", "no row of column labels", expected="one", remedy=remedy)
     raise faults.error()
@@ -160,7 +160,7 @@ def _read_noise(
     noise[name.strip()] = row, sigma
 
 
-def _unquoted(value: str) -> str:
+def _unquote(value: str) -> str:
     if value.startswith('"'):
         try:
             text = json.loads(value)

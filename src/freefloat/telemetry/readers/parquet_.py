@@ -32,9 +32,9 @@ from freefloat.telemetry.readers.tables import (
     columns_of,
     content_of,
     contents,
-    scaled,
     split_label,
     telemetry_from,
+    to_si,
     too_large,
     unreadable,
     wide,
@@ -44,7 +44,7 @@ from freefloat.telemetry.telemetry import Telemetry
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_MEGABYTE = 2**20
+_MEGABYTE = 2**20  # format: [B]
 _REMEDY = "fetch the file again; if it was changed on purpose, remove the metadata 'freefloat'"
 
 
@@ -65,7 +65,7 @@ def read(path: Path, *, max_bytes: int) -> FileContent:
     faults.raise_if_any()
     channels = [n for n in range(len(columns)) if n != time_at]
     telemetry = telemetry_from(
-        scaled(cells[time_at].values, columns[time_at].factor),
+        to_si(cells[time_at].values, columns[time_at].factor),
         [columns[n] for n in channels],
         [cells[n] for n in channels],
         metadata=metadata,
@@ -93,7 +93,7 @@ def write(telemetry: Telemetry, path: Path, *, truth_tag: str) -> None:
         "format": LAYOUT,
         "truth": truth_tag,
         "metadata": dict(telemetry.metadata),
-        "columns": {field.name: _described(field) for field in fields},
+        "columns": {field.name: _description(field) for field in fields},
     }
     about["check"] = _check_sum(about)
     schema = pa.schema(fields, metadata={"freefloat": json.dumps(about)})
@@ -188,7 +188,7 @@ def _about(
 def _check_columns(schema: pa.Schema, columns: dict[str, list[str]], faults: Faults) -> None:
     """Columns may be dropped, but those there must be as written: names carry no checksum."""
     for field in schema:
-        if columns.get(field.name) != _described(field):
+        if columns.get(field.name) != _description(field):
             place, value = f"column {field.name!r}", "a name, unit or noise not as written"
             expected = "one of " + ", ".join(columns)
             faults.add(
@@ -196,7 +196,7 @@ def _check_columns(schema: pa.Schema, columns: dict[str, list[str]], faults: Fau
             )
 
 
-def _described(field: pa.Field) -> list[str]:
+def _description(field: pa.Field) -> list[str]:
     """Unit and noise of a column, as written."""
     about = field.metadata or {}
     return [about.get(key, b"").decode("utf-8", errors="replace") for key in (b"unit", b"noise")]

@@ -314,7 +314,7 @@ def telemetry_from(
         if content.present is not None and not content.present.all():
             key = np.packbits(content.present).tobytes()
             base = bases.setdefault(key, read_only(time[content.present]))
-        values = scaled(content.values, column.factor)
+        values = to_si(content.values, column.factor)
         noise = None if column.noise is None else column.noise * column.factor
         channels.append(Channel(column.name, column.unit, base, values, noise=noise))
     entries = dict(metadata)
@@ -323,7 +323,7 @@ def telemetry_from(
     return Telemetry.of(channels, entries)
 
 
-def scaled(values: Array, factor: float) -> Array:
+def to_si(values: Array, factor: float) -> Array:
     """Return the values in SI; one that overflows becomes infinite, hence invalid."""
     if factor == 1.0:
         return read_only(values)
