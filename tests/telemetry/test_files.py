@@ -12,13 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from fault_codes import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import freefloat
 from freefloat.errors import FreefloatError, TelemetryError
 from freefloat.telemetry import Channel, Telemetry, read_telemetry, write_telemetry
-from freefloat.telemetry.readers import truth_path
+from freefloat.telemetry.readers import suffixes, truth_path
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -132,9 +133,8 @@ class TestTruth:
         strange_flight(0).save(path)
         strange_flight(1).save(tmp_path / f"other{suffix}")
         os.replace(truth_path(tmp_path / f"other{suffix}"), truth_path(path))
-        with pytest.raises(TelemetryError, match=r"not the truth of flight.*") as caught:
+        with refused(TelemetryError, "truth.mismatch"):
             read_telemetry(path, truth=True)
-        assert "save both again" in str(caught.value)
 
     def test_a_foreign_file_may_have_a_truth_beside_it(self, tmp_path):
         (tmp_path / "bed.csv").write_text("time [s],base.angle [deg]\n0,1\n")
@@ -211,8 +211,9 @@ class TestCsvOfOthers:
         rows = [b"0.000000000000000000000000,1.0000000000000000000000"] * 300_000
         rows[200_000] = b"0.0,x"
         text = b"time [s],base.angle [rad]\n" + b"\n".join(rows)  # several pieces of 4 MiB
-        with pytest.raises(TelemetryError, match=r"row 200002, column 'base.angle \[rad\]'"):
+        with refused(TelemetryError, "cell.number") as caught:
             read_text(tmp_path, text)
+        assert caught.value.faults[0].line == 200_002
 
 
 class TestParquetOfOthers:
@@ -248,23 +249,24 @@ class TestParquetOfOthers:
         data = bytearray(path.read_bytes())
         data[len(data) // 4] ^= 1  # the pages come first
         path.write_bytes(data)
-        with pytest.raises(TelemetryError, match="cannot be read as Parquet"):
+        with refused(TelemetryError, "file.damaged"):
             read_telemetry(path)
 
 
 class TestLimitsAndSafety:
     def test_unknown_suffix(self, tmp_path):
         for name in ("flight.xlsx", "flight"):
-            with pytest.raises(TelemetryError, match=r"\.csv, \.tsv, \.parquet, \.pq"):
+            with refused(TelemetryError, "file.suffix") as caught:
                 read_telemetry(tmp_path / name)
-            with pytest.raises(TelemetryError, match=r"one of \.csv"):
+            assert all(suffix in caught.value.faults[0].expected for suffix in suffixes())
+            with refused(TelemetryError, "file.suffix"):
                 strange_flight().save(tmp_path / name)
 
     @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
     def test_size_is_capped(self, tmp_path, suffix):
         path = tmp_path / f"flight{suffix}"
         strange_flight().save(path)
-        with pytest.raises(TelemetryError, match=r"at most 100 bytes.*max_bytes"):
+        with refused(TelemetryError, "file.size"):
             read_telemetry(path, max_bytes=100)
 
     def test_a_packed_table_counts_unpacked(self, tmp_path):
@@ -273,18 +275,18 @@ class TestLimitsAndSafety:
         table = pa.table({"time": zeros, "base.angle": zeros})
         pyarrow.parquet.write_table(table, path, compression="zstd")
         assert path.stat().st_size < 100_000
-        with pytest.raises(TelemetryError, match="32000000 bytes"):
+        with refused(TelemetryError, "file.size"):
             read_telemetry(path, max_bytes=1_000_000)
 
     def test_pipes_and_folders_are_refused_at_once(self, tmp_path):
         os.mkfifo(tmp_path / "pipe.csv")
         (tmp_path / "folder.csv").mkdir()
         for name in ("pipe.csv", "folder.csv"):
-            with pytest.raises(TelemetryError, match="not a regular file"):
+            with refused(TelemetryError, "file.unreadable"):
                 read_telemetry(tmp_path / name)
 
     def test_nothing_to_write_is_refused(self, tmp_path):
-        with pytest.raises(TelemetryError, match="at least one sample"):
+        with refused(TelemetryError, "telemetry.empty"):
             write_telemetry(Telemetry({}), tmp_path / "flight.csv")
 
     def test_an_unwritable_place_is_a_freefloat_error(self, tmp_path):

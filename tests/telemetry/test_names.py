@@ -7,7 +7,7 @@ import math
 import pytest
 
 from freefloat.errors import Fault
-from freefloat.telemetry.names import attitude_groups, resolved_unit, suggest, unit_of
+from freefloat.telemetry.names import ChannelName, attitude_groups, resolved_unit, suggest, unit_of
 from freefloat.telemetry.units import accepted_units, si_unit
 
 
@@ -83,7 +83,7 @@ def test_every_accepted_unit_converts():
 def test_a_unit_that_contradicts_the_name_is_a_fault():
     fault = resolved_unit("base.rate.x", "m")
     assert isinstance(fault, Fault)
-    assert "unit 'm'" in str(fault) and "rad/s" in fault.expected
+    assert fault.code == "channel.unit" and "rad/s" in fault.expected
     assert resolved_unit("rail.position", "mm") == ("m", 1e-3)
     assert resolved_unit("wing.strain", "1") == ("1", 1.0)
     assert isinstance(resolved_unit("wing.strain", None), Fault)
@@ -94,3 +94,19 @@ def test_groups_and_suggestions():
     assert attitude_groups(names) == ("mocap.attitude",)
     assert "'base.attitude.w'" in suggest("base.atitude.w", names)
     assert suggest("a", ()) == "there are no channels"
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("base.rate.x", ("base", "rate", "x")),
+        ("elbow.position", ("elbow", "position", "")),
+        ("left.arm/joint 1.motor_position", ("left.arm/joint 1", "motor_position", "")),
+        ("mocap.attitude.w", ("mocap", "attitude", "w")),
+        ("mystery", ("", "mystery", "")),
+        ("x", ("", "x", "")),
+    ],
+)
+def test_a_name_taken_apart_and_put_together(name, parts):
+    parsed = ChannelName.parse(name)
+    assert (parsed.place, parsed.quantity, parsed.axis) == parts and str(parsed) == name
