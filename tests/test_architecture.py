@@ -109,7 +109,7 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
         "errors": 1,
         "excitation": 2,
         "identification": 91,
-        "model": 5,
+        "model": 2,
         "numba_": 8,
         "observability": 2,
         "online": 36,

@@ -14,9 +14,9 @@ from freefloat.telemetry.readers.tables import (
     TelemetryFormat,
     columns_of,
     contents,
-    scaled,
     split_label,
     telemetry_from,
+    to_si,
 )
 
 
@@ -27,7 +27,7 @@ def read(path: Path, *, max_bytes: int) -> FileContent:
     time_at, columns = columns_of([split_label(label) for label in head], faults, notes=notes)
     faults.raise_if_any()
     table = np.array(rows, dtype=float).T
-    time = scaled(table[time_at], columns[time_at].factor)
+    time = to_si(table[time_at], columns[time_at].factor)
     others = [n for n in range(len(columns)) if n != time_at]
     return FileContent(
         telemetry_from(

@@ -27,6 +27,7 @@ from freefloat.observability.scale import REMEDY, Scale, is_scaled, scale_of
 from freefloat.observability.visibility import Visibility, visibility, without
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.measurements import Measurement
+from freefloat.prediction.sensor_models import SENSOR_MODELS
 from freefloat.telemetry.names import unit_of
 
 SPRING_FIELDS = ("stiffness", "damping", "friction")
@@ -192,7 +193,8 @@ def _residuals(found: SearchResult) -> tuple[Residual, ...]:
 
 
 def _unit(measurement: Measurement, name: str) -> str:
-    return "rad" if measurement.sensor.kind == "attitude" else unit_of(name)[0]
+    own = SENSOR_MODELS[measurement.sensor.kind].unit
+    return "rad" if measurement.sensor.kind == "attitude" else own or unit_of(name)[0]
 
 
 def _remarks(found: SearchResult, seen: Visibility) -> list[str]:
