@@ -35,8 +35,8 @@ FOLDERS = (
     "excitation",
     "telemetry",
     "telemetry/readers",
-    "parameters",
     "prediction",
+    "parameters",
     "observability",
     "identification",
     "identification/physical",
@@ -77,7 +77,6 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
         "identification -> identification",
         "identification -> report",
         "online -> online",
-        "parameters -> prediction",
         "telemetry -> telemetry",
         "validation -> report",
     },
@@ -101,7 +100,6 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
         "numba_": 1,
         "online": 89,
         "prediction": 1,
-        "validation": 17,
     },
     "participles": {
         "arrays": 1,
@@ -111,12 +109,10 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
         "identification": 91,
         "model": 2,
         "numba_": 8,
-        "observability": 2,
         "online": 36,
         "parameters": 1,
         "prediction": 7,
         "text": 1,
-        "validation": 17,
     },
 }
 

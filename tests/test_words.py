@@ -51,7 +51,6 @@ RIDDLES = {
 KNOWN: dict[str, int] = {
     "identification": 24,
     "online": 33,
-    "validation": 3,
 }
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from freefloat.telemetry import read_telemetry as read_telemetry
     from freefloat.validation.validate import validate as validate
     from freefloat.validation.verdict import Verdict as Verdict
-    from freefloat.validation.verdict_files import load_verdict as load_verdict
+    from freefloat.validation.verdict import load_verdict as load_verdict
 
 _HOME_OF = {
     "Fit": "freefloat.identification.fit",
@@ -60,7 +60,7 @@ _HOME_OF = {
     "load_fit": "freefloat.identification.fit_files",
     "load_model": "freefloat.model",
     "load_plan": "freefloat.excitation.plan_file",
-    "load_verdict": "freefloat.validation.verdict_files",
+    "load_verdict": "freefloat.validation.verdict",
     "modes": "freefloat.dynamics.modes",
     "quality": "freefloat.telemetry",
     "read_telemetry": "freefloat.telemetry",

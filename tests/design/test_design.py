@@ -100,9 +100,10 @@ def test_limits_that_leave_no_room_are_named(cepheus):
     with pytest.raises(ExcitationError) as caught:
         design(cepheus, wanted(cepheus, "link_2.izz"), limits=home_outside)
     (fault,) = caught.value.faults
-    assert fault.place == "arm_1.lower" and "0.2 beyond" in fault.value
-    with pytest.raises(ExcitationError, match="can be moved"):
+    assert (fault.place, fault.code) == ("arm_1.lower", "limit.home") and "0.2" in fault.value
+    with pytest.raises(ExcitationError) as caught:
         design(cepheus, wanted(cepheus, "link_2.izz"), limits={"arm_*.velocity": 0.0})
+    assert caught.value.codes == ("limit.no_room", "limit.no_room")
 
 
 def test_limits_that_block_at_rest_are_named():
@@ -208,4 +209,5 @@ def test_an_invisible_parameter_does_not_spoil_the_others(cepheus):
     both = wanted(cepheus, "link_2.mx", "link_2.mz", "link_2.izz")  # mz: the table is level
     found = [design(cepheus, free, duration=5.0, effort=QUICK) for free in (plain, both)]
     assert found[1].value == pytest.approx(found[0].value, rel=0.1)
-    assert "all that can be seen" in found[1].measure
+    # the measure tells that it is about something else
+    assert found[1].measure != found[0].measure

@@ -10,7 +10,7 @@ from validation_flights import planar_fit, planar_flight
 
 import freefloat as ff
 from freefloat.errors import IdentificationError
-from freefloat.validation.verdict_files import read_verdict_text
+from freefloat.validation.verdict import read_verdict_text
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +22,7 @@ def test_a_file_gives_the_same_bits_back(verdict, tmp_path):
     verdict.save(tmp_path / "verdict.json")
     again = ff.load_verdict(tmp_path / "verdict.json")
     assert again == verdict and again.to_json() == verdict.to_json()
+    assert again.status_code == "predicts" and again.criteria[0].code == verdict.criteria[0].code
     assert again.traces[0].time.tobytes() == verdict.traces[0].time.tobytes()
     assert not again.traces[0].time.flags.writeable
 
@@ -64,6 +65,8 @@ def test_other_files_are_refused(tmp_path, verdict):
 def test_an_unknown_criterion_names_those_there_are(verdict):
     with pytest.raises(IdentificationError, match="prediction, residuals"):
         verdict["beauty"]
+    with pytest.raises(IdentificationError, match="'momentum'"):
+        verdict["momentun"]
 
 
 def test_damage_anywhere_is_read_or_refused(verdict):

@@ -153,6 +153,7 @@ def _as_dict(
         "has_run": verdict.has_run,
         "execution": verdict.execution,
         "status": verdict.status,
+        "status_code": verdict.status_code,
         "criteria": [asdict(criterion) for criterion in verdict.criteria],
         "scores": [{**asdict(s), "ratio": s.ratio} for s in verdict.scores],
         "residuals": [

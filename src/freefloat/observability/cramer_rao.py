@@ -1,4 +1,4 @@
-"""The Cramer-Rao bound: how well the best of all estimators could know, before anything flies."""
+"""The Cramér-Rao bound: how well the best unbiased estimator could know, before anything flies."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ from freefloat.observability.information import (
 from freefloat.observability.visibility import spectrum
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameters
+from freefloat.text import did_you_mean, listing, table_lines
 
 
 @dataclass(frozen=True)
 class CramerRaoBound:
     """Standard deviations (n,) that no unbiased estimator beats, and their covariance (n, n).
 
-    NaN where the flight tells nothing of a parameter by itself.
+    NaN where a parameter is not observable by itself.
     """
 
     names: tuple[str, ...]
@@ -42,13 +43,16 @@ class CramerRaoBound:
     def __getitem__(self, name: str) -> float:
         """The bound on the standard deviation of a parameter, in its unit."""
         if name not in self.names:
-            raise IdentificationError(f"no bound on {name!r}; known: {', '.join(self.names[:6])}")
+            known = listing(self.names, most=6)
+            hint = did_you_mean(name, self.names, otherwise=f"known: {known}")
+            raise IdentificationError(f"no bound on {name!r}; {hint}")
         return float(self.std[self.names.index(name)])
 
     def __str__(self) -> str:
         """One line a parameter."""
         rows = zip(self.names, self.std, self.units, strict=True)
-        return "\n".join(f"{name:<28} {std:10.4g} {unit}" for name, std, unit in rows)
+        lines = [(name, f"{std:.4g}", unit) for name, std, unit in rows]
+        return "\n".join(table_lines(lines, left=(True, False, True)))
 
 
 def cramer_rao(
@@ -62,8 +66,19 @@ def cramer_rao(
 ) -> CramerRaoBound:
     """The bound for the free parameters at the model's values, for a plan and a sensor suite.
 
-    plan, sensors: the default motion and the model's suite unless given. The initial state counts
-    as unknown unless it is known; `biases` names channels (globs) whose offset is unknown too.
+    Args:
+        model: what flies, with its sensors and their noise.
+        parameters: of that model; the free ones get a bound, priors count as information.
+        plan: the motion; every driven joint on a gentle one for 60 s unless given.
+        sensors: words such as "gyro encoders", or a list; the model's suite unless given.
+        known_start: whether the initial state is known.
+        biases: channels (globs) whose bias is unknown.
+
+    Returns:
+        standard deviations in the parameters' units, and their covariance.
+
+    Raises:
+        IdentificationError: no parameter is free, or a name fits nothing of the model.
 
     >>> import freefloat as ff
     >>> model = ff.load_model("cepheus")
@@ -87,7 +102,7 @@ def cramer_rao(
     found = spectrum(rows.columns[:, :n] * sizes, nuisance, weights)
     is_seen = found.values > found.floor
     spread = found.directions[:, is_seen] / found.values[is_seen] * sizes[:, None]
-    # a parameter that takes part in what nobody sees has no bound
+    # a parameter that takes part in a null direction has no bound; 1e-6 of a direction is rounding
     lost = np.linalg.norm(found.directions[:, ~is_seen], axis=1) > 1e-6
     covariance = spread @ spread.T
     covariance[lost] = np.nan

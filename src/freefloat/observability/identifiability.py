@@ -15,7 +15,7 @@ from freefloat.model.parameter_name import owner_of
 from freefloat.model.parts import Sensor
 from freefloat.notes import Note
 from freefloat.observability.information import (
-    Expected,
+    ExpectedRows,
     at_model_values,
     choose_sensors,
     column_mix,
@@ -124,7 +124,7 @@ def _owners(group: Sequence[Parameter]) -> str:
 
 
 def _sources(
-    rows: Expected,
+    rows: ExpectedRows,
     plan: Plan,
     model: Model,
     known: dict[str, list[Parameter]],
@@ -155,7 +155,7 @@ def _pushes(plan: Plan, model: Model) -> Iterator[str]:
 
 
 def _scale(
-    rows: Expected,
+    rows: ExpectedRows,
     wanted: Sequence[Parameter],
     sizes: Array,
     nuisance: Array,

@@ -17,7 +17,7 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.integrate import STEP, require_stable_step
 from freefloat.dynamics.tree import System
-from freefloat.errors import FreefloatError, IdentificationError
+from freefloat.errors import Fault, FreefloatError, IdentificationError
 from freefloat.excitation.plan import Plan
 from freefloat.model.checks import sensor_targets
 from freefloat.model.model import Model
@@ -28,6 +28,7 @@ from freefloat.parameters.parameters import Parameter, Parameters, parameter_val
 from freefloat.prediction.measurements import Measurement
 from freefloat.prediction.predictor import Predictor, plan_predictor
 from freefloat.prediction.sensor_noise import QUIETEST, counted_noise, sample_noise
+from freefloat.text import did_you_mean, listing
 
 # theory: sensitivities of 40 states by 60 parameters over 6000 instants take about 100 MB
 AT_ONCE = 60  # parameters a run
@@ -40,12 +41,12 @@ TORQUES = ("joint_torque", "wheel_torque", "motor_torque")
 
 
 @dataclass(frozen=True)
-class Expected:
-    """Rows in units of their noise, turned so that there are no more of them than columns.
+class ExpectedRows:
+    """Rows in units of their noise: the triangular factor of all rows, as many as columns.
 
-    Turning rows changes no length and no angle between columns, and nothing else is ever asked.
-    columns (rows, any): the slopes, mixed as asked; biases (rows, any): what an offset on a channel
-    does; torques (rows,): what torque sensors read, other sensors nothing; notes: what was assumed.
+    A QR changes no length and no angle between columns, and nothing else is ever asked. columns
+    (rows, any): the Jacobian, mixed as asked; biases (rows, any): what a bias of a channel does;
+    torques (rows,): what torque sensors read, other sensors nothing; notes: what was assumed.
     """
 
     columns: Array
@@ -61,12 +62,27 @@ def expected_rows(
     names: Sequence[str],
     mix: Array,
     biases: Sequence[str] = (),
-) -> Expected:
-    """The rows of a flight: slopes by `names` times `mix` (names, columns), whitened."""
+) -> ExpectedRows:
+    """The rows of a flight that `plan` would give, in units of their noise.
+
+    Args:
+        system: what flies.
+        plan: the motion.
+        sensors: the suite; thruster channels are commands and passed over.
+        names: what readings are differentiated by.
+        mix: (names, columns) how derivatives make columns, see `column_mix`.
+        biases: channels (globs) that get a column of their own.
+
+    Raises:
+        IdentificationError: there is no sensor left, or a glob fits no channel.
+    """
     suite = tuple(s for s in sensors if s.kind != "thruster")  # what is commanded is known anyway
     if not suite:
-        raise IdentificationError("thruster channels alone see nothing; choose other sensors")
-    parts, predictor, values = _mixed(system, plan, suite, names, mix)
+        raise IdentificationError(
+            "thruster channels alone observe nothing",
+            [Fault("sensors", "thrusters", "a sensor", "choose other sensors", "sensors.none")],
+        )
+    parts, predictor, values = _jacobian_columns(system, plan, suite, names, mix)
     measurements = predictor.measurements
     torques = [
         (read * (m.sensor.kind in TORQUES))[:, : len(m.rows), None]
@@ -77,13 +93,13 @@ def expected_rows(
         for m, read in zip(measurements, values, strict=True)  # less for samples that get lost
     ]
     tables = (parts, _offsets(measurements, biases), torques)
-    tall = np.hstack([_whitened(table, weights) for table in tables])
+    tall = np.hstack([_weigh_rows(table, weights) for table in tables])
     short = np.asarray(np.linalg.qr(tall[np.any(tall != 0.0, axis=1)], mode="r"))
     n = mix.shape[1]
-    return Expected(short[:, :n], short[:, n:-1], short[:, -1], tuple(_notes(suite)))
+    return ExpectedRows(short[:, :n], short[:, n:-1], short[:, -1], tuple(_notes(suite)))
 
 
-def _mixed(
+def _jacobian_columns(
     system: System, plan: Plan, suite: tuple[Sensor, ...], names: Sequence[str], mix: Array
 ) -> tuple[Sequence[Array], Predictor, tuple[Array, ...]]:
     """For every measurement its Jacobian times `mix` (N, r, columns); what it reads."""
@@ -104,7 +120,7 @@ def _mixed(
     return parts, predictor, values
 
 
-def _whitened(tables: Sequence[Array], weights: Sequence[float]) -> Array:
+def _weigh_rows(tables: Sequence[Array], weights: Sequence[float]) -> Array:
     """Tables (N, r, columns) one below the other, each times its weight."""
     flat = [table.reshape(table.shape[0] * table.shape[1], -1) for table in tables if table.size]
     if not flat:
@@ -113,7 +129,7 @@ def _whitened(tables: Sequence[Array], weights: Sequence[float]) -> Array:
 
 
 def _step(system: System, plan: Plan) -> float:
-    """Ten times the step of a simulation where springs allow: slopes need no ten digits."""
+    """Ten times the step of a simulation where springs allow: a Jacobian needs no ten digits."""
     try:
         require_stable_step(system, plan.start_state(system), 10.0 * STEP)
     except FreefloatError:
@@ -149,8 +165,13 @@ def _offsets(measurements: Sequence[Measurement], biases: Sequence[str]) -> Sequ
     missing = [g for g in globs if not any(fnmatchcase(channel, g) for channel in known)]
     if missing:
         raise IdentificationError(
-            f"no sensor writes a channel like {', '.join(missing)}; known: {', '.join(known[:6])}"
-        )
+            "there is no such channel to have a bias",
+            [
+                Fault(name, "no sensor writes it", listing(known, most=6), "correct the name",
+                      "name.unknown")
+                for name in missing
+            ],
+        )  # fmt: skip
     columns = [np.zeros((len(m.times), len(m.rows), len(places))) for m in measurements]
     for p, (n, k) in enumerate(places):
         columns[n][:, k, p] = 1.0
@@ -162,9 +183,13 @@ def at_model_values(system: System, parameters: Parameters) -> Parameters:
     values = parameter_values(system)
     strange = [p.name for p in parameters if p.name not in values]
     if strange:
+        remedy = "take the parameters of the model that flies"
         raise IdentificationError(
-            f"{system.model.name!r} has no parameter {', '.join(strange[:3])}; take the parameters"
-            " of the model that flies"
+            f"{system.model.name!r} has no such parameters",
+            [
+                Fault(name, "unknown", "a parameter of it", remedy, "name.unknown")
+                for name in strange
+            ],
         )
     entries = (replace(p, value=values[p.name]) for p in parameters)
     return replace(parameters, entries=tuple(entries))
@@ -174,7 +199,10 @@ def free_parameters(parameters: Parameters) -> list[Parameter]:
     """The free parameters without initial states; at least one."""
     wanted = [p for p in parameters.free_ones if not ParameterName.parse(p.name).is_start]
     if not wanted:
-        raise IdentificationError("no parameter is free; free some, such as 'bus.*'")
+        raise IdentificationError(
+            "no parameter is free",
+            [Fault("parameters", "none", "free ones", "free some: 'bus.*'", "parameters.none")],
+        )
     return wanted
 
 
@@ -235,20 +263,31 @@ def choose_sensors(model: Model, asked: str | Sequence[Sensor] | None) -> tuple[
     if asked is not None and not isinstance(asked, str):
         suite = tuple(asked)
         if not suite:
-            raise IdentificationError("an empty list of sensors sees nothing; name some")
+            raise IdentificationError(
+                "an empty list of sensors observes nothing",
+                [Fault("sensors", "none", "a sensor", "name some", "sensors.none")],
+            )
         return suite
     if not model.sensors:
+        remedy = "add [[sensor]] entries to its .toml file"
         raise IdentificationError(
-            f"{model.name!r} has no sensors; add [[sensor]] entries to its .toml file"
+            f"{model.name!r} has no sensors",
+            [Fault("sensors", "none", "a sensor", remedy, "sensors.none")],
         )
     if asked is None:
         return model.sensors
     words = [word for word in re.split(r"[\s,]+", asked) if word]
     unknown = [w for w in words if not any(_fits(model, s, w) for s in model.sensors)]
     if unknown or not words:
-        kinds = ", ".join(dict.fromkeys(sensor.kind for sensor in model.sensors))
-        shown = ", ".join(map(repr, unknown)) or "nothing"
-        raise IdentificationError(f"{model.name!r} has no sensor called {shown}; it has {kinds}")
+        kinds = list(dict.fromkeys(sensor.kind for sensor in model.sensors))
+        raise IdentificationError(
+            f"{model.name!r} has no such sensor",
+            [
+                Fault("sensors", word or "nothing", ", ".join(kinds),
+                      did_you_mean(word, kinds, otherwise="name others"), "name.unknown")
+                for word in unknown or [""]
+            ],
+        )  # fmt: skip
     return tuple(s for s in model.sensors if any(_fits(model, s, word) for word in words))
 
 

@@ -25,9 +25,10 @@ from freefloat.dynamics.equations import (
 )
 from freefloat.dynamics.frames import rotations
 from freefloat.dynamics.tree import System, flatten
-from freefloat.errors import IdentificationError
+from freefloat.errors import Fault, IdentificationError
 from freefloat.linear_algebra import triangle_of
 from freefloat.model.model import Model
+from freefloat.text import did_you_mean
 
 EquationFamily = Literal[
     "force", "joint", "momentum", "sensor point", "angular", "linear", "reduced"
@@ -158,8 +159,12 @@ def _rows(
         return Y[:, [g for g in free if g < 3]]
     if family == "angular":
         return _about_com(system, Y, coordinates)[:, [g for g in free if g < 3]]
-    known = ", ".join(get_args(EquationFamily))
-    raise IdentificationError(f"there is no family called {family!r}; known: {known}")
+    known = get_args(EquationFamily)
+    remedy = did_you_mean(family, known, otherwise="choose one")
+    raise IdentificationError(
+        "there is no such family of equations",
+        [Fault("family", family, ", ".join(known), remedy, "value.choice")],
+    )
 
 
 def _moving(system: System) -> list[int]:

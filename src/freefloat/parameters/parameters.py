@@ -21,6 +21,8 @@ from freefloat.errors import IdentificationError
 from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import SENSOR_KINDS, ParameterName
+from freefloat.prediction.measurements import sensor_channels
+from freefloat.telemetry.names import unit_of as channel_unit
 from freefloat.text import closest
 
 ParameterStatus = Literal["free", "fixed", "tied"]
@@ -248,9 +250,6 @@ class Parameters:
 
 def sensor_parameters(model: Model) -> list[Parameter]:
     """Bias, gain and delay of everything that can be measured, as the model file has them."""
-    from freefloat.prediction.measurements import sensor_channels
-    from freefloat.telemetry.names import unit_of as channel_unit
-
     found: dict[str, Parameter] = {}
     for channel, part in sensor_channels(model).items():
         is_turn = part.sensor.kind == "attitude"

@@ -15,7 +15,8 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.digits import printed_unit
 from freefloat.validation.residual_tests import ResidualSpectrum, Whiteness
-from freefloat.validation.verdict import Trace, Verdict
+from freefloat.validation.scores import Trace
+from freefloat.validation.verdict import Verdict
 
 N_STYLES = 4  # format: colours of lines that are not named after what they show
 MOST_DECADES = 12  # format: of a logarithmic axis; below lies rounding

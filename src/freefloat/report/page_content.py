@@ -23,9 +23,8 @@ from freefloat.digits import (
 from freefloat.identification.fit import Estimate, Fit
 from freefloat.identification.fit_view import verdict as fit_headline
 from freefloat.report.svg import correlation_matrix, whisker
-from freefloat.validation.verdict import Verdict
-from freefloat.validation.verdict_view import fit_words, percent
-from freefloat.validation.verdict_view import headline as verdict_headline
+from freefloat.validation.verdict import Verdict, fit_words, percent
+from freefloat.validation.verdict import headline as verdict_headline
 
 MARKS = {True: ("met", "✓"), False: ("not met", "✗"), None: ("not judged", "–")}
 MOST_CORRELATED = 40  # format: beyond, the cells are too small to be told apart

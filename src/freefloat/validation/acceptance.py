@@ -16,12 +16,13 @@ from freefloat.dynamics.tree import flatten
 from freefloat.identification.fit import Fit
 from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
-from freefloat.validation.balance import MomentumBalance
+from freefloat.text import listing
 from freefloat.validation.end_effectors import EndEffector
-from freefloat.validation.metrics import Score, excess
+from freefloat.validation.momentum_balance import MomentumBalance
 from freefloat.validation.residual_tests import Whiteness
+from freefloat.validation.scores import Score, excess
 
-# Both follow what an actuator does at once; their errors are those of differentiated encoders.
+# These follow what an actuator does at once; their errors are those of differentiated encoders.
 ACCELERATED = (".torque", ".acceleration", ".motor_torque")
 
 
@@ -29,30 +30,42 @@ ACCELERATED = (".torque", ".acceleration", ".motor_torque")
 class AcceptanceLimits:
     """From when on a criterion fails; the defaults are for models that shall predict to 10 %.
 
-    error: prediction error beyond noise, relative to what was seen; noise: an error in units of
-    what is to be expected of a right model, below which it does not count; correlation: the share
-    of a residual's power that may have a memory; outside: the share of lags that may leave the 99 %
-    band; worse: how much larger an error may be than before the fit; tip: the mean error of an
-    end-effector [m], or None.
+    error: prediction error beyond noise, relative to the signal that was measured (0.1 is 10 %).
+    noise: an error in units of what is to be expected of a right model, below which it does not
+    count. correlation: the largest autocorrelation of residuals, which is the share of their power
+    that is autocorrelated; a quarter of the power is half the noise. outside: the share of lags
+    that may leave the 99 % band of white noise. explained: standard deviations of the expected
+    error that explain an autocorrelation (one or two directions of the parameters usually make all
+    of it, so it scatters as a single number does). worse: how much larger an error may be than
+    before the fit. tip: the mean error of an end-effector [m]; none: not judged.
+
+    >>> AcceptanceLimits(error=0.02, tip=5e-3)  # predicts to 2 %, end-effectors to 5 mm
+    AcceptanceLimits(error=0.02, noise=2.0, correlation=0.25, outside=0.05, explained=3.0, \
+worse=1.05, tip=0.005)
     """
 
     error: float = 0.1
     noise: float = 2.0
     correlation: float = 0.25
     outside: float = 0.05
+    explained: float = 3.0
     worse: float = 1.05
     tip: float | None = None
 
 
 @dataclass(frozen=True)
 class AcceptanceCriterion:
-    """One criterion: whether it is met (None: it could not be judged), by what number, and why."""
+    """One criterion: whether it is met (None: it could not be judged), by what number, and why.
+
+    code is the reason for programs: it begins with the name of the criterion.
+    """
 
     name: str
     is_met: bool | None
     value: float
     limit: float
     reason: str
+    code: str = ""
 
 
 def prediction(scores: Sequence[Score], limits: AcceptanceLimits) -> AcceptanceCriterion:
@@ -69,39 +82,46 @@ def prediction(scores: Sequence[Score], limits: AcceptanceLimits) -> AcceptanceC
             failed.append(f"{group} ({100 * min(share, 9.99):.0f} %)")
     worst = max(errors.values(), default=0.0)
     if failed:
-        reason = f"error beyond the noise, relative to what was seen: {', '.join(failed)}"
+        code = "prediction.error"
+        reason = f"error beyond the noise, relative to the measured signal: {', '.join(failed)}"
     elif worst == 0.0:
-        reason = f"every sensor is met to within {limits.noise:g} times the expected error"
+        code = "prediction.within_expected"
+        reason = f"every sensor is predicted to within {limits.noise:g} times the expected error"
     else:
+        code = "prediction.within_limit"
         reason = f"the worst sensor is {100 * worst:.2g} % off, beyond its noise"
-    return AcceptanceCriterion("prediction", not failed, worst, limits.error, reason)
+    return AcceptanceCriterion("prediction", not failed, worst, limits.error, reason, code)
 
 
 def white_residuals(
     found: Sequence[Whiteness], scores: Sequence[Score], limits: AcceptanceLimits
 ) -> AcceptanceCriterion:
-    """Is what is left noise? Judged where noise is not that of differentiated encoders.
+    """Are residuals white? Judged where noise is not that of differentiated encoders.
 
-    Long recordings show any memory, however small; one that carries less than a quarter of the
-    residual's power is less than half the noise, and does not count. Nor does one that parameters
-    known only so well leave behind.
+    Long recordings show any autocorrelation, however small; one that carries less than a quarter of
+    the residual's power is less than half the noise, and does not count. Nor does one that the
+    stated standard deviations of the parameters explain.
     """
     own = {score.channel: score for score in scores}
     judged = [w for w in found if not own[w.channel].group.endswith(ACCELERATED)]
-    # what its channel's own uncertainty explains is nothing to judge by
-    told = [w for w in judged if w.outside > limits.outside and not own[w.channel].is_explained]
-    worst = max((w.largest for w in told), default=0.0)
-    failed = [w for w in told if w.largest > limits.correlation]
+    coloured = [
+        w
+        for w in judged
+        if w.outside > limits.outside and not own[w.channel].is_explained(limits.explained)
+    ]
+    worst = max((w.largest for w in coloured), default=0.0)
+    failed = [w for w in coloured if w.largest > limits.correlation]
     if not judged:
-        return AcceptanceCriterion(
-            "residuals", None, worst, limits.correlation, "no channel to judge them by"
-        )
-    if not failed:
-        reason = "what is left is noise, or what the stated deviations of the parameters leave"
+        code, reason = "residuals.not_judged", "no channel to judge them by"
+    elif not failed:
+        code = "residuals.white"
+        reason = "residuals are white, or explained by the stated standard deviations"
     else:
-        names = ", ".join(w.channel for w in failed[:4]) + (" ..." if len(failed) > 4 else "")
-        reason = f"what is left has a memory, so something is not modelled or off: {names}"
-    return AcceptanceCriterion("residuals", not failed, worst, limits.correlation, reason)
+        code = "residuals.autocorrelated"
+        names = listing((w.channel for w in failed), most=4)
+        reason = f"residuals are autocorrelated, so something is unmodelled or wrong: {names}"
+    is_met = not failed if judged else None
+    return AcceptanceCriterion("residuals", is_met, worst, limits.correlation, reason, code)
 
 
 def momentum(
@@ -109,21 +129,22 @@ def momentum(
 ) -> AcceptanceCriterion:
     """Does momentum balance with the model's masses?"""
     if not found:
-        return AcceptanceCriterion(
-            "momentum", None, float("nan"), limits.noise, why_not or "not measured"
-        )
+        reason, code = why_not or "not measured", "momentum.not_judged"
+        return AcceptanceCriterion("momentum", None, float("nan"), limits.noise, reason, code)
     failed = [b for b in found if b.rms > limits.noise and not b.share <= limits.error]
     worst = max(b.rms for b in found)
     if failed:
+        code = "momentum.unbalanced"
         names = ", ".join(f"{b.component} ({b.rms:.2g} times)" for b in failed)
         reason = f"momentum does not balance to within its noise: {names}"
     else:
-        reason = "momentum minus the impulse of thrust stays what it was, to within its noise"
-    return AcceptanceCriterion("momentum", not failed, worst, limits.noise, reason)
+        code = "momentum.balanced"
+        reason = "momentum minus the impulse of thrust is conserved to within its noise"
+    return AcceptanceCriterion("momentum", not failed, worst, limits.noise, reason, code)
 
 
 def physical(model: Model) -> AcceptanceCriterion:
-    """Could every body exist?"""
+    """Is every body physically realisable?"""
     faults = [
         f"{body.name} has {wrong}"
         for body in flatten(model).model.assembly.bodies
@@ -133,8 +154,9 @@ def physical(model: Model) -> AcceptanceCriterion:
             )
         )
     ]
-    reason = "; ".join(faults) or "every body could exist"
-    return AcceptanceCriterion("physical", not faults, float(len(faults)), 0.0, reason)
+    reason = "; ".join(faults) or "every body is physically realisable"
+    code = "physical.impossible" if faults else "physical.realisable"
+    return AcceptanceCriterion("physical", not faults, float(len(faults)), 0.0, reason, code)
 
 
 def improvement(scores: Sequence[Score], limits: AcceptanceLimits) -> AcceptanceCriterion:
@@ -145,18 +167,21 @@ def improvement(scores: Sequence[Score], limits: AcceptanceLimits) -> Acceptance
     """
     compared = [s for s in scores if s.rmse_before > 0.0 and s.noise > 0.0]
     if not compared:
-        reason = "there is no model before to compare with"
-        return AcceptanceCriterion("improvement", None, float("nan"), limits.worse, reason)
+        reason, code = "there is no model before to compare with", "improvement.not_judged"
+        return AcceptanceCriterion("improvement", None, float("nan"), limits.worse, reason, code)
     expected = [limits.noise * math.hypot(s.noise, s.expected) for s in compared]
     value = _geometric([s.noise for s in compared], compared)
     judged = _geometric(expected, compared)
+    is_met = judged <= limits.worse
+    code = "improvement.better" if value < 1.0 else "improvement.worse"
     words = f"{1 / value:.3g} times smaller than" if value < 1.0 else f"{value:.3g} times"
     reason = f"errors are {words} those of the model before (geometric mean over channels)"
     if 0.995 <= value <= 1.005:
-        reason = "errors are as large as those of the model before"
-    elif value > 1.0 and judged <= limits.worse:
-        reason += ", which its stated deviations explain"
-    return AcceptanceCriterion("improvement", judged <= limits.worse, value, limits.worse, reason)
+        code, reason = "improvement.equal", "errors are as large as those of the model before"
+    elif value > 1.0 and is_met:
+        code = "improvement.explained"
+        reason += ", which its stated standard deviations explain"
+    return AcceptanceCriterion("improvement", is_met, value, limits.worse, reason, code)
 
 
 def _geometric(floors: Sequence[float], scores: Sequence[Score]) -> float:
@@ -173,15 +198,14 @@ def tips(found: Sequence[EndEffector], limits: AcceptanceLimits) -> Iterator[Acc
     if limits.tip is None:
         return
     if not found:
-        yield AcceptanceCriterion(
-            "end-effector", None, float("nan"), limits.tip, "no attitude is measured"
-        )
+        reason, code = "no attitude is measured", "end-effector.not_judged"
+        yield AcceptanceCriterion("end-effector", None, float("nan"), limits.tip, reason, code)
         return
     worst = max(found, key=lambda tip: tip.mean)
+    is_met = worst.mean <= limits.tip
+    code = "end-effector.within_limit" if is_met else "end-effector.error"
     reason = f"{worst.frame}: {1e3 * worst.mean:.3g} mm on average, against {worst.reference}"
-    yield AcceptanceCriterion(
-        "end-effector", worst.mean <= limits.tip, worst.mean, limits.tip, reason
-    )
+    yield AcceptanceCriterion("end-effector", is_met, worst.mean, limits.tip, reason, code)
 
 
 def provenance_criteria(
@@ -190,11 +214,12 @@ def provenance_criteria(
     """Was the flight a new one, and was the fit to be trusted in the first place?"""
     if isinstance(source, Model):
         return
-    reasons = {
-        True: "this flight took no part in the fit",
-        False: "the fit was made from this flight: it says nothing of others; validate on another",
-        None: "the fit does not say what it was made from",
-    }
-    value = float("nan")
-    yield AcceptanceCriterion("held out", is_held_out, value, value, reasons[is_held_out])
-    yield AcceptanceCriterion("fit", source.is_trustworthy, value, value, source.status)
+    code, reason = {
+        True: ("held_out.new", "this flight took no part in the fit"),
+        False: ("held_out.used", "the fit was made from this flight; validate on another one"),
+        None: ("held_out.unknown", "the fit does not say what it was made from"),
+    }[is_held_out]
+    nan = float("nan")
+    yield AcceptanceCriterion("held out", is_held_out, nan, nan, reason, code)
+    code = "fit.trustworthy" if source.is_trustworthy else "fit.doubtful"
+    yield AcceptanceCriterion("fit", source.is_trustworthy, nan, nan, source.status, code)

@@ -13,8 +13,7 @@ from freefloat.errors import FreefloatError
 from freefloat.model.model import Model
 from freefloat.prediction.true_states import true_states
 from freefloat.telemetry.telemetry import Telemetry
-from freefloat.validation.measurement_points import Look, between
-from freefloat.validation.prediction import Predicted
+from freefloat.validation.flight_prediction import ComparedSensor, FlightPrediction, between
 
 
 @dataclass(frozen=True)
@@ -24,8 +23,8 @@ class EndEffector:
     reference says what the prediction is compared with: "measured" (the measured base pose and
     encoders), "measured attitude" (the base's position is not measured: the arm about the base
     alone) or "truth" (of a simulated flight; a straight drift of the base, which comes from the
-    start as its sensors let it be fitted and not from the model, is taken off). expected is what
-    the noise of the base sensors makes of a perfect prediction.
+    fitted initial state and not from the model, is taken off). expected is what the noise of the
+    base sensors makes of a perfect prediction.
     """
 
     frame: str
@@ -35,19 +34,20 @@ class EndEffector:
     expected: float
 
 
-def end_effectors(predicted: Predicted, telemetry: Telemetry) -> tuple[EndEffector, ...]:
+def end_effectors(prediction: FlightPrediction, telemetry: Telemetry) -> tuple[EndEffector, ...]:
     """The errors of all end-effectors, against the measurement and against truth if it is there."""
-    system, model = predicted.drive.system, predicted.drive.system.model
-    names = tips_of(model)
-    found = [*_against_measured(predicted, names)]
+    system = prediction.system
+    names = tips_of(system.model)
+    found = [*_against_measured(prediction, names)]
     if telemetry.truth is not None:
         try:
             times, states = true_states(system, telemetry)
         except FreefloatError:
             return tuple(found)
-        inside = (times >= predicted.at.times[0]) & (times <= predicted.at.times[-1])
+        span = prediction.segment.times
+        inside = (times >= span[0]) & (times <= span[-1])
         if inside.any():
-            ours, true = _states_at(predicted, times[inside]), states[inside]
+            ours, true = _states_at(prediction, times[inside]), states[inside]
             ours[:, :3] -= _drift(times[inside], ours[:, :3] - true[:, :3])
             found += [
                 EndEffector(name, "truth", *_distance(system, name, ours, true), 0.0)
@@ -72,25 +72,28 @@ def _drift(times: Array, error: Array) -> Array:
     return columns @ np.linalg.lstsq(columns, error, rcond=None)[0]
 
 
-def _against_measured(predicted: Predicted, names: list[str]) -> list[EndEffector]:
-    system = predicted.drive.system
+def _against_measured(prediction: FlightPrediction, names: list[str]) -> list[EndEffector]:
+    system, span = prediction.system, prediction.segment.times
     root = system.model.root.body
-    own = {look.sensor.kind: look for look in predicted.looks if look.target == root}
+    own = {
+        sensor.measurement.sensor.kind: sensor
+        for sensor in prediction.sensors
+        if sensor.measurement.target == root
+    }
     attitude, position = own.get("attitude"), own.get("position")
     if attitude is None or not names:
         return []
-    times = attitude.times - attitude.sensor.delay
-    times = np.clip(times, predicted.at.times[0], predicted.at.times[-1])
-    ours = _states_at(predicted, times)
+    m = attitude.measurement
+    ours = _states_at(prediction, np.clip(m.times - m.sensor.delay, span[0], span[-1]))
     seen = ours.copy()
     seen[:, 3:7] = _quaternions(attitude)
-    noise = float(np.sqrt(2.0)) * float(np.max(attitude.noise))
+    noise = float(np.sqrt(2.0)) * float(np.max(m.noise))
     still = 0.0
     if position is not None:
-        steps = np.clip(attitude.times, position.times[0], position.times[-1])
-        columns = list(position.stream.columns)
-        seen[:, columns] = between(position.times, position.measured, steps, is_smooth=False)
-        still = float(np.linalg.norm(position.noise))
+        fixes = position.measurement
+        for column, values in zip(fixes.columns, position.samples.T, strict=True):
+            seen[:, column] = np.interp(m.times, fixes.times, values)  # held at either end
+        still = float(np.linalg.norm(fixes.noise))
     reference = "measured" if position is not None else "measured attitude"
     found = []
     for name in names:
@@ -101,16 +104,16 @@ def _against_measured(predicted: Predicted, names: list[str]) -> list[EndEffecto
     return found
 
 
-def _quaternions(look: Look) -> Array:
-    if look.is_attitude:
-        return look.measured
-    half = 0.5 * look.measured[:, 0]
+def _quaternions(sensor: ComparedSensor) -> Array:
+    if sensor.measurement.is_attitude:
+        return sensor.samples
+    half = 0.5 * sensor.samples[:, 0]
     zero = np.zeros_like(half)
     return np.column_stack([zero, zero, np.sin(half), np.cos(half)])
 
 
-def _states_at(predicted: Predicted, times: Array) -> Array:
-    states = between(predicted.at.times, predicted.at.states, times, is_smooth=True)
+def _states_at(prediction: FlightPrediction, times: Array) -> Array:
+    states = between(prediction.segment.times, prediction.segment.states, times)
     states[:, 3:7] /= np.linalg.norm(states[:, 3:7], axis=1, keepdims=True)
     return states
 

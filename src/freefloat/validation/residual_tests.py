@@ -1,4 +1,4 @@
-"""What a prediction leaves behind: is it noise, or does it still hold something of the robot?"""
+"""Tests of residuals: are they white noise, or autocorrelated by something that is not modelled?"""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 
 from freefloat.arrays import Array, frozen
 
-MOST_LAGS = 40
-BAND = 2.5758  # deviations that hold 99 % of what white noise does
-MOST_LINES = 100  # of a spectrum: beyond, nobody sees the difference on a page
+# theory: the 99.5 % quantile of the normal distribution; correlations of white noise are normal
+BAND = 2.5758  # standard deviations 1 / sqrt(n) that hold 99 % of the correlations of white noise
+MOST_LINES = 100  # format: of a spectrum; beyond, nobody sees the difference on a page
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Whiteness:
 
     @property
     def largest(self) -> float:
-        """The largest correlation at any lag: the share of the residual's power with a memory."""
+        """The largest correlation at any lag: the share of the residual's power that has one."""
         return float(np.max(np.abs(self.correlation), initial=0.0))
 
 
@@ -61,8 +61,8 @@ class ResidualSpectrum:
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
 
-def whiteness(channel: str, residual: Array, step: float) -> Whiteness:
-    """The autocorrelation of residuals, mean removed.
+def whiteness(channel: str, residual: Array, step: float, *, lags: int = 40) -> Whiteness:
+    """The autocorrelation of residuals, mean removed, at up to so many lags of `step` [s].
 
     >>> noise = np.random.default_rng(1).normal(size=2000)
     >>> whiteness("base.rate.x", noise, 0.1).outside <= 0.1
@@ -71,8 +71,10 @@ def whiteness(channel: str, residual: Array, step: float) -> Whiteness:
     left = residual - np.mean(residual)
     n = len(left)
     power = float(left @ left)
-    lags = range(1, min(MOST_LAGS, n // 4) + 1)
-    found = [float(left[k:] @ left[:-k]) / power if power > 0.0 else 0.0 for k in lags]
+    found = [
+        float(left[k:] @ left[:-k]) / power if power > 0.0 else 0.0
+        for k in range(1, min(lags, n // 4) + 1)
+    ]
     return Whiteness(channel, float(step), np.array(found), BAND / np.sqrt(n))
 
 
@@ -87,8 +89,7 @@ def density(residual: Array, rate: float) -> tuple[Array, Array]:
         return frequency, power
     edges = np.geomspace(frequency[0], frequency[-1] * (1 + 1e-9), MOST_LINES + 1)
     line = np.digitize(frequency, edges) - 1
-    kept = np.unique(line)
-    groups = [line == k for k in kept]
+    groups = [line == k for k in np.unique(line)]
     return (
         np.array([float(np.mean(frequency[g])) for g in groups]),
         np.array([float(np.mean(power[g])) for g in groups]),

@@ -9,16 +9,22 @@ from freefloat.errors import FreefloatError, IdentificationError, TelemetryError
 from freefloat.identification.fit import Fit
 from freefloat.identification.identify import digest
 from freefloat.model.model import Model
+from freefloat.notes import Note
 from freefloat.provenance import provenance
 from freefloat.telemetry import quality
 from freefloat.telemetry.telemetry import Telemetry
+from freefloat.text import counted
 from freefloat.validation import acceptance
 from freefloat.validation.acceptance import AcceptanceCriterion, AcceptanceLimits
-from freefloat.validation.balance import balances
-from freefloat.validation.comparison import left_behind, scores_of, traces_of
 from freefloat.validation.end_effectors import end_effectors
-from freefloat.validation.expected import expected_errors
-from freefloat.validation.prediction import Predicted, predict_flight
+from freefloat.validation.flight_prediction import FlightPrediction, predict_flight
+from freefloat.validation.momentum_balance import momentum_balances
+from freefloat.validation.scores import (
+    expected_errors,
+    residual_statistics,
+    scores_of,
+    traces_of,
+)
 from freefloat.validation.verdict import Verdict
 
 
@@ -32,39 +38,53 @@ def validate(
 ) -> Verdict:
     """Whether a fitted model (or any model) predicts a flight it was not made from, and why.
 
-    The joints follow the recording; the start of the base is fitted to it, and with `deflections`
-    that of wings and fuel, which otherwise start at rest. Everything else is prediction, compared
-    with every sensor. Raises FreefloatError where the recording lacks what a prediction needs.
-    progress is told the fraction done.
+    The joints follow the recording; the initial state of the base is fitted to it. Everything else
+    is prediction, compared with every sensor.
+
+    Args:
+        fit: the fit to be judged, or a model.
+        flight: a recording that took no part in the fit.
+        limits: from when on a criterion fails.
+        deflections: whether the initial deflections of wings and fuel are fitted too; otherwise
+            they start at home, at rest.
+        progress: told the fraction done.
+
+    Returns:
+        the verdict; negative too where the model cannot be simulated.
+
+    Raises:
+        FreefloatError: the recording lacks what a prediction needs.
 
     >>> import freefloat as ff
     >>> model = ff.load_model("cepheus")
     >>> flight = ff.simulate(model, ff.default_plan(model, duration=10.0), seed=1)
     >>> verdict = ff.validate(model, flight)
-    >>> verdict.is_positive, verdict["prediction"].reason
-    (True, 'every sensor is met to within 2 times the expected error')
+    >>> verdict.is_positive, verdict["prediction"].code
+    (True, 'prediction.within_expected')
     """
     new, old = (fit, None) if isinstance(fit, Model) else (fit.model, fit.prior_model)
     recorded = _Recorded.of(fit, flight)
-    told = progress or (lambda fraction: None)
-    told(0.1)
+    report = progress or (lambda fraction: None)
+    report(0.1)
     try:
         predicted = predict_flight(new, flight, deflections=deflections)
     except (IdentificationError, TelemetryError):
         raise  # bad input is not a verdict
     except FreefloatError as error:
         return recorded.without_prediction(error.message)
-    told(0.4)
+    report(0.4)
     before = None
     if old is not None and old != new:
         try:
             before = predict_flight(old, flight, deflections=deflections)
         except FreefloatError as error:
-            recorded.notes.append(f"the model before could not be predicted: {error.message}")
+            text = f"the model before the fit cannot be simulated: {error.message}"
+            recorded.notes.append(Note("prediction.before_failed", text))
     elif old is not None:
-        recorded.notes.append("the fit changed no parameter of the model")
-    told(0.7)
-    return recorded.judged(predicted, before, limits)
+        text = "the fit changed no parameter of the model"
+        recorded.notes.append(Note("fit.unchanged", text))
+    report(0.7)
+    return recorded.judge(predicted, before, limits)
 
 
 @dataclass(frozen=True)
@@ -96,9 +116,9 @@ class _Recorded:
     def verdict(self, **parts: object) -> Verdict:
         """A verdict with what is not given left empty."""
         empty = ("scores", "balances", "end_effectors", "whiteness", "spectra", "traces")
-        told = {} if isinstance(self.source, Model) else dict(self.source.provenance)
-        told = {f"fit_{name}": value for name, value in told.items()}
-        record = provenance(data=digest([self.flight]), **told)
+        fit = {} if isinstance(self.source, Model) else dict(self.source.provenance)
+        fit = {f"fit_{name}": value for name, value in fit.items()}
+        record = provenance(data=digest([self.flight]), **fit)
         whole: dict[str, object] = {name: () for name in empty}
         whole |= {
             "model": self.model.name,
@@ -112,65 +132,71 @@ class _Recorded:
     def without_prediction(self, why: str) -> Verdict:
         """A model that cannot even be run is not believed."""
         nan = float("nan")
-        failed = AcceptanceCriterion("prediction", False, nan, nan, "no prediction could be made")
+        failed = AcceptanceCriterion(
+            "prediction", False, nan, nan, "no prediction could be made", "prediction.failed"
+        )
         return self.verdict(
             is_positive=False, has_run=False, execution=f"The prediction failed: {why}",
             status="The model cannot predict this flight: its simulation does not run.",
+            status_code="no_prediction",
             criteria=(failed, acceptance.physical(self.model)),
         )  # fmt: skip
 
-    def judged(
-        self, predicted: Predicted, before: Predicted | None, limits: AcceptanceLimits
+    def judge(
+        self,
+        prediction: FlightPrediction,
+        before: FlightPrediction | None,
+        limits: AcceptanceLimits,
     ) -> Verdict:
         """The verdict on a prediction."""
-        expected = expected_errors(predicted, self.flight, self.source)
-        scores = scores_of(predicted, before, expected)
-        found, why_not = balances(predicted.drive.system, self.flight, predicted.at)
-        tips = end_effectors(predicted, self.flight)
-        memory, spectra = left_behind(predicted, before)
-        judged = (
+        expected = expected_errors(prediction, self.source)
+        scores = scores_of(prediction, before, expected)
+        balances, why_not = momentum_balances(prediction.system, self.flight, prediction.segment)
+        tips = end_effectors(prediction, self.flight)
+        correlations, spectra = residual_statistics(prediction, before)
+        criteria = (
             acceptance.prediction(scores, limits),
-            acceptance.white_residuals(memory, scores, limits),
-            acceptance.momentum(found, why_not, limits),
+            acceptance.white_residuals(correlations, scores, limits),
+            acceptance.momentum(balances, why_not, limits),
             acceptance.physical(self.model),
             *([] if before is None else [acceptance.improvement(scores, limits)]),
             *acceptance.tips(tips, limits),
             *acceptance.provenance_criteria(self.source, self.is_held_out),
         )
-        self.notes.extend(predicted.drive.notes)
+        self.notes.extend(prediction.notes)
+        code, status = _status(criteria)
         return self.verdict(
-            is_positive=not any(criterion.is_met is False for criterion in judged),
-            has_run=True, execution=_execution(predicted), status=_status(judged),
-            criteria=judged, scores=scores, balances=found, end_effectors=tips,
-            whiteness=memory, spectra=spectra, traces=traces_of(predicted, before, self.flight),
+            is_positive=code == "predicts", has_run=True, execution=_execution(prediction),
+            status=status, status_code=code, criteria=criteria, scores=scores, balances=balances,
+            end_effectors=tips, whiteness=correlations, spectra=spectra,
+            traces=traces_of(prediction, before, self.flight),
         )  # fmt: skip
 
 
-def _execution(predicted: Predicted) -> str:
-    span = predicted.at.times
-    n = sum(len(look.times) for look in predicted.looks)
-    fitted = (
-        f"{len(predicted.estimated)} numbers of the start fitted"
-        if predicted.estimated
-        else "no start to fit"
-    )
+def _execution(prediction: FlightPrediction) -> str:
+    span = prediction.segment.times
+    n = sum(len(sensor.measurement.times) for sensor in prediction.sensors)
+    fitted = counted(len(prediction.start), "initial state") + " fitted"
     return (
-        f"The prediction ran from {span[0]:.4g} s to {span[-1]:.4g} s beside {n} samples of"
-        f" {len(predicted.looks)} sensors; {fitted}."
+        f"The simulation ran from {span[0]:.4g} s to {span[-1]:.4g} s beside {n} samples of"
+        f" {counted(len(prediction.sensors), 'sensor')};"
+        f" {fitted if prediction.start else 'no initial state to fit'}."
     )
 
 
-def _status(judged: Sequence[AcceptanceCriterion]) -> str:
-    """One sentence a person can act on."""
-    failed = [criterion for criterion in judged if criterion.is_met is False]
+def _status(criteria: Sequence[AcceptanceCriterion]) -> tuple[str, str]:
+    """A code, and one sentence a person can act on."""
+    failed = [criterion for criterion in criteria if criterion.is_met is False]
     if not failed:
-        open_ = [criterion.name for criterion in judged if criterion.is_met is None]
-        rest = f" Not judged: {', '.join(open_)}." if open_ else ""
-        return f"The model predicts this flight; every criterion that could be judged is met.{rest}"
+        unjudged = [criterion.name for criterion in criteria if criterion.is_met is None]
+        rest = f" Not judged: {', '.join(unjudged)}." if unjudged else ""
+        return (
+            "predicts",
+            f"The model predicts this flight; every criterion that could be judged is met.{rest}",
+        )
     first = failed[0]
     names = ", ".join(criterion.name for criterion in failed)
     if first.name in ("held out", "fit"):
-        return (
-            f"The model predicts this flight, but not to be believed yet ({names}): {first.reason}"
-        )
-    return f"The model is not to be believed ({names}): {first.reason}."
+        text = f"The model predicts this flight, but is not proven yet ({names}): {first.reason}"
+        return "unproven", text
+    return "rejected", f"The model does not predict this flight ({names}): {first.reason}."

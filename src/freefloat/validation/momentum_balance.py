@@ -1,4 +1,4 @@
-"""Does momentum balance? A second way to judge a model: no integration, no start to be fitted.
+"""Does momentum balance? A second way to judge a model: no integration, no initial state to fit.
 
 With the masses of the model and the motion as measured, momentum minus the impulse of thrust must
 stay what it was.
@@ -25,11 +25,11 @@ from freefloat.model import inertia as inertial
 from freefloat.parameters.parameters import parameter_values
 from freefloat.prediction.flight import FlightSegment
 from freefloat.telemetry.telemetry import Telemetry
-from freefloat.validation.measurement_points import between
-from freefloat.validation.metrics import rms
+from freefloat.validation.flight_prediction import AXES, between
+from freefloat.validation.scores import rms
 
-AXES = ("x", "y", "z")
-ADMITTED = 0.5  # noises that the way of looking may add by itself
+# theory: adds sqrt(1 + 0.5^2), a tenth, to an rms of one; more would be taken for the model's error
+ADMITTED = 0.5  # units of noise: what sampling and numerics may leave of a motion that balances
 
 
 @dataclass(frozen=True)
@@ -48,14 +48,14 @@ class MomentumBalance:
     share: float
 
 
-def balances(
+def momentum_balances(
     system: System, telemetry: Telemetry, at: FlightSegment
 ) -> tuple[tuple[MomentumBalance, ...], str]:
     """The balance of each component, and why there is none where there is none.
 
-    Joints that swing unmeasured move as the prediction `at` has them. The motion that was predicted
-    must balance when it is looked at in the same way; where it does not (samples too far apart to
-    be integrated, forces the equations leave out), nothing can be said of the measured one.
+    Joints that swing unmeasured move as the prediction `at` has them. The predicted motion must
+    balance when it is sampled in the same way; where it does not (samples too far apart to be
+    integrated, forces the equations leave out), nothing can be said of the measured one.
     """
     reasons = []
     for name, equations in (("momentum", _momentum), ("angular", _angular)):
@@ -67,14 +67,14 @@ def balances(
         except FreefloatError as error:
             reasons.append(error.message)
             continue
-        if max(balance.rms for balance in _judged(own, values)) > ADMITTED:
+        if max(balance.rms for balance in _balances(own, values)) > ADMITTED:
             rate = 1.0 / float(np.median(np.diff(samples.time)))
             reasons.append(
                 f"{name}: at {rate:.3g} Hz not even the predicted motion balances (samples too far"
                 " apart, or forces that these equations leave out)"
             )
             continue
-        return tuple(_judged(rows, values)), ""
+        return tuple(_balances(rows, values)), ""
     return (), "; ".join(dict.fromkeys(reasons))
 
 
@@ -84,7 +84,7 @@ def _with_predicted(
     inside = (samples.time >= at.times[0]) & (samples.time <= at.times[-1])
     samples = samples.taken(inside)
     q, dq, c = samples.q.copy(), samples.dq.copy(), system.n_coordinates
-    states = between(at.times, at.states[:, 13:], samples.time, is_smooth=True)
+    states = between(at.times, at.states[:, 13:], samples.time)
     for k, name in enumerate(system.coordinates):
         if f"{name}.position" not in telemetry and 6 + k in system.tree.free:
             q[:, k], dq[:, k] = states[:, k], states[:, c + k]
@@ -93,7 +93,7 @@ def _with_predicted(
 
 def _all_predicted(samples: Samples, at: FlightSegment) -> Samples:
     """The same instants, with the whole motion as predicted."""
-    states = between(at.times, at.states, samples.time, is_smooth=True)
+    states = between(at.times, at.states, samples.time)
     c = samples.q.shape[1]
     fields = {"attitude": states[:, 3:7], "velocity": states[:, 7:10], "rate": states[:, 10:13]}
     taken = {name: table for name, table in fields.items() if getattr(samples, name) is not None}
@@ -139,7 +139,7 @@ def _about_com(system: System, samples: Samples) -> Array:
     return momentum_of(system, samples.states).angular_momentum_about_com
 
 
-def _judged(equations: Equations, values: Array) -> Iterator[MomentumBalance]:
+def _balances(equations: Equations, values: Array) -> Iterator[MomentumBalance]:
     """What is left of every row once the unknown initial momentum is fitted."""
     n, k = len(values), equations.y.shape[1]
     rows = whitened(equations)
