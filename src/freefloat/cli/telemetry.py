@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from freefloat import Telemetry
-    from freefloat.telemetry.channel import Channel
     from freefloat.telemetry.quality import Quality
 
 MOST_FINDINGS = 20  # format: findings shown on the screen
-AXES = ("x", "y", "z", "w")
 
 
 def telemetry(
@@ -92,36 +90,13 @@ def _overview(file: Path, recording: Telemetry, report: Quality) -> Iterator[Ren
     size = f" · {counted(channels, 'channel')}, {counted(samples, 'instant')}{span}"
     yield Text.assemble((file.name, "bold"), size)
     head = ("channel", "unit", "rate [Hz]", "samples", "invalid", "noise")
-    table = screen.table(head, _channels(recording), align="Llrrrr")
+    table = screen.table(head, recording.channel_rows(with_noise=True), align="Llrrrr")
     yield from screen.section("Channels", table)
     if recording.metadata:
         pairs = ((shortened(k, 30), shortened(v, 200)) for k, v in recording.metadata.items())
         yield from screen.section("Metadata of the file", screen.facts(pairs))
     yield from screen.section("Quality", *_findings(report))
     yield Text(report.summary, style="bold green" if report.ok else "bold red")
-
-
-def _channels(recording: Telemetry) -> list[tuple[str, ...]]:
-    """One row for the axes of one quantity, where they are alike."""
-    groups: dict[tuple[str, ...], list[Channel]] = {}
-    for channel in recording.channels.values():
-        stem, _, axis = channel.name.rpartition(".")
-        rate = f"{channel.rate:.6g}" if channel.n_samples > 1 else "–"
-        noise = "–" if channel.noise is None else f"{channel.noise:.3g}"
-        alike = (channel.unit, rate, str(channel.n_samples))
-        key = (stem if axis in AXES else channel.name, *alike, noise)
-        groups.setdefault(key, []).append(channel)
-    return [
-        (_name(group), *key[1:4], str(sum(c.n_invalid for c in group)), key[4])
-        for key, group in groups.items()
-    ]
-
-
-def _name(group: Sequence[Channel]) -> str:
-    if len(group) == 1:
-        return group[0].name
-    stem = group[0].name.rpartition(".")[0]
-    return f"{stem}.{'|'.join(channel.name.rpartition('.')[2] for channel in group)}"
 
 
 def _findings(report: Quality) -> Iterator[RenderableType]:

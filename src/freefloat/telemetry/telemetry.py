@@ -186,10 +186,10 @@ class Telemetry:
         """Yield what was validly measured, instant by instant, in time order."""
         return samples_of(tuple(self.channels.values()))
 
-    def channel_rows(self) -> list[tuple[str, ...]]:
+    def channel_rows(self, *, with_noise: bool = False) -> list[tuple[str, ...]]:
         """One row for a table, the axes of one quantity together where they are alike.
 
-        Name, unit, rate [Hz], number of samples, number of invalid ones.
+        Name, unit, rate [Hz], number of samples, number of invalid ones, and the noise if wanted.
 
         >>> values = {"base.rate.x": [0, 0], "base.rate.y": [0, 0]}
         >>> Telemetry.from_arrays([0.0, 0.1], values).channel_rows()
@@ -198,12 +198,15 @@ class Telemetry:
         groups: dict[tuple[str, ...], list[Channel]] = {}
         for channel in self.channels.values():
             rate = f"{channel.rate:.6g}" if channel.n_samples > 1 else "-"
-            alike = (channel.unit, rate, str(channel.n_samples))
-            groups.setdefault((ChannelName.parse(channel.name).group, *alike), []).append(channel)
-        return [
-            (axes_name([c.name for c in group]), *key[1:], str(sum(c.n_invalid for c in group)))
-            for key, group in groups.items()
-        ]
+            noise = "-" if channel.noise is None else f"{channel.noise:.3g}"
+            key = (ChannelName.parse(channel.name).group, channel.unit, rate)
+            key += (str(channel.n_samples), *([noise] if with_noise else []))
+            groups.setdefault(key, []).append(channel)
+        rows = []
+        for (_, *shared), group in groups.items():
+            shared.insert(3, str(sum(channel.n_invalid for channel in group)))
+            rows.append((axes_name([channel.name for channel in group]), *shared))
+        return rows
 
     # -- changing, by making another one ---------------------------------------------------------
 
