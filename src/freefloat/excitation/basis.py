@@ -26,9 +26,9 @@ from freefloat.excitation.motions import (
 )
 
 Shape = Literal["fourier", "spline", "sinusoid", "multisine", "moves", "bangs", "speeds"]
-RAMP = 0.15  # of the duration: how long sinusoids take to swing in and out
-CHANGE = 0.3  # of a part of a bang-like motion: how long it takes from level to level
-APART = 1e-7  # of the duration: half of what jerk is a difference over; rounding is 1e-8 of it
+# theory: half of what jerk is a central difference over, of the duration: the difference of two
+# accelerations, known to 1e-15 of their size, is then known to 1e-8
+APART = 1e-7
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,16 @@ class Basis:
     size: harmonics of "fourier" and "multisine", free points of "spline", "moves" and "speeds"
     (speeds are for wheels: it is the speed that is added to), levels of "bangs" beyond the two that
     bring it home and to rest; "sinusoid" has one frequency and needs `period` [s].
+    ramp: how long "sinusoid" and "multisine" take to swing in and out, of the duration; change: how
+    long "bangs" take from level to level, of the time of one level.
     """
 
     shape: Shape
     duration: float
     size: int = 5
     period: float | None = None
+    ramp: float = 0.15
+    change: float = 0.3
 
     @property
     def n(self) -> int:
@@ -56,8 +60,8 @@ class Basis:
         """The highest frequency [Hz] these motions are made of, about."""
         per_duration = {
             "fourier": self.size,
-            "multisine": max(self.size, 1.0 / RAMP),
-            "sinusoid": max(self.duration / self._period, 1.0 / RAMP),
+            "multisine": max(self.size, 1.0 / self.ramp),
+            "sinusoid": max(self.duration / self._period, 1.0 / self.ramp),
             "spline": 0.75 * (self.size + 1),  # more than half: accelerations are what is seen
             "moves": self.size + 1,  # the acceleration of a move is a cycle
             "bangs": self.size + 2,  # twice that of the levels, for the changes between them
@@ -83,10 +87,11 @@ class Basis:
         if self.shape == "moves":
             return Moves(times, (home, *(home + x for x in c), home))
         if self.shape == "bangs":
-            return Bangs(self.duration, tuple((self._balanced @ c).tolist()), self._change, home)
+            levels = tuple((self._rest_to_rest @ c).tolist())
+            return Bangs(self.duration, levels, self._change_time, home)
         if self.shape == "speeds":
             return Speeds(times, (speed, *(speed + x for x in c), speed), home)
-        ramp = RAMP * self.duration
+        ramp = self.ramp * self.duration
         if self.shape == "multisine":
             cosines, sines = tuple(c[1 : 1 + self.size]), tuple(c[1 + self.size :])
             return Multisine(self.duration, home + c[0], cosines, sines, ramp, home)
@@ -121,9 +126,10 @@ class Basis:
         if self.shape in ("moves", "speeds"):
             at = np.linspace(0.0, self.duration, self.size + 2)[1:-1]
         elif self.shape in ("multisine", "sinusoid"):
-            at = self.duration * np.array([RAMP, 1.0 - RAMP])
+            at = self.duration * np.array([self.ramp, 1.0 - self.ramp])
         elif self.shape == "bangs":  # in the middle of every change
-            at = np.linspace(0.0, self.duration - self._change, self.size + 3) + 0.5 * self._change
+            begins = np.linspace(0.0, self.duration - self._change_time, self.size + 3)
+            at = begins + 0.5 * self._change_time
         aside = 2.0 * APART * self.duration
         return np.concatenate([at - aside, at + aside])
 
@@ -147,12 +153,12 @@ class Basis:
         return Vt.T / s
 
     @property
-    def _change(self) -> float:
+    def _change_time(self) -> float:
         """How long a bang-like motion takes from level to level [s]."""
-        return CHANGE * self.duration / (self.size + 2)
+        return self.change * self.duration / (self.size + 2)
 
     @property
-    def _balanced(self) -> Array:
+    def _rest_to_rest(self) -> Array:
         """Levels (size + 2, size) that end at home and at rest: sum and first moment vanish."""
         n = self.size + 2
         ends = np.column_stack([np.ones(n), np.arange(n)])

@@ -14,7 +14,9 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.excitation.motions import Duration
 
-SAME_INSTANT = 1e-9  # [s]: 0.1 + 0.2 and 0.3 are the same instant, and an edge counts as past
+# theory: [s]; 0.1 + 0.2 and 0.3 are the same instant, and an edge counts as past: sums of times up
+# to a day are rounded by 1e-11 s
+SAME_INSTANT = 1e-9
 # The components of a wrench on the root, in the order of the input tables.
 WRENCH = ("torque.x", "torque.y", "torque.z", "force.x", "force.y", "force.z")
 

@@ -11,15 +11,38 @@ from freefloat.model.loading import load_model
 from freefloat.model.model import Model
 from freefloat.model.parts import Joint
 
-N_HARMONICS = 5
-SHARE = 0.5  # of every limit: gentle
-ROUNDING = 1e-3  # peaks may lie between the samples they are looked for at
+# theory: 400 samples a period of the fifth harmonic miss its peak by (pi / 400)^2 / 2 = 3e-5 of it
+N_SAMPLES = 2001
+ROUNDING = 1e-3  # theory: what is left of a limit, well above what the samples can miss
 
 
-def default_plan(model: Model | str, *, duration: float = 60.0, seed: int = 0) -> Plan:
-    """Every motion-driven joint on its own smooth multisine, within half its limits, rest to rest.
+def default_plan(
+    model: Model | str,
+    *,
+    duration: float = 60.0,
+    seed: int = 0,
+    n_harmonics: int = 5,
+    share: float = 0.5,
+    reach: float = 0.5,
+    speed: float = 0.2,
+) -> Plan:
+    """Every motion-driven joint on its own smooth multisine, rest to rest, within its limits.
 
-    Joints without limits get 0.5 rad and 0.2 rad/s. The same seed gives the same motion.
+    Args:
+        model: a model, or the name of a built-in one.
+        duration: length of the plan [s].
+        seed: of the random Fourier coefficients; the same seed gives the same motion.
+        n_harmonics: how many multiples of 1 / duration each joint moves with.
+        share: of every limit of a joint that is used; 0.5 is gentle.
+        reach: how far a joint goes from home at most [rad or m].
+        speed: of a joint that has no velocity limit [rad/s or m/s].
+
+    Returns:
+        A plan that starts and ends at home and at rest. Joints that are not driven by a motion, and
+        wheels, are left as they are.
+
+    Raises:
+        ExcitationError: the duration is not positive.
 
     >>> default_plan("cepheus", duration=5.0).duration
     5.0
@@ -27,39 +50,40 @@ def default_plan(model: Model | str, *, duration: float = 60.0, seed: int = 0) -
     if isinstance(model, str):
         model = load_model(model)
     if not 0.0 < duration < np.inf:
-        fault = Fault("duration", f"{duration:g}", "> 0 s", "give a duration")
+        fault = Fault("duration", f"{duration:g}", "> 0 s", "give a duration", "value.range")
         raise ExcitationError("a plan needs a duration", [fault])
     rng = np.random.default_rng(seed)
     motions = {}
     for joint in model.joints:
-        driven = joint.drive.role if joint.drive else joint.role
-        if joint.type == "fixed" or driven != "motion":
+        role = joint.drive.role if joint.drive else joint.role
+        if joint.type == "fixed" or role != "motion":
             continue
         name = f"{joint.name}.motor" if joint.drive else joint.name
-        motions[name] = _multisine(joint, duration, rng)
+        weights = rng.normal(size=(2, n_harmonics)) / np.arange(1, n_harmonics + 1)
+        raw = Fourier(duration, tuple(weights[0]), tuple(weights[1]))
+        scale = _largest_scale(joint, raw, share, reach, speed)
+        a, b = (scale * weights).tolist()
+        motions[name] = Fourier(duration, tuple(a), tuple(b), joint.home, joint.home)
     return Plan(duration, motions=motions, name=f"default for {model.name}")
 
 
-def _multisine(joint: Joint, duration: float, rng: np.random.Generator) -> Fourier:
-    weights = rng.normal(size=(2, N_HARMONICS)) / np.arange(1, N_HARMONICS + 1)
-    raw = Fourier(duration, tuple(weights[0]), tuple(weights[1]))
-    times = np.linspace(0.0, duration, 2001)
+def _largest_scale(joint: Joint, raw: Fourier, share: float, reach: float, speed: float) -> float:
+    """The factor that takes a motion to the first of a joint's limits it meets."""
+    times = np.linspace(0.0, raw.duration, N_SAMPLES)
     q, dq, ddq = raw.at(times)
     limits = joint.limits
     allowed = [
-        (_reach(joint), q),
-        (SHARE * (limits.velocity if limits.velocity is not None else 0.4), dq),
-        (SHARE * (limits.acceleration if limits.acceleration is not None else np.inf), ddq),
-        (SHARE * (limits.jerk if limits.jerk is not None else np.inf), np.gradient(ddq, times)),
+        (_room(joint, share, reach), q),
+        (speed if limits.velocity is None else share * limits.velocity, dq),
+        (np.inf if limits.acceleration is None else share * limits.acceleration, ddq),
+        (np.inf if limits.jerk is None else share * limits.jerk, np.gradient(ddq, times)),
     ]
-    scale = (1.0 - ROUNDING) * min(limit / np.max(np.abs(part)) for limit, part in allowed)
-    a, b = (scale * weights).tolist()
-    return Fourier(duration, tuple(a), tuple(b), joint.home, joint.home)
+    return (1.0 - ROUNDING) * min(limit / np.max(np.abs(part)) for limit, part in allowed)
 
 
-def _reach(joint: Joint) -> float:
-    """How far from home the joint may go, at most 0.5."""
+def _room(joint: Joint, share: float, reach: float) -> float:
+    """How far from home the joint may go [rad or m], at most `reach`."""
     lower, upper = joint.limits.lower, joint.limits.upper
-    below = SHARE * (joint.home - lower) if lower is not None else 0.5
-    above = SHARE * (upper - joint.home) if upper is not None else 0.5
-    return max(0.0, min(below, above, 0.5))
+    below = reach if lower is None else share * (joint.home - lower)
+    above = reach if upper is None else share * (upper - joint.home)
+    return max(0.0, min(below, above, reach))

@@ -123,10 +123,10 @@ class Sinusoid:
         c, s = np.cos(w * t + self.phase), np.sin(w * t + self.phase)
         wave = self.center - self.first + self.amplitude * c
         slope, curve = -self.amplitude * w * s, -self.amplitude * w * w * c
-        return _swung_in(t, (wave, slope, curve), self.first, self.ramp, self.duration)
+        return _swing_in(t, (wave, slope, curve), self.first, self.ramp, self.duration)
 
 
-def _swung_in(t: Array, wave: Three, first: float, ramp: float, duration: float) -> Three:
+def _swing_in(t: Array, wave: Three, first: float, ramp: float, duration: float) -> Three:
     """first + s(t) wave(t), s rising over `ramp` and falling over the last of it."""
     up, dup, ddup = smooth_step(t / ramp)
     down, ddown, dddown = smooth_step((duration - t) / ramp)
@@ -161,7 +161,7 @@ class Multisine:
         c, s, a, b = np.cos(angle), np.sin(angle), np.array(self.cosines), np.array(self.sines)
         wave = self.center - self.first + c @ a + s @ b
         slope, curve = c @ (w * b) - s @ (w * a), -(c @ (w * w * a) + s @ (w * w * b))
-        return _swung_in(t, (wave, slope, curve), self.first, self.ramp, self.duration)
+        return _swing_in(t, (wave, slope, curve), self.first, self.ramp, self.duration)
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def mass_properties(model: Model, *, posture: Mapping[str, float] | None = None)
         q[name] = value
     poses: dict[str, Pose] = {assembly.bodies[0].name: (np.eye(3), np.zeros(3))}
     for joint in assembly.joints:
-        poses[joint.child] = _placed(poses[joint.parent], joint, q.get(joint.name, 0.0))
+        poses[joint.child] = _child_pose(poses[joint.parent], joint, q.get(joint.name, 0.0))
     phi = sum(inertial.moved(*poses[body.name]) @ body.phi for body in assembly.bodies)
     mass, com, six = inertial.com_from_phi(np.asarray(phi))
     inertia = inertial.tensor(six)
@@ -60,7 +60,7 @@ def mass_properties(model: Model, *, posture: Mapping[str, float] | None = None)
     return MassProperties(mass, frozen(com), frozen(inertia))
 
 
-def _placed(parent: Pose, joint: Joint, q: float) -> Pose:
+def _child_pose(parent: Pose, joint: Joint, q: float) -> Pose:
     """The pose in the root's frame of the body a joint carries, at coordinate q."""
     R, p = parent
     R_joint, p_joint = R @ joint.placement.rotation, R @ joint.placement.position + p

@@ -24,7 +24,7 @@ RootType = Literal["floating", "planar", "fixed"]
 NotNegative = Annotated[float, LowerBound(least=0.0, remedy="give the magnitude")]
 Positive = Annotated[float, LowerBound(above=0.0, remedy="give a positive number")]
 
-ZERO: Vector = (0.0, 0.0, 0.0)
+ZERO: Vector = (0.0, 0.0, 0.0)  # format: what a file that leaves a vector out means
 
 
 @dataclass(frozen=True)
