@@ -89,9 +89,9 @@ def test_moved_is_the_body_seen_from_elsewhere(seed):
     rng = np.random.default_rng(seed + 1)
     R, p = matrix_from_rpy(rng.normal(size=3)), rng.normal(size=3)
     there = phi_of_points(masses, places @ R.T + p)
-    X = inertial.moved(R, p)
+    X = inertial.phi_transform(R, p)
     np.testing.assert_allclose(X @ phi_of_points(masses, places), there, rtol=1e-11, atol=1e-11)
-    back = inertial.moved(R.T, -R.T @ p)
+    back = inertial.phi_transform(R.T, -R.T @ p)
     np.testing.assert_allclose(back @ X, np.eye(10), atol=1e-11)
 
 

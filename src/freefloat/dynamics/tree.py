@@ -112,7 +112,7 @@ def flatten(model: Model) -> System:
     """
     assembly = model.assembly
     links, poses, geometry = _links(assembly)
-    phi_map = {name: inertial.moved(*poses[name]) for name in poses}
+    phi_map = {name: inertial.phi_transform(*poses[name]) for name in poses}
     names = tuple(coordinate.name for coordinate in assembly.coordinates)
     rotors = _rotor_arrays(assembly, links, poses)
     tree = Tree(

@@ -118,7 +118,7 @@ def log_cholesky_jacobian(theta: ArrayLike) -> Array:
     return np.column_stack(columns)
 
 
-def moved(R_AB: ArrayLike, p_AB: ArrayLike) -> Array:
+def phi_transform(R_AB: ArrayLike, p_AB: ArrayLike) -> Array:
     """The 10x10 matrix that takes phi in frame B to phi in frame A, placed at p_AB [m], R_AB."""
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = R_AB, p_AB

@@ -50,7 +50,7 @@ def mass_properties(model: Model, *, posture: Mapping[str, float] | None = None)
     poses: dict[str, Pose] = {assembly.bodies[0].name: (np.eye(3), np.zeros(3))}
     for joint in assembly.joints:
         poses[joint.child] = _child_pose(poses[joint.parent], joint, q.get(joint.name, 0.0))
-    phi = sum(inertial.moved(*poses[body.name]) @ body.phi for body in assembly.bodies)
+    phi = sum(inertial.phi_transform(*poses[body.name]) @ body.phi for body in assembly.bodies)
     mass, com, six = inertial.com_from_phi(np.asarray(phi))
     inertia = inertial.tensor(six)
     for rotor in assembly.rotors:
