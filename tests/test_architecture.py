@@ -74,7 +74,6 @@ MOST_PUBLIC_NAMES = 30
 KNOWN: dict[str, set[str] | dict[str, int]] = {
     "upward": {
         "dynamics -> dynamics",
-        "identification -> identification",
         "identification -> report",
         "online -> online",
         "telemetry -> telemetry",
@@ -89,7 +88,6 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
     },
     "classes": set(),
     "stems": {
-        "assembly",
         "search",
     },
     "constants": {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import pytest
@@ -11,10 +10,10 @@ from torque_flights import plan_of, suite
 
 import freefloat as ff
 from freefloat.dynamics import balance, flatten
-from freefloat.identification.linear.angular import AngularForm, prepared_for_angular
+from freefloat.identification.linear.angular import ANGULAR, AngularForm
 from freefloat.identification.linear.families import FAMILIES
 from freefloat.identification.linear.least_squares import estimate
-from freefloat.identification.linear.linear_fit import _renewed
+from freefloat.identification.linear.linear_options import LinearOptions
 from freefloat.identification.linear.sample_reader import samples_of
 from freefloat.identification.linear.samples import NoiseSource, Samples
 from freefloat.parameters.parameters import Parameter
@@ -37,7 +36,7 @@ class Study:
 
     def z(self, seed: int) -> np.ndarray:
         """Errors in standard deviations, of one flight's worth of fresh noise."""
-        noisy, _ = self.samples.jittered(np.random.default_rng(seed))
+        noisy, _ = self.samples.jitter(np.random.default_rng(seed))
         found = self.estimated([noisy])
         return found.solution.values[: len(self.truth)] / found.solution.std[: len(self.truth)]
 
@@ -68,17 +67,19 @@ def study(case: str, *, unequal: bool) -> Study:
         ]
         momentum = tuple(balance(system, samples.states[:1]).angular_momentum_about_com[0].tolist())
         form = replace(form, momentum=momentum)
-        ready = prepared_for_angular(samples, system)
+        ready = ANGULAR.prepare(system, samples)
         return Study(ready, values, lambda s: estimate(form.equations, system, s, unknowns))
     family = FAMILIES[method]
     wanted = ff.Parameters(model).free(
         *(f"{b}.{f}" for b in ("bus", "target") for f in ("mass", "mx", "my", "izz"))
     )
     truth = np.array([p.value for p in wanted.free_ones])
-    ready = family.prepared(samples, system)
-    renew = partial(_renewed, system, list(wanted.names), truth)
+    ready = family.prepare(system, samples)
+    form = family.form(system, wanted, LinearOptions())
     return Study(
-        ready, truth, lambda s: estimate(family.equations, system, s, wanted.free_ones, renew=renew)
+        ready,
+        truth,
+        lambda s: estimate(form.equations, system, s, form.unknowns, renew=form.renew),
     )
 
 

@@ -242,7 +242,7 @@ def test_estimates_by_name(fit):
     assert fit["bus.mass"].std == 2.14
     assert list(fit.values) == [e.name for e in estimates()]
     assert fit.values["target.mass"] == 0.1 + 0.2
-    with pytest.raises(IdentificationError, match=re.escape("did you mean bus.mass")):
+    with pytest.raises(IdentificationError, match=re.escape("did you mean 'bus.mass'")):
         fit["bus.mas"]
 
 

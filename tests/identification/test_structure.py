@@ -12,7 +12,7 @@ import freefloat as ff
 from freefloat.errors import IdentificationError
 from freefloat.identification import structure
 from freefloat.identification.effects import EFFECTS, effects_of
-from freefloat.identification.structure import find_structure, reduced
+from freefloat.identification.structure import find_structure, without_effects
 from freefloat.parameters.write_back import with_parameters
 
 FRICTION = "arm_1.drive.friction"
@@ -32,11 +32,11 @@ def test_models_lose_what_is_dropped():
     servicer = ff.load_model("servicer")
     names = [effect.name for effect in effects_of(servicer, None)]
     assert names == ["wings", "slosh", "gravity gradient", "wheels"]
-    bare = reduced(servicer, names)
+    bare = without_effects(servicer, names)
     assert not ff.modes(bare) and bare.orbit is None and not bare.tanks
     assert bare.mass == pytest.approx(servicer.mass)
     geared = ff.load_model("cbk-arm-geared")
-    assert reduced(geared, ["flexible joint"]).joint("arm_1").drive is None
+    assert without_effects(geared, ["flexible joint"]).joint("arm_1").drive is None
     assert [e.name for e in effects_of(geared, None)] == ["flexible joint"]
 
 
@@ -83,7 +83,7 @@ def test_bounds_priors_and_ties_reach_every_fit(monkeypatch):
 def test_fuel_is_called_for_where_it_sloshes_and_nowhere_else():
     slosh = ff.load_model("servicer-slosh")
     assert decided(slosh, slosh, shaken(slosh)).names == ("slosh",)
-    assert decided(slosh, reduced(slosh, ["slosh"]), shaken(slosh)).names == ()
+    assert decided(slosh, without_effects(slosh, ["slosh"]), shaken(slosh)).names == ()
 
 
 @pytest.mark.full
@@ -92,7 +92,7 @@ def test_wings_are_called_for_where_they_bend_and_nowhere_else():
     found = decided(wings, wings, shaken(wings))
     assert found.names == ("wings",) and "0.23 Hz" in found.effects[0].evidence
     for seed in range(5):
-        stiff = decided(wings, reduced(wings, ["wings"]), shaken(wings), seed=seed)
+        stiff = decided(wings, without_effects(wings, ["wings"]), shaken(wings), seed=seed)
         assert stiff.names == ()
 
 

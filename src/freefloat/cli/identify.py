@@ -247,7 +247,7 @@ def _sources(model: str, flights: Sequence[Path]) -> dict[str, str]:
 
 def _announcement(request: IdentifyRequest) -> Iterator[RenderableType]:
     """What is about to be looked for, and in what; the first thing a person sees."""
-    from freefloat.identification.recording_warnings import suspicions
+    from freefloat.identification.recording_warnings import recording_warnings
 
     unknowns = counted(len(request.parameters.free_ones), "parameter")
     yield Text.assemble((request.model.name, "bold"), f": {unknowns} to estimate")
@@ -261,7 +261,7 @@ def _announcement(request: IdentifyRequest) -> Iterator[RenderableType]:
         yield screen.indent(Text(f"with a prior: {screen.name_list(weighed)}"))
     for path, flight in request.flights.items():
         yield screen.indent(Text(f"flight: {path}, {flight.duration:.4g} s", overflow="fold"))
-    for odd in suspicions(request.model, list(request.flights.values())):
+    for odd in recording_warnings(request.model, list(request.flights.values())):
         yield screen.indent(Text(odd, style="yellow"))
 
 
@@ -284,6 +284,7 @@ def _as_dict(request: IdentifyRequest, fit: Fit) -> dict[str, object]:
         "method": fit.method,
         "reason": fit.reason,
         "status": fit.status,
+        "status_code": fit.status_code,
         "is_trustworthy": fit.is_trustworthy,
         "scale": fit.scale,
         "parameters": [asdict(estimate) for estimate in fit.estimates],

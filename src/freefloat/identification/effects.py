@@ -12,8 +12,6 @@ from freefloat.model.model import Model
 from freefloat.parameters.write_back import with_parameters
 from freefloat.telemetry.telemetry import Telemetry
 
-# The friction a search begins with where there is none: as much as the spring pulls at 3 mrad.
-SLIGHT = 3e-3  # [rad]
 Plans = Plan | Sequence[Plan] | None
 
 
@@ -33,17 +31,17 @@ def _same_model(model: Model) -> Model:
 class Effect:
     """One effect of a model: its parts, the parameters it brings, and the model without it.
 
-    recorded and planned: telemetry and plan as the model without the effect takes them; started:
-    the model as a search with the effect should begin.
+    record_without and plan_without: telemetry and plan as the model without the effect takes them;
+    start: the model as a search with the effect should begin.
     """
 
     name: str
     parts: tuple[str, ...]
     parameters: tuple[str, ...]
-    removed: Callable[[Model], Model]
-    recorded: Callable[[Telemetry], Telemetry] = _same_flight
-    planned: Callable[[Plans], Plans] = _same_plan
-    started: Callable[[Model], Model] = _same_model
+    remove: Callable[[Model], Model]
+    record_without: Callable[[Telemetry], Telemetry] = _same_flight
+    plan_without: Callable[[Plans], Plans] = _same_plan
+    start: Callable[[Model], Model] = _same_model
 
 
 def effects_of(model: Model, names: Sequence[str] | None) -> tuple[Effect, ...]:
@@ -75,19 +73,19 @@ def _wings(model: Model) -> Effect | None:
     hinges = tuple(j.name for j in model.joints
                    if j.role == "passive" and j.drive is None and j.stiffness > 0.0)  # fmt: skip
 
-    def removed(model: Model) -> Model:
+    def remove(model: Model) -> Model:
         for name in hinges:
             model = model.with_joint(name, role="locked")
         return model
 
     parameters = tuple(f"{h}.{field}" for h in hinges for field in ("stiffness", "damping"))
-    return Effect("wings", hinges, parameters, removed) if hinges else None
+    return Effect("wings", hinges, parameters, remove) if hinges else None
 
 
 def _slosh(model: Model) -> Effect | None:
     tanks = tuple(tank.name for tank in model.tanks)
 
-    def removed(model: Model) -> Model:
+    def remove(model: Model) -> Model:
         whole = rigid(model)
         held = whole.joints[len(model.joints) :]
         return replace(model, bodies=whole.bodies, joints=model.joints + held, tanks=())
@@ -98,13 +96,13 @@ def _slosh(model: Model) -> Effect | None:
         for name in (f"{tank}.mass", f"{tank}.length",
                      *(f"{tank}_{k}.{field}" for k in (1, 2) for field in ("stiffness", "damping")))
     )  # fmt: skip
-    return Effect("slosh", tanks, parameters, removed) if tanks else None
+    return Effect("slosh", tanks, parameters, remove) if tanks else None
 
 
 def _flexible(model: Model) -> Effect | None:
     joints = tuple(j.name for j in model.joints if j.drive is not None)
 
-    def removed(model: Model) -> Model:
+    def remove(model: Model) -> Model:
         for name in joints:
             model = model.with_joint(name, role="motion", drive=None)
         sensors = tuple(
@@ -113,7 +111,7 @@ def _flexible(model: Model) -> Effect | None:
         )  # fmt: skip
         return replace(model, sensors=sensors)
 
-    def recorded(flight: Telemetry) -> Telemetry:
+    def record_without(flight: Telemetry) -> Telemetry:
         names = {
             f"{j}.motor_{field}": f"{j}.{field}"
             for j in joints for field in ("position", "velocity")
@@ -121,7 +119,7 @@ def _flexible(model: Model) -> Effect | None:
         }  # fmt: skip
         return flight.with_truth(None).rename(names) if names else flight
 
-    def planned(plan: Plans) -> Plans:
+    def plan_without(plan: Plans) -> Plans:
         if plan is None or not isinstance(plan, Plan):
             return plan if plan is None else [_without_motors(p, joints) for p in plan]
         return _without_motors(plan, joints)
@@ -129,7 +127,7 @@ def _flexible(model: Model) -> Effect | None:
     parameters = tuple(f"{j}.drive.{field}" for j in joints for field in ("stiffness", "damping"))
     if not joints:
         return None
-    return Effect("flexible joint", joints, parameters, removed, recorded, planned)
+    return Effect("flexible joint", joints, parameters, remove, record_without, plan_without)
 
 
 def _without_motors(plan: Plan, joints: tuple[str, ...]) -> Plan:
@@ -144,50 +142,51 @@ def _without_motors(plan: Plan, joints: tuple[str, ...]) -> Plan:
     return replace(plan, motions=motions, start=start)
 
 
-def _friction(model: Model) -> Effect | None:
+def _friction(model: Model, deflection: float = 3e-3) -> Effect | None:
+    """Without any yet, a search begins with the torque of the spring at a deflection [rad]."""
     springs = [s for s in model.assembly.springs if s.stiffness > 0.0]
     owners = tuple(dict.fromkeys(s.owner for s in springs))
     stiffness = {s.owner: s.stiffness for s in springs}
 
-    def removed(model: Model) -> Model:
+    def remove(model: Model) -> Model:
         known = {s.owner for s in model.assembly.springs}
         return with_parameters(model, {f"{o}.friction": 0.0 for o in owners if o in known})
 
-    def started(model: Model) -> Model:
+    def start(model: Model) -> Model:
         now = {s.owner: s.friction for s in model.assembly.springs}
-        slight = {f"{o}.friction": SLIGHT * stiffness[o] for o in owners if now.get(o) == 0.0}
+        slight = {f"{o}.friction": deflection * stiffness[o] for o in owners if now.get(o) == 0.0}
         return with_parameters(model, slight) if slight else model
 
     parameters = tuple(f"{o}.friction" for o in owners)
     if not owners:
         return None
-    return Effect("friction", owners, parameters, removed, started=started)
+    return Effect("friction", owners, parameters, remove, start=start)
 
 
 def _gradient(model: Model) -> Effect | None:
-    def removed(model: Model) -> Model:
+    def remove(model: Model) -> Model:
         return replace(model, orbit=None)
 
-    return Effect("gravity gradient", ("orbit",), (), removed) if model.orbit else None
+    return Effect("gravity gradient", ("orbit",), (), remove) if model.orbit else None
 
 
 def _wheels(model: Model) -> Effect | None:
     wheels = tuple(wheel.name for wheel in model.wheels)
 
-    def removed(model: Model) -> Model:
+    def remove(model: Model) -> Model:
         still = tuple(replace(wheel, speed=0.0) for wheel in model.wheels)
         return replace(model, wheels=still)
 
-    def recorded(flight: Telemetry) -> Telemetry:
+    def record_without(flight: Telemetry) -> Telemetry:
         dropped = [name for name in flight.names if name.split(".")[0] in wheels]
         return flight.without(dropped) if dropped else flight
 
-    def planned(plan: Plans) -> Plans:
+    def plan_without(plan: Plans) -> Plans:
         if plan is None or not isinstance(plan, Plan):
             return plan if plan is None else [_at_rest(p, wheels) for p in plan]
         return _at_rest(plan, wheels)
 
-    return Effect("wheels", wheels, (), removed, recorded, planned) if wheels else None
+    return Effect("wheels", wheels, (), remove, record_without, plan_without) if wheels else None
 
 
 def _at_rest(plan: Plan, wheels: tuple[str, ...]) -> Plan:

@@ -1,7 +1,7 @@
 """The Fit: what an identification learned, and how far to believe it, as one frozen noun.
 
 It computes nothing: whoever made it has decided on intervals, words and verdict. It is laid out by
-`fit_view` and written and read by `fit_files`.
+`fit_text` and written and read by `fit_files`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Literal, get_args
@@ -20,6 +19,7 @@ from freefloat.arrays import Array, frozen
 from freefloat.errors import Fault, IdentificationError
 from freefloat.model.model import Model
 from freefloat.telemetry.telemetry import Telemetry
+from freefloat.text import did_you_mean
 
 EstimateStatus = Literal["seen", "weak", "only in combination", "invisible", "at bound", "fixed"]
 Interval = tuple[float, float]
@@ -91,7 +91,9 @@ class Fit:
     model has the estimates written in, prior_model is the one before; method and reason say how
     and why so; covariance is that of the estimates in their order, with NaN rows where a std is
     NaN; scale says what fixes the scale, or that only ratios are known; status is one sentence a
-    person can act on; provenance has versions, seed and the sha256 of the inputs.
+    person can act on, status_code the same for programs (such as "seen.all", "scale.not_fixed" or
+    "not_trusted.residuals"; empty in files of earlier versions); provenance has versions, seed and
+    the sha256 of the inputs.
     """
 
     model: Model
@@ -108,6 +110,7 @@ class Fit:
     is_trustworthy: bool
     notes: tuple[str, ...]
     provenance: Mapping[str, str]
+    status_code: str = ""
 
     def __post_init__(self) -> None:
         for name in ("estimates", "combinations", "trades", "residuals", "notes"):
@@ -117,8 +120,8 @@ class Fit:
         )
         object.__setattr__(self, "covariance", frozen(covariance))
         object.__setattr__(self, "is_trustworthy", bool(self.is_trustworthy))
-        told = {str(name): str(value) for name, value in self.provenance.items()}
-        object.__setattr__(self, "provenance", told)
+        record = {str(name): str(value) for name, value in self.provenance.items()}
+        object.__setattr__(self, "provenance", record)
         _refuse("the fit", [*_shape_faults(self)])
 
     def __getitem__(self, name: str) -> Estimate:
@@ -126,9 +129,7 @@ class Fit:
         for estimate in self.estimates:
             if estimate.name == name:
                 return estimate
-        known = [estimate.name for estimate in self.estimates]
-        close = get_close_matches(str(name), known, n=3, cutoff=0.5)
-        hint = f"did you mean {', '.join(close)}?" if close else "fit.values lists them all"
+        hint = did_you_mean(str(name), self.values, otherwise="fit.values lists them all", most=3)
         raise IdentificationError(f"this fit has no estimate of {name!r}; {hint}")
 
     @property
@@ -170,12 +171,12 @@ class Fit:
 
     def __str__(self) -> str:
         """The values and how far to believe them, within 80 columns."""
-        from freefloat.identification.fit_view import as_text
+        from freefloat.identification.fit_text import as_text
 
         return as_text(self)
 
     def _repr_html_(self) -> str:
-        from freefloat.identification.fit_view import as_html
+        from freefloat.identification.fit_text import as_html
 
         return as_html(self)
 
@@ -188,14 +189,14 @@ class Fit:
             return NotImplemented
         # As text: NaN equals NaN here and -0.0 differs from 0.0.
         return (
-            self._told() == other._told()
+            self._text() == other._text()
             and self.covariance.tobytes() == other.covariance.tobytes()
             and (self.model, self.prior_model) == (other.model, other.prior_model)
         )
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _told(self) -> str:
+    def _text(self) -> str:
         apart = ("model", "prior_model", "covariance")
         return repr([getattr(self, name) for name in self.__match_args__ if name not in apart])
 

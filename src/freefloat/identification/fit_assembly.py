@@ -1,96 +1,135 @@
-"""From a finding to a Fit: estimates with intervals, combinations, residuals, the new model."""
+"""From what any method found to a Fit: intervals, combinations, status and notes, in one place.
+
+A method hands over a `Solution` in the parameters it was asked for; `assemble_fit` does the rest,
+so that a number, a status and a sentence mean the same whatever method they come from.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.errors import FreefloatError
-from freefloat.identification.fit import Estimate, Fit, FittedCombination, Residual
-from freefloat.identification.fit_text import remarks, status_of
-from freefloat.identification.linear.parameter_columns import SPRINGS
-from freefloat.identification.solution import Solved
-from freefloat.identification.solution_report import KNOWN, Answer, answer_of, seen_of
+from freefloat.identification.fit import (
+    Estimate,
+    EstimateStatus,
+    Fit,
+    FittedCombination,
+    Interval,
+    Residual,
+)
 from freefloat.model.model import Model
-from freefloat.observability.visibility import Visibility
+from freefloat.model.parameter_name import owner_of
+from freefloat.notes import Note
+from freefloat.observability.scale import REMEDY, Scale, is_scaled
+from freefloat.observability.visibility import WEAK, Visibility
 from freefloat.parameters.parameters import Parameter, Parameters
 from freefloat.parameters.write_back import with_parameters
+from freefloat.telemetry.channel import Mask
+from freefloat.text import counted, listing
 
-SIGMAS = 1.959964  # of a 95 % interval
+SIGMAS = 1.959964  # theory: of a 95 % interval of the normal distribution
+KNOWN = ("seen", "weak")  # the statuses with a standard deviation
 
 
-def fit_of(
-    parameters: Parameters,
-    finding: Solved,
+@dataclass(frozen=True)
+class TrustLimits:
+    """When residuals are worth a note, and when a fit is not to be trusted.
+
+    Args:
+        noisy: mean square residual over the stated noise from which intervals are widened by it.
+        useless: the same, and the variance inflation by autocorrelation, from which the fit is not
+            to be trusted.
+        outliers: share of the rows that may count as outliers.
+        timing: relative uncertainty of the impulse of thrust, by switching between samples.
+    """
+
+    noisy: float = 1.3
+    useless: float = 9.0
+    outliers: float = 0.1
+    timing: float = 0.01
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a method found of the parameters it was asked for.
+
+    parameters: with their values before; values, std (n,) and covariance (n, n) in their order, NaN
+    where unknown; visibility: what the data tell of each; at_bound (n,): held there. model has the
+    values written in. objection: why the numbers are not to be trusted, None if they are.
+    combinations: of a method whose unknowns are combinations, else those of `visibility`; profiles:
+    95 % intervals by profile likelihood, by name.
+    """
+
+    parameters: tuple[Parameter, ...]
+    values: Array
+    std: Array
+    covariance: Array
+    visibility: Visibility
+    at_bound: Mask
+    model: Model
+    residuals: tuple[Residual, ...]
+    notes: tuple[str, ...]
+    objection: Note | None = None
+    combinations: tuple[FittedCombination, ...] | None = None
+    profiles: Mapping[str, Interval] = field(default_factory=dict)
+
+
+def assemble_fit(
+    solution: Solution,
     *,
     method: str,
     reason: str,
-    is_physical: bool,
-    notes: Sequence[str],
+    prior_model: Model,
     provenance: Mapping[str, str],
 ) -> Fit:
-    """The Fit of a finding."""
-    answer = answer_of(parameters, finding, is_physical=is_physical)
-    seen = seen_of(parameters, finding, answer)
-    estimates, covariance = _estimates(parameters, answer, seen, finding.widening)
-    model, trouble = _model(parameters, answer)
-    told = [*notes, *answer.notes, *trouble, *remarks(finding)]
-    scale = seen.scale.words if seen.scale else "no parameter grows with the scale"
-    status, is_good = status_of(estimates, seen, finding)
+    """The Fit of a solution."""
+    s, seen = solution, solution.visibility
+    estimates = tuple(_estimate(s, k) for k in range(len(s.parameters)))
+    combinations = s.combinations
+    if combinations is None:
+        combinations = _combinations(seen, dict(zip(_names(seen), s.values, strict=True)))
+    status, is_trustworthy = _judge(s, estimates)
     return Fit(
-        model=model, prior_model=parameters.model, method=method, reason=reason,
-        estimates=estimates, covariance=covariance,
-        combinations=_combinations(finding, seen, answer), trades=seen.trades, scale=scale,
-        residuals=_residuals(finding), status=status, is_trustworthy=is_good,
-        notes=tuple(dict.fromkeys(told)), provenance=provenance,
+        model=s.model, prior_model=prior_model, method=method, reason=reason,
+        estimates=estimates, covariance=s.covariance, combinations=combinations,
+        trades=seen.trades, scale=_scale_note(seen.scale),
+        residuals=s.residuals, status=status, is_trustworthy=is_trustworthy,
+        notes=tuple(dict.fromkeys(s.notes)), provenance=provenance, status_code=status.code,
     )  # fmt: skip
 
 
-def _estimates(
-    parameters: Parameters, answer: Answer, seen: Visibility, widening: float
-) -> tuple[tuple[Estimate, ...], Array]:
-    n = len(answer.values)
-    has_std = np.array([s.status in KNOWN for s in seen.parameters], dtype=bool)
-    std = np.where(has_std, [s.std for s in seen.parameters], np.nan)
-    covariance = np.full((n, n), np.nan)
-    if has_std.any():
-        spread = np.linalg.pinv(answer.J) * widening
-        whole = spread @ spread.T
-        covariance[np.ix_(has_std, has_std)] = whole[np.ix_(has_std, has_std)]
-    raw = answer.values
-    found = []
-    for k, (p, sight) in enumerate(zip(parameters.free_ones, seen.parameters, strict=True)):
-        low, high = raw[k] - SIGMAS * std[k], raw[k] + SIGMAS * std[k]
-        # invisible: whatever rounding or completing a body made of it
-        value = p.value if sight.status == "invisible" else float(raw[k])
-        interval = (float(low), float(high)) if has_std[k] else None
-        found.append(
-            Estimate(p.name, p.unit, value, float(std[k]), interval, sight.status, p.value)
-        )
-    return tuple(found), covariance
+def _scale_note(scale: Scale | None) -> Note:
+    if scale is None:
+        return Note("scale.none", "no parameter grows with the scale")
+    return Note("scale.fixed" if scale.is_fixed else "scale.not_fixed", scale.words)
 
 
-def _combinations(
-    finding: Solved, seen: Visibility, answer: Answer
-) -> tuple[FittedCombination, ...]:
-    """The method's own unknowns where it has some, else the sums the parameters are seen in."""
-    if finding.unknowns_of is not None:
-        e, widening = finding.estimate, finding.widening
-        std = e.solution.std[: e.n_parameters] * widening
-        rows = zip(e.names[: e.n_parameters], e.values, std, strict=False)
-        unit = "kg m^2" if finding.estimate.names[0].startswith("J[") else ""
-        told = ((w, unit, float(v), float(s)) for w, v, s in rows if np.isfinite(s))
-        return tuple(combination_of(*part) for part in told)
-    names = (s.name for s in seen.parameters)
-    return combinations_of(seen, dict(zip(names, answer.values, strict=True)))
+def _estimate(s: Solution, k: int) -> Estimate:
+    p, sight = s.parameters[k], s.visibility.parameters[k]
+    value, std, note = float(s.values[k]), float(s.std[k]), ""
+    status: EstimateStatus = "at bound" if s.at_bound[k] else sight.status
+    half = SIGMAS * std
+    interval = (value - half, value + half) if status in KNOWN else None
+    if status == "invisible":  # whatever rounding or completing a body made of it
+        value, note = p.value, "no effect on the data"
+    elif p.name in s.profiles:
+        low, high = s.profiles[p.name]
+        is_closed = bool(np.isfinite(low) and np.isfinite(high))
+        interval = (low, high) if is_closed else interval
+        note = "interval by profile likelihood" + ("" if is_closed else f": {low:.4g}, {high:.4g}")
+    return Estimate(p.name, p.unit, value, std, interval, status, p.value, note)
 
 
-def combinations_of(seen: Visibility, values: Mapping[str, float]) -> tuple[FittedCombination, ...]:
+def _names(seen: Visibility) -> list[str]:
+    return [sight.name for sight in seen.parameters]
+
+
+def _combinations(seen: Visibility, values: Mapping[str, float]) -> tuple[FittedCombination, ...]:
     """The sums that parameters of these values are seen in."""
-    units = {s.name: s.unit for s in seen.parameters}
+    units = {sight.name: sight.unit for sight in seen.parameters}
     return tuple(
         combination_of(
             part.words,
@@ -103,40 +142,87 @@ def combinations_of(seen: Visibility, values: Mapping[str, float]) -> tuple[Fitt
 
 
 def combination_of(words: str, unit: str, value: float, std: float) -> FittedCombination:
-    """A combination with its 95 % interval, where its deviation is known."""
+    """A combination with its 95 % interval, where its standard deviation is known."""
     is_known = bool(np.isfinite(std))
     interval = (value - SIGMAS * std, value + SIGMAS * std) if is_known else None
     return FittedCombination(words, unit, value, std if is_known else float("nan"), interval)
 
 
-def _residuals(finding: Solved) -> tuple[Residual, ...]:
-    found = finding.estimate
-    return tuple(
-        Residual(label, found.units[label], len(left), float(np.sqrt(np.mean(left**2))))
-        for label, left in found.residuals.items()
-    )
+def _judge(s: Solution, estimates: Sequence[Estimate]) -> tuple[Note, bool]:
+    """A sentence a person can act on, and whether to trust the numbers."""
+    if s.objection is not None:
+        return s.objection, False
+    scale = s.visibility.scale
+    if scale is not None and not scale.is_fixed:
+        return Note("scale.not_fixed", f"Only ratios are known; {REMEDY}."), False
+    status, is_trustworthy = _count_statuses(estimates, s.visibility)
+    bounds = [e.name for e in estimates if e.status == "at bound"]
+    return _with_bounds(bounds, status, status.code), is_trustworthy
 
 
-def _model(parameters: Parameters, answer: Answer) -> tuple[Model, tuple[str, ...]]:
-    """The model with the answer written in; the old one where no robot could have it."""
-    free = dict(zip(parameters.names, map(float, answer.values), strict=True))
-    if answer.physical is not None:
-        springs = {n: max(v, 0.0) for n, v in free.items() if n.rpartition(".")[2] in SPRINGS}
-        return with_parameters(answer.physical.model, springs), ()
-    tied = {
-        p.name: p.tied_to[1] * free.get(p.tied_to[0], parameters[p.tied_to[0]].value)
-        for p in parameters
-        if p.tied_to is not None
-    }
-    try:
-        return with_parameters(parameters.model, {**free, **tied}), ()
-    except FreefloatError as error:
-        lines = str(error).splitlines()
-        note = "the estimates were not written into the model, no robot could have them: "
-        return parameters.model, (note + lines[0],)
+def _with_bounds(names: Iterable[str], status: str, code: str) -> Note:
+    words = listing(names, most=3)
+    return Note(code, f"{words} at the bound. {status}" if words else status)
 
 
-def at_bounds(fit: Fit, beyond: Sequence[Parameter], again: Fit | None) -> Fit:
+def _count_statuses(estimates: Sequence[Estimate], seen: Visibility) -> tuple[Note, bool]:
+    """How many parameters are known how well, and whether any is."""
+    n, good = len(estimates), sum(e.status == "seen" for e in estimates)
+    weak = sum(e.status == "weak" for e in estimates)
+    within = f"to {100.0 * WEAK:g} % of their natural size or better"
+    if good == n:
+        all_of = f"All {n} parameters" if n > 1 else "The parameter"
+        return Note("seen.all", f"{all_of} known {within}."), True
+    if good + weak == 0:
+        sums = len(seen.combinations)
+        what = f"only {counted(sums, 'combination')}" if sums else "nor any combination"
+        text = f"No parameter is observable on its own, {what}: move more joints."
+        return Note("seen.none", text), False
+    invisible = sum(e.status == "invisible" for e in estimates)
+    mixed = n - good - weak - invisible
+    parts = [f"{good} of {n} parameters known {within}"]
+    parts += [f"{weak} weakly"] * bool(weak)
+    parts += [f"{mixed} only in combination"] * bool(mixed)
+    parts += [f"{invisible} invisible in this motion"] * bool(invisible)
+    return Note("seen.some" if good else "seen.weak", ", ".join(parts) + "."), good > 0
+
+
+def scale_sources(
+    parameters: Parameters, inputs: Iterable[str], *, has_springs: bool
+) -> tuple[str, ...]:
+    """What has known newtons or kilograms: inputs of the recordings, and what the model fixes.
+
+    has_springs: whether what is known of springs and tanks acts in the method's equations.
+    """
+    unknown = {p.name for p in parameters if p.status != "fixed"}
+    model = parameters.model
+    wheels = {wheel.name for wheel in model.wheels}
+    bodies = {body.name for body in model.assembly.bodies}
+    known = (p for p in parameters if p.name not in unknown and p.value != 0.0)
+    if has_springs:
+        is_known = any(is_scaled(p.name) and owner_of(p.name) not in wheels for p in known)
+    else:
+        is_known = any(owner_of(p.name) in bodies for p in known)
+    found = [*inputs]
+    if any(f"{wheel}.inertia" not in unknown for wheel in wheels):
+        found.append("wheels of known inertia")
+    if is_known:
+        found.append(f"what is known of {'bodies and springs' if has_springs else 'the bodies'}")
+    if any(p.prior is not None for p in parameters.free_ones):
+        found.append("priors")
+    return tuple(found)
+
+
+def name_sources(scale: Scale | None, sources: Sequence[str]) -> Scale | None:
+    """The scale with what fixes it; not fixed where nothing has known newtons or kilograms."""
+    if scale is None or not scale.is_fixed:
+        return scale
+    if not sources:
+        return Scale(False, float("nan"), f"not fixed: only ratios; {REMEDY}")
+    return Scale(True, scale.std, f"fixed by {' and '.join(sources)}")
+
+
+def hold_at_bounds(fit: Fit, beyond: Sequence[Parameter], again: Fit | None) -> Fit:
     """The fit with the parameters `beyond` their bounds held there, and the others found anew."""
     held = {
         p.name: Estimate(
@@ -153,8 +239,7 @@ def at_bounds(fit: Fit, beyond: Sequence[Parameter], again: Fit | None) -> Fit:
     covariance = np.full((len(order), len(order)), np.nan)
     places = [order.index(e.name) for e in again.estimates]
     covariance[np.ix_(places, places)] = again.covariance
-    words = f"{', '.join(held)} at the bound. {again.status}"
     return replace(
         again, prior_model=fit.prior_model, estimates=estimates, covariance=covariance,
-        status=words,
+        status=_with_bounds(held, again.status, again.status_code),
     )  # fmt: skip

@@ -27,7 +27,16 @@ FIT_FILE = FileKind(
 MODELS = ("model", "prior_model")
 # In this order in the file: what a person looks for comes first.
 KEYS = (
-    *("status", "is_trustworthy", "method", "reason", "scale", "estimates", "combinations"),
+    *(
+        "status",
+        "status_code",
+        "is_trustworthy",
+        "method",
+        "reason",
+        "scale",
+        "estimates",
+        "combinations",
+    ),
     *("trades", "residuals", "notes", "provenance", "covariance"),
 )
 

@@ -1,98 +1,166 @@
-"""A fit in words: the sentence a person can act on, and what the residuals show."""
+"""How a Fit shows itself: plain text of 80 columns, and a small table of HTML.
+
+The first screen answers: what are the values, and how far are they to be believed?
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from math import isnan
+from textwrap import wrap
+from typing import TYPE_CHECKING
 
-import numpy as np
+from freefloat.digits import NONE, interval, rounded, with_uncertainty
+from freefloat.errors import shortened
 
-from freefloat.identification.fit import Estimate
-from freefloat.identification.solution import NOISY, Solved
-from freefloat.observability.scale import REMEDY
-from freefloat.observability.visibility import Visibility
+if TYPE_CHECKING:
+    from freefloat.identification.fit import Estimate, Fit, FittedCombination
 
-COARSE = 0.01  # of the impulse of thrust
-USELESS = 9.0  # chi-square per row from which an answer is not to be trusted
-
-
-def remarks(finding: Solved) -> list[str]:
-    """What a reader should know of the residuals."""
-    found = finding.estimate
-    told = []
-    misfit = finding.misfit
-    if finding.memory > 1.0:
-        told.append(
-            "residuals go on as they begin (coloured noise, a bias, a delay or something the model"
-            f" lacks); intervals were widened by {np.sqrt(finding.memory):.2g}"
-        )
-    if misfit > NOISY and finding.is_noise_known:
-        told.append(
-            f"residuals are {np.sqrt(misfit):.2g} times the stated noise: the model lacks"
-            " something, or the noise is larger; intervals were widened by that factor"
-        )
-    if finding.timing > 0.0:
-        told.append(
-            "thrust is taken to switch at the recorded instants; if it does so in between, impulses"
-            f" and with them all masses may be off by about {100.0 * finding.timing:.1g} %"
-        )
-    if found.n_outliers:
-        told.append(f"{found.n_outliers} rows were given less than half their weight: outliers")
-    return told
+WIDTH = 80  # format: columns of a terminal
+HEAD = ("parameter", "value", "± std", "unit", "was", "status")
+IS_LEFT = (True, False, False, True, False, True)
+NAMED = 4  # format: fixed parameters by name; the others are counted
+MOST_SUMS = 20  # format: combinations shown; of a dual-arm spacecraft there are hundreds
 
 
-def status_of(estimates: Sequence[Estimate], seen: Visibility, finding: Solved) -> tuple[str, bool]:
-    """A sentence a person can act on, and whether to trust the numbers."""
-    misfit, n_rows = finding.misfit, finding.estimate.solution.n_rows
-    if finding.estimate.n_outliers > 0.1 * n_rows:
-        return (
-            f"Not to be trusted: {finding.estimate.n_outliers} of {n_rows} rows count as outliers;"
-            " the noise is larger than stated, or the model lacks something.",
-            False,
-        )
-    if finding.timing > COARSE:
-        return (
-            f"Not to be trusted: thrusters switch so often that impulses are uncertain by"
-            f" {100.0 * finding.timing:.1g} %; record them faster, or use the weak form.",
-            False,
-        )
-    if finding.memory > USELESS:
-        return (
-            "Not to be trusted: residuals follow each other; look for a bias, a delay between"
-            " channels, or something the model lacks.",
-            False,
-        )
-    if misfit > USELESS:
-        return (
-            f"Not to be trusted: residuals are {np.sqrt(misfit):.2g} times the noise; check the"
-            " model, the channels and their units.",
-            False,
-        )
-    if seen.scale is not None and not seen.scale.is_fixed:
-        return (f"Only ratios are known; {REMEDY}.", False)
-    if finding.is_start_only:
-        return (
-            "A starting point, not an answer: gyro noise biases the reduced dynamics, and nothing"
-            " unmodelled shows in it; measure the base velocity or use output error.",
-            False,
-        )
-    return tally(estimates, seen)
+def as_text(fit: Fit) -> str:
+    """The fit as plain text: verdict and values first, then what explains them."""
+    lines = [verdict(fit), *_wrap(fit.status), ""]
+    found = _free_estimates(fit)
+    lines += _table([HEAD, *map(_row, found)], IS_LEFT) if found else []
+    lines += [line for text in _fixed_line(fit) for line in _wrap(text)]
+    lines += _items(_remarks(fit))
+    sums = [_in_words(c) for c in fit.combinations[:MOST_SUMS]]
+    more = len(fit.combinations) - len(sums)
+    sums += [f"and {more} more, in the saved fit"] * bool(more)
+    lines += _section("Known in combination", sums)
+    lines += _section("Trade against each other", fit.trades)
+    lines += _section("Scale", [fit.scale] if fit.scale else [])
+    lines += _residuals(fit)
+    lines += _section("Method", [f"{fit.method}: {fit.reason}" if fit.reason else fit.method])
+    lines += _section("Notes", fit.notes)
+    return "\n".join(lines)
 
 
-def tally(estimates: Sequence[Estimate], seen: Visibility) -> tuple[str, bool]:
-    """How many parameters are known how well, and whether any is."""
-    n, good = len(estimates), sum(e.status == "seen" for e in estimates)
-    weak = sum(e.status == "weak" for e in estimates)
-    if good == n:
-        all_of = f"All {n} parameters" if n > 1 else "The parameter"
-        return f"{all_of} known to better than a tenth of their natural size.", True
-    if good + weak == 0:
-        sums = len(seen.combinations)
-        told = f"only {sums} combinations" if sums else "nor any combination"
-        return f"No parameter is seen on its own, {told}: move more joints.", False
-    invisible = sum(e.status == "invisible" for e in estimates)
-    mixed = n - good - weak - invisible
-    parts = [f"{good} of {n} parameters known to a tenth of their natural size"]
-    parts += [f"{weak} weakly"] * bool(weak)
-    parts += [f"{mixed} only in combination"] * bool(mixed)
-    parts += [f"{invisible} invisible in this motion"] * bool(invisible)
-    return ", ".join(parts) + ".", good > 0
+def verdict(fit: Fit) -> str:
+    """One line: the model, and whether to believe the fit."""
+    trust = "the fit can be trusted" if fit.is_trustworthy else "the fit CANNOT be trusted"
+    return f"{shortened(fit.model.name, 50)}: {trust}"
+
+
+def as_html(fit: Fit) -> str:
+    """The same as HTML for notebooks: everything escaped, nothing loaded from elsewhere."""
+    head = ("parameter", "value", "± std", "95 % interval", "unit", "was", "status")
+    rows = [
+        (e.name, *with_uncertainty(e.value, e.std), interval(e.interval95, e.std), e.unit,
+         rounded(e.prior), e.status)
+        for e in _free_estimates(fit)
+    ]  # fmt: skip
+    sums = [
+        (c.words, *with_uncertainty(c.value, c.std), interval(c.interval95, c.std), c.unit)
+        for c in fit.combinations
+    ]
+    parts = [_tag("b", verdict(fit)), _tag("p", fit.status), _html_table(head, rows)]
+    if sums:
+        parts.append(_html_table(("known in combination", *head[1:5]), sums))
+    items = [
+        *_fixed_line(fit),
+        *_remarks(fit),
+        *fit.trades,
+        fit.scale,
+        f"{fit.method}: {fit.reason}",
+        *fit.notes,
+    ]
+    parts.append("<ul>" + "".join(_tag("li", text) for text in items if text) + "</ul>")
+    return "<div>" + "".join(parts) + "</div>"
+
+
+def _row(estimate: Estimate) -> tuple[str, ...]:
+    value, std = with_uncertainty(estimate.value, estimate.std)
+    was = rounded(estimate.prior)
+    return (shortened(estimate.name, 200), value, std, _short(estimate.unit), was, estimate.status)
+
+
+def _in_words(combination: FittedCombination) -> str:
+    value, std = with_uncertainty(combination.value, combination.std)
+    spread = "" if std == NONE else f" ± {std}"
+    return f"{value}{spread} {combination.unit} = {combination.words}"
+
+
+def _free_estimates(fit: Fit) -> list[Estimate]:
+    return [estimate for estimate in fit.estimates if estimate.status != "fixed"]
+
+
+def _fixed_line(fit: Fit) -> list[str]:
+    names = [estimate.name for estimate in fit.estimates if estimate.status == "fixed"]
+    others = f" and {len(names) - NAMED} others" if len(names) > NAMED else ""
+    return [f"held fixed: {', '.join(names[:NAMED])}{others}"] if names else []
+
+
+def _remarks(fit: Fit) -> Iterator[str]:
+    for estimate in fit.estimates:
+        if math.isnan(estimate.std) and estimate.interval95 is not None:
+            bounds = interval(estimate.interval95, estimate.std)
+            yield f"{estimate.name}: {bounds} {estimate.unit} with 95 % confidence"
+        if estimate.note:
+            yield f"{estimate.name}: {estimate.note}"
+
+
+def _residuals(fit: Fit) -> Iterator[str]:
+    if not fit.residuals:
+        return
+    yield from ("", "Residuals, in units of the expected noise (1 is perfect)")
+    head, is_left = ["  channel", "rms", "rows"], [True, False, False]
+    rows = [[f"  {shortened(r.channel, 200)}", f"{r.rms:.3g}", str(r.n)] for r in fit.residuals]
+    if not all(isnan(r.rms_raw) for r in fit.residuals):
+        head, is_left = [*head, "raw", "unit"], [*is_left, False, True]
+        for row, r in zip(rows, fit.residuals, strict=True):
+            row += [rounded(r.rms_raw), _short(r.unit)]
+    yield from _table([tuple(head), *map(tuple, rows)], tuple(is_left))
+
+
+def _section(title: str, texts: Iterable[str]) -> list[str]:
+    lines = _items(texts)
+    return ["", title, *lines] if lines else []
+
+
+def _items(texts: Iterable[str]) -> list[str]:
+    return [line for text in texts for line in _wrap(text, first="  · ", later="    ")]
+
+
+def _table(rows: Sequence[Sequence[str]], is_left: Sequence[bool]) -> Iterator[str]:
+    """Aligned columns within the width; a name too long for its column has lines of its own."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    room = WIDTH - sum(widths[1:]) - 2 * len(widths[1:])
+    # A long name must not push the numbers of all others to the far right.
+    widths[0] = max((len(row[0]) for row in rows if len(row[0]) <= room), default=0)
+    for name, *cells in rows:
+        if len(name) > widths[0]:
+            yield from _wrap(name)
+            name = ""
+        pairs = zip((name, *cells), widths, is_left, strict=True)
+        yield "  ".join(c.ljust(w) if left else c.rjust(w) for c, w, left in pairs).rstrip()
+
+
+def _wrap(text: str, first: str = "", later: str = "") -> list[str]:
+    shown = shortened(" ".join(text.split()), 4000)
+    return wrap(shown, WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False)
+
+
+def _short(text: str) -> str:
+    return shortened(text, 11)
+
+
+def _html_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [_tags("th", head), *(_tags("td", row) for row in rows)]
+    return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+
+
+def _tags(name: str, texts: Sequence[str]) -> str:
+    return "".join(_tag(name, text) for text in texts)
+
+
+def _tag(name: str, text: str) -> str:
+    return f"<{name}>{escape(shortened(text, 4000))}</{name}>"

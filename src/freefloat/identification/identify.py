@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from freefloat.dynamics.tree import flatten
 from freefloat.errors import IdentificationError
 from freefloat.excitation.plan import Plan
 from freefloat.identification.fit import Fit
-from freefloat.identification.linear.delay_columns import Clock
-from freefloat.identification.linear.families import choose
-from freefloat.identification.linear.least_squares import Loss, Solver
-from freefloat.identification.linear.linear_fit import LinearOptions, identified_by_equations
-from freefloat.identification.linear.sample_reader import samples_of
-from freefloat.identification.output_error.options import USUAL, SearchOptions
-from freefloat.identification.output_error.output_error_fit import (
-    identified_by_output_error,
-    why_output_error,
+from freefloat.identification.linear.families import family_named
+from freefloat.identification.linear.linear_fit import identify_by_equations
+from freefloat.identification.linear.linear_options import (
+    DEFAULTS,
+    Clock,
+    LinearOptions,
+    Loss,
+    Solver,
 )
-from freefloat.identification.recording_warnings import suspicions
+from freefloat.identification.linear.method_choice import OUTPUT_ERROR, Choice, choose_method
+from freefloat.identification.output_error.options import USUAL, SearchOptions
+from freefloat.identification.output_error.output_error_fit import identify_by_output_error
+from freefloat.identification.recording_warnings import recording_warnings
 from freefloat.model.model import Model
+from freefloat.notes import Note
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import write_values
 from freefloat.provenance import provenance
@@ -41,69 +43,100 @@ def identify(
     parameters: Parameters,
     flights: Telemetry | Sequence[Telemetry],
     *,
-    method: Method = "auto",
-    solver: Solver = "corrected",
+    method: Method | str = "auto",
+    solver: Solver | None = None,
     robust: Loss | None = None,
-    physical: bool = True,
+    physical: bool | None = None,
     momentum: Sequence[float] | None = None,
-    drag: bool = False,
+    drag: bool | None = None,
     clock: Clock | None = None,
+    options: LinearOptions = DEFAULTS,
     plan: Plan | Sequence[Plan] | None = None,
     known_start: bool = False,
     search: SearchOptions = USUAL,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> Fit:
     """Find the free parameters from one or several recordings of the same system.
 
-    method: a family of equations, or "auto": the one the measurements allow. solver: "corrected"
-    least squares (free of the bias that noise in the columns causes), plain "ls", or "iv"
-    (instrumental variables). robust: "huber" or "tukey" against outliers. physical: bodies that
-    could be real. momentum: the known angular momentum [N m s] about the centre of mass (zeros for
-    a start at rest), for the angular family; drag: whether an air bearing brakes the root.
-    clock: "base", "joints" or "torques" when those channels may be late by an unknown time.
+    Args:
+        model: the system as it is known so far.
+        parameters: which parameters are free, fixed or tied, with bounds and priors.
+        flights: one recording or several.
+        method: "momentum", "angular", "force", "torque", "weak", "energy", "reduced" (linear),
+            "output_error" (simulates the model, see docs/output_error.md), or "auto".
+        solver: "corrected" (the default), "ls" or "iv". This, the next five and `seed` are short
+            for fields of `options`.
+        robust: "huber" or "tukey" loss against outliers; also for output error.
+        physical: whether estimates are moved to the closest physically consistent ones.
+        momentum: known angular momentum about the centre of mass [N m s] (angular method).
+        drag: whether an air bearing brakes the root by an unknown factor (angular method).
+        clock: "base", "joints" or "torques" when those channels have an unknown delay.
+        options: everything a linear method can be told; see `LinearOptions`.
+        plan: the commands, if known exactly, for all recordings or one each (output error).
+        known_start: whether the initial state is the plan's, not to be found (output error).
+        search: how output error looks for its minimum.
+        seed: of everything drawn at random; recorded in the fit.
 
-    "output_error" flies the model again and compares what its sensors would read; it is chosen
-    where only it can find what is free (see docs/output_error.md). plan: what was flown, if known
-    exactly, for all recordings or one each; else the recorded joint motion drives the model.
-    known_start: the initial state is the plan's, not to be found; search: how it is looked for.
+    Returns:
+        Values with intervals and statuses, residuals, the new model, and whether to trust them.
 
-    >>> from dataclasses import replace
+    Raises:
+        IdentificationError: nothing is free, an option is unknown or for another method, or the
+            recordings lack channels that the method needs.
+
     >>> import freefloat as ff
     >>> from freefloat.excitation import Pulses
     >>> model = ff.load_model("planar-capture")
-    >>> plan = replace(ff.default_plan(model), thrusts={"thr_1": Pulses(((1.0, 5.0, 5.0),))})
+    >>> thrusts = {"thr_1": Pulses(((1.0, 5.0, 5.0),))}
+    >>> flight = ff.simulate(model, replace(ff.default_plan(model), thrusts=thrusts), seed=1)
     >>> wanted = ff.Parameters(model).free("bus.mass", "target.mass")
-    >>> fit = ff.identify(model, wanted, ff.simulate(model, plan, seed=1))
-    >>> fit.method, fit["target.mass"].status
-    ('momentum', 'seen')
+    >>> fit = ff.identify(model, wanted, flight)
+    >>> fit.method, fit["target.mass"].status, fit.status_code
+    ('momentum', 'seen', 'seen.all')
     """
     recorded = (flights,) if isinstance(flights, Telemetry) else tuple(flights)
     _require(model, parameters, recorded)
-    _require_options(solver, robust, seed)
-    parameters = write_values(parameters)
-    is_auto = method == "auto"
-    chosen, reason = _choose(parameters, recorded) if is_auto else (method, "asked for")
-    record = _record(recorded, chosen, seed)
-    by_flying = partial(
-        identified_by_output_error, parameters, recorded, prior_model=model, plan=plan,
-        robust=robust, known_start=known_start, options=search, seed=seed,
+    options = _merge(
+        options, solver=solver, robust=robust, physical=physical, drag=drag, clock=clock, seed=seed,
+        momentum=None if momentum is None else _three(momentum),
     )  # fmt: skip
-    _require_of_method(
-        chosen, equations=clock or drag or momentum, flying=plan is not None or known_start
-    )
-    odd = suspicions(model, recorded)
-    if chosen == "output_error":
-        fit = by_flying(reason=reason, provenance=record)
+    by_output_error = partial(
+        identify_by_output_error, write_values(parameters), recorded, prior_model=model, plan=plan,
+        robust=options.robust, known_start=known_start, options=search, seed=options.seed,
+    )  # fmt: skip
+    has_plan = plan is not None or known_start
+    args = (model, write_values(parameters), recorded, method, options)
+    return _identify(*args, by_output_error, has_plan)
+
+
+def _identify(
+    model: Model,
+    parameters: Parameters,
+    recorded: tuple[Telemetry, ...],
+    method: str,
+    options: LinearOptions,
+    by_output_error: Callable[..., Fit],
+    has_plan: bool,
+) -> Fit:
+    """By the method asked for or chosen; by output error where noise hides too much from that."""
+    is_auto = method == "auto"
+    choice = choose_method(parameters, recorded) if is_auto else _named_choice(method)
+    record = _record(recorded, choice.method, options.seed)
+    _require_of_method(choice.method, options, has_plan=has_plan)
+    odd = recording_warnings(model, recorded)
+    if choice.method == OUTPUT_ERROR:
+        fit = by_output_error(reason=choice.reason, provenance=record)
         return replace(fit, notes=(*odd, *fit.notes))
-    at = None if momentum is None else _three(momentum)
-    fit, n_buried = identified_by_equations(
-        parameters, recorded, chosen, reason=reason, notes=odd,
-        provenance={**record, "solver": solver},
-        how=LinearOptions(solver, robust, physical, at, drag, clock, seed),
+    fit, n_buried = identify_by_equations(
+        parameters, recorded, choice.method, reason=choice.reason, notes=odd,
+        provenance={**record, "solver": options.solver}, options=options,
     )  # fmt: skip
     if is_auto and n_buried and not fit.is_trustworthy:
-        why = f"noise hides {n_buried} combinations from the {chosen} equations"
-        other = by_flying(reason=why, provenance={**record, "method": "output_error"})
+        text = f"noise hides {n_buried} combinations from the {choice.method} equations"
+        other = by_output_error(
+            reason=Note("choice.buried_in_noise", text),
+            provenance={**record, "method": OUTPUT_ERROR},
+        )
         fit = other if other.is_trustworthy else fit
     return replace(fit, prior_model=model)
 
@@ -121,45 +154,43 @@ def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]
         )
 
 
-def _require_of_method(method: str, *, equations: object, flying: object) -> None:
+def _merge(options: LinearOptions, **given: Any) -> LinearOptions:
+    """The options with what was given beside them; raises IdentificationError for unknown words."""
+    options = replace(
+        options, **{name: value for name, value in given.items() if value is not None}
+    )
+    for name, value, known in (
+        ("solver", options.solver, get_args(Solver)),
+        ("robust", options.robust, (None, *get_args(Loss))),
+    ):
+        if value not in known:
+            words = ", ".join(map(repr, known))
+            raise IdentificationError(f"{name}={value!r} is not known; choose one of {words}")
+    if options.seed < 0:
+        raise IdentificationError(f"seed={options.seed} is negative; give 0 or more")
+    return options
+
+
+def _named_choice(method: str) -> Choice:
+    if method != OUTPUT_ERROR:
+        family_named(method)
+    return Choice(method, Note("choice.asked_for", "asked for"))
+
+
+def _require_of_method(method: str, options: LinearOptions, *, has_plan: bool) -> None:
     """Raise IdentificationError for options of the other kind of method."""
-    if method == "output_error" and equations:
+    if method == OUTPUT_ERROR and (options.clock or options.drag or options.momentum):
         raise IdentificationError(
             "momentum, drag and clock are for equations; with output error free what is unknown,"
             " such as 'delay.base.rate', or give the drag in the model"
         )
-    if method != "output_error" and flying:
+    if method != OUTPUT_ERROR and has_plan:
         raise IdentificationError("plan and known_start are for the method output_error only")
 
 
 def _record(recorded: Sequence[Telemetry], method: str, seed: int) -> dict[str, str]:
     each = " ".join(digest([flight]) for flight in recorded)
     return provenance(seed=seed, data=digest(recorded), method=method, recordings=each)
-
-
-def _choose(parameters: Parameters, recorded: Sequence[Telemetry]) -> tuple[str, str]:
-    """The method the measurements allow, and why this one."""
-    system = flatten(parameters.model)
-    why = why_output_error(system, parameters, recorded)
-    if why is not None:
-        return "output_error", why
-    try:
-        return choose(system, samples_of(system, recorded[0]), parameters.names)
-    except IdentificationError as error:
-        if "no linear method" not in str(error):
-            raise
-        return "output_error", "no linear method can use these channels"
-
-
-def _require_options(solver: str, robust: str | None, seed: int) -> None:
-    for name, value, known in (
-        ("solver", solver, get_args(Solver)), ("robust", robust, (None, *get_args(Loss))),
-    ):  # fmt: skip
-        if value not in known:
-            words = ", ".join(map(repr, known))
-            raise IdentificationError(f"{name}={value!r} is not known; choose one of {words}")
-    if seed < 0:
-        raise IdentificationError(f"seed={seed} is negative; give 0 or more")
 
 
 def _three(momentum: Sequence[float]) -> tuple[float, float, float]:

@@ -1,4 +1,4 @@
-"""What speaks against recordings before anything is found from them."""
+"""What speaks against recordings before anything is estimated from them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ from freefloat.telemetry.rate_consistency import check_rates
 from freefloat.telemetry.telemetry import Telemetry
 
 
-def suspicions(model: Model, flights: Sequence[Telemetry]) -> list[str]:
-    """Recordings that say they are of another model, and rates that do not fit to positions.
+def recording_warnings(model: Model, flights: Sequence[Telemetry]) -> list[Note]:
+    """Recordings that say they are of another model, and rates that contradict positions.
 
     >>> import freefloat as ff
     >>> model = ff.load_model("planar-capture")
-    >>> suspicions(model, [ff.Telemetry.of([]).with_metadata(model="ets7")])
+    >>> recording_warnings(model, [ff.Telemetry.of([]).with_metadata(model="ets7")])
     ["a recording says it is of 'ets7', not of 'planar-capture'"]
     """
     said = {flight.metadata.get("model", model.name) for flight in flights} - {model.name}
-    found = [f"a recording says it is of {name!r}, not of {model.name!r}" for name in sorted(said)]
+    found = [
+        Note("recording.other_model", f"a recording says it is of {name!r}, not of {model.name!r}")
+        for name in sorted(said)
+    ]
     with np.errstate(over="ignore", invalid="ignore"):  # absurd values are refused elsewhere
         for flight in flights:
             samples = {name: channel.usable() for name, channel in flight.channels.items()}

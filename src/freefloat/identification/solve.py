@@ -17,8 +17,11 @@ import numpy as np
 
 from freefloat.arrays import Array
 
-NUMERIC = 1e-10  # singular values below this part of the largest are rounding
-CLEAR = 5.0  # standard deviations by which information must exceed what noise alone would show
+# theory: columns have length one, so a dependent one leaves rounding (1e-16) times their number
+NUMERIC = 1e-10
+# theory: standard deviations by which information must exceed what noise alone would show; noise
+# does so once in 1.7 million directions
+CLEAR = 5.0
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Bias:
 
 
 @dataclass(frozen=True)
-class Solution:
+class LinearSolution:
     """Values with covariance, and the directions the rows do not see.
 
     covariance is NaN for unknowns that take part in such a direction; `unseen` (unknowns, k) are
@@ -57,7 +60,7 @@ class Solution:
         return np.sqrt(np.diag(self.covariance))
 
 
-def least_squares(Y: Array, y: Array, *, bias: Bias | None = None) -> Solution:
+def least_squares(Y: Array, y: Array, *, bias: Bias | None = None) -> LinearSolution:
     """Solve Y x = y + unit noise. Unseen directions are left at zero and reported.
 
     Columns are scaled to length one first: kilograms and kg m^2 are not comparable.
@@ -70,26 +73,28 @@ def least_squares(Y: Array, y: Array, *, bias: Bias | None = None) -> Solution:
     size = np.linalg.norm(Y, axis=0)
     scale = np.where(size > 0.0, size, 1.0)
     triangle: Array = np.asarray(np.linalg.qr(np.column_stack([Y / scale, y]), mode="r"))
-    found = _solved(triangle[:n, :n], triangle[:n, n], scale, bias, len(y))
+    found = _solve_scaled(triangle[:n, :n], triangle[:n, n], scale, bias, len(y))
     residual = y - Y @ found.values
     return replace(found, chi2=float(residual @ residual))
 
 
-def solved_triangle(
+def solve_triangle(
     T: Array, right: Array, *, bias: Bias | None, n_rows: int, chi2: float
-) -> Solution:
+) -> LinearSolution:
     """Like `least_squares` for rows already turned into a triangle T x = right.
 
-    >>> found = solved_triangle(np.eye(2), np.ones(2), bias=None, n_rows=5, chi2=3.0)
+    >>> found = solve_triangle(np.eye(2), np.ones(2), bias=None, n_rows=5, chi2=3.0)
     >>> found.values.tolist(), found.chi2
     ([1.0, 1.0], 3.0)
     """
     size = np.linalg.norm(T, axis=0)
     scale = np.where(size > 0.0, size, 1.0)
-    return replace(_solved(T / scale, right, scale, bias, n_rows), chi2=chi2)
+    return replace(_solve_scaled(T / scale, right, scale, bias, n_rows), chi2=chi2)
 
 
-def _solved(T: Array, right: Array, scale: Array, bias: Bias | None, n_rows: int) -> Solution:
+def _solve_scaled(
+    T: Array, right: Array, scale: Array, bias: Bias | None, n_rows: int
+) -> LinearSolution:
     """The solution of T x = right in scaled unknowns; chi2 is left to the caller."""
     U, s, Vt = np.linalg.svd(T)
     is_seen = s > NUMERIC * s[0] if len(s) and s[0] > 0.0 else np.zeros(len(s), dtype=bool)
@@ -99,10 +104,10 @@ def _solved(T: Array, right: Array, scale: Array, bias: Bias | None, n_rows: int
     unseen = np.delete(Vt, np.flatnonzero(is_seen), axis=0).T
     buried = np.zeros((len(scale), 0))
     if bias is not None and len(z):
-        V, root, z, buried = _corrected(V, root, z, bias, scale, n_rows=n_rows)
+        V, root, z, buried = _subtract_bias(V, root, z, bias, scale, n_rows=n_rows)
     x = V @ z / scale
     covariance = _covariance(root * scale, np.column_stack([unseen, buried]), scale)
-    return Solution(
+    return LinearSolution(
         x, covariance, unseen / scale[:, None], buried / scale[:, None], root * scale, np.nan,
         n_rows,
     )  # fmt: skip
@@ -118,7 +123,7 @@ def _covariance(root: Array, lost: Array, scale: Array) -> Array:
     return covariance
 
 
-def _corrected(
+def _subtract_bias(
     V: Array, root: Array, z: Array, bias: Bias, scale: Array, *, n_rows: int
 ) -> tuple[Array, Array, Array, Array]:
     """Basis, root, coordinates with the noise of the columns taken off, and what it buried.
@@ -153,7 +158,7 @@ def robust_weights(residual: Array, loss: str) -> Array:
     return np.where(size < 4.685, (1.0 - (size / 4.685) ** 2) ** 2, 0.0)
 
 
-def instrumental(Z: Array, Y: Array, y: Array) -> Solution:
+def instrumental(Z: Array, Y: Array, y: Array) -> LinearSolution:
     """Solve Z^T Y x = Z^T y for instruments Z that share Y's signal but not its noise."""
     scale = np.where((size := np.linalg.norm(Y, axis=0)) > 0.0, size, 1.0)
     Q = np.linalg.qr(Z / scale)[0]
@@ -165,7 +170,7 @@ def instrumental(Z: Array, Y: Array, y: Array) -> Solution:
     unseen = np.delete(Vt, np.flatnonzero(is_seen), axis=0).T
     covariance = _covariance(root * scale, unseen, scale)
     residual = y - Y @ x
-    return Solution(
+    return LinearSolution(
         x, covariance, unseen / scale[:, None], np.zeros((len(x), 0)), root * scale,
         float(residual @ residual), len(y),
     )  # fmt: skip

@@ -21,12 +21,12 @@ from freefloat.identification.identify import identify
 from freefloat.identification.modes.modal import identify_modes
 from freefloat.identification.modes.modal_match import match_modes
 from freefloat.model.model import Model
-from freefloat.model.parameter_name import is_of_sensor
+from freefloat.model.parameter_name import ParameterName
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import with_parameters
 from freefloat.telemetry.telemetry import Telemetry
 
-STRONG = 10.0  # fall of the criterion that counts as strong evidence
+STRONG = 10.0  # theory: a difference of BIC above 10 is very strong evidence (Kass, Raftery 1995)
 Progress = Callable[[float], None]
 
 
@@ -156,7 +156,7 @@ class _StructureSearch:
             raise IdentificationError(
                 "nothing is to be found beside the effects; free something else, such as 'bus.*'"
             )
-        return self._fitted(self.model, [])
+        return self._fit(self.model, [])
 
     def best(self, kept: Sequence[Effect], before: Fit) -> Fit | None:
         """The better of two fits, from the model's values and from those found so far.
@@ -168,20 +168,20 @@ class _StructureSearch:
         for start in (self.model, _with_values(self.model, values)):
             # An effect that is not there may drive the search to bodies nobody can compute with.
             with suppress(FreefloatError, np.linalg.LinAlgError):
-                found.append(self._fitted(start, kept))
+                found.append(self._fit(start, kept))
         return min(found, key=lambda fit: gain_of(before, fit), default=None)
 
-    def _fitted(self, model: Model, kept: Sequence[Effect]) -> Fit:
+    def _fit(self, model: Model, kept: Sequence[Effect]) -> Fit:
         flights, plan = list(self.flights), self.plan
         for effect in self.every:
             if effect not in kept:
-                model = effect.removed(model)
-                flights = [effect.recorded(flight) for flight in flights]
-                plan = effect.planned(plan)
+                model = effect.remove(model)
+                flights = [effect.record_without(flight) for flight in flights]
+                plan = effect.plan_without(plan)
         for effect in kept:
-            model = effect.started(model)
+            model = effect.start(model)
         known = {p.name for p in Parameters(model)}
-        names = [n for n in self.base if n in known or is_of_sensor(n)]
+        names = [n for n in self.base if n in known or ParameterName.parse(n).is_of_sensor]
         names += [n for effect in kept for n in effect.parameters if n in known]
         wanted = Parameters(model).free(*names).with_conditions_of(self.asked)
         found = identify(
@@ -195,7 +195,7 @@ class _StructureSearch:
 
 def _with_values(model: Model, values: dict[str, float]) -> Model:
     """The model with values found, as far as it can have them."""
-    known = {p.name for p in Parameters(model) if not p.name.startswith("start.")}
+    known = {p.name for p in Parameters(model) if not ParameterName.parse(p.name).is_start}
     try:
         return with_parameters(model, {n: v for n, v in values.items() if n in known})
     except IdentificationError:
@@ -220,13 +220,13 @@ def _modes_seen(model: Model, flights: tuple[Telemetry, ...]) -> dict[str, str]:
     return {name: f"{' and '.join(seen)} seen" for name, seen in found.items()}
 
 
-def reduced(model: Model, drop: Sequence[str]) -> Model:
+def without_effects(model: Model, drop: Sequence[str]) -> Model:
     """The model without the named effects.
 
     >>> import freefloat as ff
-    >>> len(ff.modes(reduced(ff.load_model("servicer-wings"), ["wings"])))
+    >>> len(ff.modes(without_effects(ff.load_model("servicer-wings"), ["wings"])))
     0
     """
     for effect in effects_of(model, list(drop)):
-        model = effect.removed(model)
+        model = effect.remove(model)
     return model

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.identification.solve import Bias, Solution, solved_triangle
+from freefloat.identification.solve import Bias, LinearSolution, solve_triangle
 from freefloat.online.kernels.memory import FilterMemory
 
 
-def solution(triangle: Array, bias: Array, n_rows: int, chi2: float) -> Solution:
+def solution(triangle: Array, bias: Array, n_rows: int, chi2: float) -> LinearSolution:
     """Values (in sizes) with covariance: the batch solver's last step, on the same triangle."""
-    return solved_triangle(
+    return solve_triangle(
         triangle[:, :-1], triangle[:, -1], bias=Bias(bias[:, :-1], bias[:, -1]),
         n_rows=max(n_rows, 1), chi2=chi2,
     )  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 
 from freefloat.arrays import Array, frozen
 from freefloat.identification.physical.consistent_fit import Physical, closest_physical
-from freefloat.identification.solve import Solution
+from freefloat.identification.solve import LinearSolution
 from freefloat.online.filter_problem import FilterUnknowns
 from freefloat.online.health import Event, Health, SampleOutcome
 from freefloat.online.information_matrix import solution
@@ -59,7 +59,7 @@ class LiveEstimate:
         return tuple(p.name for p in self.unknowns.free)
 
     @cached_property
-    def solution(self) -> Solution:
+    def solution(self) -> LinearSolution:
         """What the rows say of all unknowns, nuisance first, in natural sizes."""
         return solution(self.triangle, self.bias, self.n_rows, self.counted.chi2)
 

@@ -16,9 +16,9 @@ from freefloat.dynamics.equations import balance as momentum_of
 from freefloat.dynamics.frames import rotations
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError
-from freefloat.identification.linear.angular import prepared_for_angular
-from freefloat.identification.linear.families import family_named, fields_of
-from freefloat.identification.linear.rows import Equations, covariance, whitened
+from freefloat.identification.linear.angular import ANGULAR
+from freefloat.identification.linear.family import Equations, covariance, whiten
+from freefloat.identification.linear.momentum import MOMENTUM
 from freefloat.identification.linear.sample_reader import samples_of
 from freefloat.identification.linear.samples import Samples
 from freefloat.model import inertia as inertial
@@ -58,9 +58,9 @@ def momentum_balances(
     integrated, forces the equations leave out), nothing can be said of the measured one.
     """
     reasons = []
-    for name, equations in (("momentum", _momentum), ("angular", _angular)):
+    for family, equations in ((MOMENTUM, _momentum), (ANGULAR, _angular)):
         try:
-            samples = samples_of(system, telemetry, fields_of(name, False))
+            samples = samples_of(system, telemetry, family.fields)
             samples = _with_predicted(system, telemetry, samples, at)
             rows, values = equations(system, samples)
             own, _ = equations(system, _all_predicted(samples, at))
@@ -70,8 +70,8 @@ def momentum_balances(
         if max(balance.rms for balance in _balances(own, values)) > ADMITTED:
             rate = 1.0 / float(np.median(np.diff(samples.time)))
             reasons.append(
-                f"{name}: at {rate:.3g} Hz not even the predicted motion balances (samples too far"
-                " apart, or forces that these equations leave out)"
+                f"{family.name}: at {rate:.3g} Hz not even the predicted motion balances (samples"
+                " too far apart, or forces that these equations leave out)"
             )
             continue
         return tuple(_balances(rows, values)), ""
@@ -82,7 +82,7 @@ def _with_predicted(
     system: System, telemetry: Telemetry, samples: Samples, at: FlightSegment
 ) -> Samples:
     inside = (samples.time >= at.times[0]) & (samples.time <= at.times[-1])
-    samples = samples.taken(inside)
+    samples = samples.select(inside)
     q, dq, c = samples.q.copy(), samples.dq.copy(), system.n_coordinates
     states = between(at.times, at.states[:, 13:], samples.time)
     for k, name in enumerate(system.coordinates):
@@ -102,12 +102,11 @@ def _all_predicted(samples: Samples, at: FlightSegment) -> Samples:
 
 def _momentum(system: System, samples: Samples) -> tuple[Equations, Array]:
     """Rows in the parameters of the root body, whose share is what the others exchange with it."""
-    family = family_named("momentum")
-    ready = family.prepared(samples, system)
+    ready = MOMENTUM.prepare(system, samples)
     known = parameter_values(system)
     root = system.model.assembly.bodies[0].name
     values = {f"{root}.{field}": known[f"{root}.{field}"] for field in inertial.NAMES}
-    return family.equations(system, ready, values), np.array(list(values.values()))
+    return MOMENTUM.equations(system, ready, values), np.array(list(values.values()))
 
 
 def _angular(system: System, samples: Samples) -> tuple[Equations, Array]:
@@ -115,7 +114,7 @@ def _angular(system: System, samples: Samples) -> tuple[Equations, Array]:
 
     The share of the root body, I w, stands apart so that it is seen what is exchanged.
     """
-    ready = prepared_for_angular(samples, system)
+    ready = ANGULAR.prepare(system, samples)
     axes = [2] if system.model.root.type == "planar" else [0, 1, 2]
     whole = _about_com(system, ready)[:, axes]
     body = system.model.assembly.bodies[0]
@@ -123,7 +122,7 @@ def _angular(system: System, samples: Samples) -> tuple[Equations, Array]:
     assert ready.rate is not None
     turned = np.einsum("nij,nj->ni", rotations(ready.states), ready.rate @ inertial.tensor(phi[4:]))
     root = turned[:, axes]
-    pairs = ready.disturbed("attitude", "rate", "q", "dq")
+    pairs = ready.disturb("attitude", "rate", "q", "dq")
     slopes = [0.5 * (_about_com(system, up) - _about_com(system, down)) for up, down in pairs]
     start = np.broadcast_to(-np.eye(len(axes)), (len(whole), len(axes), len(axes)))
     rows = Equations(
@@ -142,7 +141,7 @@ def _about_com(system: System, samples: Samples) -> Array:
 def _balances(equations: Equations, values: Array) -> Iterator[MomentumBalance]:
     """What is left of every row once the unknown initial momentum is fitted."""
     n, k = len(values), equations.y.shape[1]
-    rows = whitened(equations)
+    rows = whiten(equations)
     left = rows.y - rows.Y[:, :n] @ values
     start = np.linalg.lstsq(rows.Y[:, n:], left, rcond=None)[0]
     white = (left - rows.Y[:, n:] @ start).reshape(-1, k)
@@ -150,7 +149,7 @@ def _balances(equations: Equations, values: Array) -> Iterator[MomentumBalance]:
     raw = equations.y - own.sum(axis=2) - equations.Y[:, :, n:] @ start
     for i, (label, unit) in enumerate(zip(equations.labels, equations.units, strict=True)):
         lost, held = raw[:, i], own[:, i]
-        if equations.family == "momentum" and label.startswith("angular"):
+        if equations.family == MOMENTUM.name and label.startswith("angular"):
             # these rows speak of changes from sample to sample; added up they are momenta
             lost, held = np.cumsum(lost), np.cumsum(held, axis=0)
         exchanged = float(np.max(np.std(held, axis=0), initial=0.0))

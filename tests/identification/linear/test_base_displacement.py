@@ -12,7 +12,7 @@ from live_flights import clean_flight, truth, wanted
 import freefloat as ff
 from freefloat.dynamics.tree import flatten
 from freefloat.excitation.commands import Pulses
-from freefloat.identification.linear.base_displacement import running_integral, way_of_root
+from freefloat.identification.linear.momentum import root_displacement, running_integral
 from freefloat.identification.linear.sample_reader import samples_of
 
 
@@ -30,7 +30,7 @@ def test_kinks_of_thrust_are_not_blurred(name):
         return float(np.sqrt(np.mean(np.square(np.diff(way, axis=0) - steps)[near])))
 
     spline = missed(running_integral(samples.time, samples.velocity))
-    exact = missed(way_of_root(system, samples))
+    exact = missed(root_displacement(system, samples))
     # what is left is what a spline misses anywhere, where joints start and stop
     assert exact < 0.2 * spline
 

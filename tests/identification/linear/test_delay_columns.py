@@ -19,10 +19,9 @@ WANTED = ff.Parameters(MODEL).free("bus.mass", "target.mass")
 
 def delay_of(fit: ff.Fit) -> tuple[float, float]:
     """The delay and its standard deviation [s] as the fit's note tells them."""
-    (note,) = [n for n in fit.notes if "than the rest" in n]
-    words = note.split(" ms")
-    number = float(words[0].split()[-1]) * (1.0 if "later" in note else -1.0)
-    return number * 1e-3, float(note.split("±")[1].split()[0]) * 1e-3
+    (note,) = [n for n in fit.notes if n.code == "delay.estimated"]
+    value, std = note.rpartition(": ")[2].partition(" ms")[0].split(" ± ")
+    return float(value) * (1e-3 if "later" in note else -1e-3), float(std) * 1e-3
 
 
 @pytest.mark.parametrize("late", [0.0, 0.03, -0.12])
@@ -62,7 +61,7 @@ def test_every_recording_has_its_own_clock() -> None:
         for seed, late in ((1, 0.02), (2, -0.03))
     ]
     fit = ff.identify(MODEL, WANTED, flights, clock="base")
-    told = [note for note in fit.notes if "than the rest" in note]
+    told = [note for note in fit.notes if note.code == "delay.estimated"]
     assert [note.split(":")[0] for note in told] == ["recording 1", "recording 2"]
     assert "later" in told[0] and "earlier" in told[1]
 
@@ -84,7 +83,7 @@ def test_intervals_hold_with_an_unknown_clock() -> None:
     ("clock", "method", "words"),
     [
         ("wheels", "auto", "no clock called 'wheels'"),
-        ("base", "force", "cannot set clocks"),
+        ("base", "force", "cannot find delays"),
         ("torques", "momentum", "no channel of the torques"),
     ],
 )

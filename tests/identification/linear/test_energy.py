@@ -11,7 +11,7 @@ from torque_flights import MODELS, flown, plan_of
 import freefloat as ff
 from freefloat.errors import IdentificationError
 from freefloat.excitation import Wave, default_plan
-from freefloat.identification.linear.energy import energy_equations
+from freefloat.identification.linear.energy import ENERGY
 
 EXACT = 1e-8  # relative to natural size; measured: 1e-10 or better everywhere
 
@@ -19,7 +19,7 @@ EXACT = 1e-8  # relative to natural size; measured: 1e-10 or better everywhere
 @pytest.mark.parametrize("name", MODELS)
 def test_noise_free_flights_give_back_the_truth(name: str) -> None:
     flight = flown(name, duration=15.0)  # 20 unknowns, one row a function
-    assert flight.error(flight.solved(energy_equations)) < EXACT
+    assert flight.error(flight.solved(ENERGY.equations)) < EXACT
 
 
 def test_gravity_drag_and_wrench_do_work() -> None:
@@ -28,7 +28,7 @@ def test_gravity_drag_and_wrench_do_work() -> None:
     model = replace(model, root=root, gravity=(0.01, -0.02, 0.005))
     wave = {"force.x": Wave(4.0, period=5.0), "torque.y": Wave(1.0, period=7.0)}
     flight = flown(model, free=("bus.*",), plan=replace(plan_of(model, 10.0), wrench=wave))
-    assert flight.error(flight.solved(energy_equations)) < EXACT
+    assert flight.error(flight.solved(ENERGY.equations)) < EXACT
 
 
 def test_springs_take_and_give_energy() -> None:
@@ -48,7 +48,7 @@ def test_springs_take_and_give_energy() -> None:
         s.parts[0][1] not in columns
     )  # fmt: skip
     loose = replace(flight, samples=replace(flight.samples, torque=torque, sources=sources))
-    assert loose.error(loose.solved(energy_equations)) < 1e-6
+    assert loose.error(loose.solved(ENERGY.equations)) < 1e-6
 
 
 def test_deviations_are_honest() -> None:
@@ -56,7 +56,7 @@ def test_deviations_are_honest() -> None:
     z, chi2 = [], []
     for seed in range(12):
         flight = flown("planar-capture", duration=20.0, rate=20.0, quiet=False, seed=seed)
-        found = flight.solved(energy_equations)
+        found = flight.solved(ENERGY.equations)
         z.append(found.values / found.std)
         chi2.append(found.chi2 / (found.n_rows - found.rank))
     assert 0.9 < np.mean(chi2) < 1.1
@@ -66,19 +66,19 @@ def test_deviations_are_honest() -> None:
 def test_every_torque_that_works_is_asked_for() -> None:
     flight = flown("spatial-capture", duration=3.0, without=("joint_torque",))
     with pytest.raises(IdentificationError, match=r"arm_1\.torque, arm_2\.torque"):
-        energy_equations(flight.system, flight.samples, flight.values)
+        ENERGY.equations(flight.system, flight.samples, flight.values)
 
 
 def test_missing_channels_are_named() -> None:
     flight = flown("spatial-capture", duration=3.0, without=("velocity",))
     with pytest.raises(IdentificationError, match=r"base\.velocity"):
-        energy_equations(flight.system, flight.samples, flight.values)
+        ENERGY.equations(flight.system, flight.samples, flight.values)
 
 
 def test_without_the_covariance_the_rows_are_the_same() -> None:
     flight = flown("planar-capture", duration=4.0)
     a, b = (
-        energy_equations(flight.system, flight.samples, flight.values, noise=noise)
+        ENERGY.equations(flight.system, flight.samples, flight.values, noise=noise)
         for noise in (True, False)
     )
     np.testing.assert_array_equal(a.Y, b.Y)

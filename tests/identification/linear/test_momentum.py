@@ -9,8 +9,8 @@ import freefloat as ff
 from freefloat.dynamics import flatten
 from freefloat.errors import IdentificationError
 from freefloat.excitation import Plan, Pulses, default_plan
-from freefloat.identification.linear.momentum import momentum_equations, prepared_for_momentum
-from freefloat.identification.linear.rows import whitened
+from freefloat.identification.linear.family import whiten
+from freefloat.identification.linear.momentum import MOMENTUM
 from freefloat.identification.linear.sample_reader import samples_of
 from freefloat.identification.solve import least_squares
 from freefloat.model import Model
@@ -47,10 +47,8 @@ def solved(model: Model, plan: Plan, *, seed: int = 0, quiet: bool = False, rate
     if quiet:
         sensors = tuple(replace(s, noise=0.0, quantisation=0.0) for s in sensors)
     flight = ff.simulate(model, plan, seed=seed, sensors=sensors)
-    rows = whitened(
-        momentum_equations(
-            system, prepared_for_momentum(samples_of(system, flight), system), values
-        )
+    rows = whiten(
+        MOMENTUM.equations(system, MOMENTUM.prepare(system, samples_of(system, flight)), values)
     )
     return rows, least_squares(rows.Y, rows.y), np.array(list(values.values()))
 
@@ -83,4 +81,4 @@ def test_missing_channels_are_named() -> None:
     model = ff.load_model("planar-capture")
     flight = ff.simulate(model, flight_plan(model)).without("base.velocity.*")
     with pytest.raises(IdentificationError, match=r"base\.velocity"):
-        prepared_for_momentum(samples_of(flatten(model), flight), flatten(model))
+        MOMENTUM.prepare(flatten(model), samples_of(flatten(model), flight))

@@ -11,14 +11,14 @@ from torque_flights import MODELS, Flight, flown, plan_of
 import freefloat as ff
 from freefloat.errors import IdentificationError
 from freefloat.excitation import Plan, Wave, default_plan
-from freefloat.identification.linear.force import force_equations
+from freefloat.identification.linear.force import FORCE
 from freefloat.identification.linear.newton import joint_rows
-from freefloat.identification.linear.torque import torque_equations
-from freefloat.identification.linear.windows import windowed
+from freefloat.identification.linear.torque import TORQUE
+from freefloat.identification.linear.windows import fit_windows
 from freefloat.model import Body, Joint, Model, Root
 from freefloat.model.parts import Drive, Placement
 
-FAMILIES = {"torque": torque_equations, "force": force_equations}
+FAMILIES = {"torque": TORQUE.equations, "force": FORCE.equations}
 EXACT = 1e-8  # relative to natural size; measured: 4e-11 or better everywhere
 
 
@@ -34,14 +34,14 @@ def test_unmeasured_rates_come_from_the_encoders(name: str) -> None:
     """Second derivatives of rounded angles: 1e-9 rad at 100 Hz are 1e-4 rad/s^2 a window."""
     flight = flown(name, without=("joint_rate",))
     assert flight.samples.derived
-    assert flight.error(flight.solved(torque_equations)) < 1e-6
+    assert flight.error(flight.solved(TORQUE.equations)) < 1e-6
 
 
 def test_a_gap_costs_samples_and_nothing_else() -> None:
     flight = flown("planar-capture")
     kept = np.r_[0:310, 377:640, 641:1001]
-    cut = replace(flight, samples=flight.samples.taken(kept))
-    assert cut.error(cut.solved(torque_equations)) < EXACT
+    cut = replace(flight, samples=flight.samples.select(kept))
+    assert cut.error(cut.solved(TORQUE.equations)) < EXACT
 
 
 def test_gravity_and_drag_are_accounted_for() -> None:
@@ -65,9 +65,9 @@ def test_a_commanded_wrench_is_accounted_for() -> None:
 def test_springs_of_passive_joints_are_found() -> None:
     free = ("bus.*", "hinge_*.stiffness", "hinge_*.damping")
     flight = winged(free)
-    found = flight.solved(torque_equations)
+    found = flight.solved(TORQUE.equations)
     assert flight.error(found) < EXACT
-    labels = torque_equations(flight.system, flight.samples, flight.values).labels
+    labels = TORQUE.equations(flight.system, flight.samples, flight.values).labels
     assert any(label.startswith("hinge_") for label in labels)
 
 
@@ -91,10 +91,10 @@ def winged(free: tuple[str, ...]) -> Flight:
 
 def test_a_fixed_root_needs_no_root_sensors() -> None:
     flight = flown(bench(), free=("upper.*", "lower.*"), plan=bench_plan())
-    found = flight.solved(torque_equations)
+    found = flight.solved(TORQUE.equations)
     # of a chain of two about one axis, hanging: seven combinations at most
     assert found.rank < len(flight.values)
-    rows = torque_equations(flight.system, flight.samples, flight.values)
+    rows = TORQUE.equations(flight.system, flight.samples, flight.values)
     assert rows.labels == ("shoulder.torque", "elbow.torque")
     left = rows.Y @ flight.truth - rows.y
     assert np.max(np.abs(left)) < 1e-7 * np.max(np.abs(rows.y))
@@ -133,8 +133,8 @@ def bench_plan_of_motor() -> Plan:
 
 def test_windowed_samples_are_taken_as_they_are() -> None:
     flight = flown("planar-capture", duration=4.0)
-    at = windowed(flight.samples, flight.system)
-    a, b = (torque_equations(flight.system, s, flight.values) for s in (flight.samples, at))
+    at = fit_windows(flight.samples, flight.system)
+    a, b = (TORQUE.equations(flight.system, s, flight.values) for s in (flight.samples, at))
     np.testing.assert_array_equal(a.Y, b.Y)
 
 
@@ -142,7 +142,7 @@ def test_units_of_sliding_joints_are_newtons() -> None:
     arm = replace(bench().joints[1], type="prismatic")
     model = replace(bench(), joints=(bench().joints[0], arm))
     flight = flown(model, free=("lower.mass",), plan=default_plan(model, duration=3.0))
-    rows = torque_equations(flight.system, flight.samples, flight.values)
+    rows = TORQUE.equations(flight.system, flight.samples, flight.values)
     assert rows.units == ("N m", "N")
 
 
@@ -160,4 +160,4 @@ def test_missing_channels_are_named(without: tuple[str, ...], named: str) -> Non
 def test_torques_are_needed_unless_something_swings() -> None:
     flight = flown("spatial-capture", duration=3.0, without=("joint_torque",))
     with pytest.raises(IdentificationError, match="torque"):
-        torque_equations(flight.system, flight.samples, flight.values)
+        TORQUE.equations(flight.system, flight.samples, flight.values)

@@ -16,9 +16,9 @@ from freefloat.dynamics.equations import coordinates_of
 from freefloat.dynamics.frames import rotations
 from freefloat.errors import IdentificationError
 from freefloat.excitation import Pulses, Wave, default_plan
-from freefloat.identification.linear.test_functions import HALF, bumps, grid_of
-from freefloat.identification.linear.torque import torque_equations
-from freefloat.identification.linear.weak import weak_equations
+from freefloat.identification.linear.test_functions import bump_functions, cut_grid
+from freefloat.identification.linear.torque import TORQUE
+from freefloat.identification.linear.weak import WEAK_FORM
 from freefloat.model import Model, Wheel
 from freefloat.model.parts import Drive
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
@@ -125,14 +125,14 @@ def test_integration_by_parts_is_exact_whatever_the_width(half: int) -> None:
     t = np.arange(601) / 100.0
     f, df = np.sin(3.0 * t), 3.0 * np.cos(3.0 * t)
     kink = np.where(t < 2.0, 0.0, 1.0)
-    functions = bumps(grid_of(t, np.array([200])), half)
+    functions = bump_functions(cut_grid(t, np.array([200])), half)
     left = functions.integral(f + 5.0 * kink * (t - 2.0), -df - 5.0 * kink)
     assert np.max(np.abs(left)) < 1e-11  # the eighth difference of sin(0.03 k) is 1e-12
 
 
 def test_bumps_add_up_to_one_and_only_neighbours_share_noise() -> None:
     t = np.arange(401) / 50.0
-    functions = bumps(grid_of(t, np.array([], dtype=int)))
+    functions = bump_functions(cut_grid(t, np.array([], dtype=int)))
     slopes, values = (m.toarray() for m in functions.matrices)
     sums = values.sum(axis=0)[30:-30]
     np.testing.assert_allclose(sums, sums[0], rtol=1e-2)
@@ -147,9 +147,9 @@ def test_bumps_add_up_to_one_and_only_neighbours_share_noise() -> None:
 def test_test_functions_need_room() -> None:
     t = np.arange(16) / 10.0
     with pytest.raises(IdentificationError, match="17 samples in a row"):
-        bumps(grid_of(t, np.array([], dtype=int)))
+        bump_functions(cut_grid(t, np.array([], dtype=int)))
     with pytest.raises(IdentificationError, match="half width"):
-        bumps(grid_of(np.arange(100.0), np.array([], dtype=int)), 4)
+        bump_functions(cut_grid(np.arange(100.0), np.array([], dtype=int)), 4)
 
 
 # ---- Identification ------------------------------------------------------------------------------
@@ -158,15 +158,15 @@ def test_test_functions_need_room() -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_noise_free_flights_give_back_the_truth(name: str) -> None:
     flight = flown(name, duration=7.0)
-    assert flight.error(flight.solved(weak_equations)) < EXACT
+    assert flight.error(flight.solved(WEAK_FORM.equations)) < EXACT
 
 
 def test_unmeasured_rates_are_differences_of_the_encoders() -> None:
     flight = flown("spatial-capture", without=("joint_rate",))
     assert flight.samples.derived
-    assert flight.error(flight.solved(weak_equations)) < EXACT
+    assert flight.error(flight.solved(WEAK_FORM.equations)) < EXACT
     noisy = flown("planar-capture", quiet=False, rate=20.0, duration=60.0, without=("joint_rate",))
-    found = noisy.solved(weak_equations)
+    found = noisy.solved(WEAK_FORM.equations)
     assert 0.9 < found.chi2 / (found.n_rows - found.rank) < 1.1  # 800 rows: 5 % scatter
 
 
@@ -176,8 +176,8 @@ def test_gravity_drag_wrench_and_gaps_are_accounted_for() -> None:
     model = replace(model, root=root, gravity=(0.01, -0.02, 0.005))
     push = {"force.x": Wave(4.0, period=5.0), "torque.y": Pulses(((3.0, 2.5, 1.5),))}
     flight = flown(model, plan=replace(plan_of(model, 10.0), wrench=push))
-    samples = flight.samples.taken(np.r_[0:610, 660:1001])
-    assert replace(flight, samples=samples).error(flight.solved(weak_equations)) < EXACT
+    samples = flight.samples.select(np.r_[0:610, 660:1001])
+    assert replace(flight, samples=samples).error(flight.solved(WEAK_FORM.equations)) < EXACT
 
 
 def test_springs_of_passive_joints_are_found() -> None:
@@ -188,36 +188,36 @@ def test_springs_of_passive_joints_are_found() -> None:
     free = ("bus.*", "hinge_*.stiffness", "hinge_*.damping")
     flight = flown(model, free=free, plan=plan, without=("joint_torque",))
     assert flight.samples.torque is None or flight.samples.torque.shape[1] > len(hinges)
-    assert flight.error(flight.solved(weak_equations)) < 1e-6
+    assert flight.error(flight.solved(WEAK_FORM.equations)) < 1e-6
 
 
 @pytest.mark.parametrize("name", ["planar-capture", "spatial-capture"])
 def test_deviations_are_honest_and_smaller_than_those_of_torque_rows(name: str) -> None:
     flights = [flown(name, duration=15.0, rate=20.0, quiet=False, seed=k) for k in range(12)]
     stds = {}
-    for make in (weak_equations, torque_equations):
+    for make in (WEAK_FORM.equations, TORQUE.equations):
         found = [flight.solved(make) for flight in flights]
         chi2 = [f.chi2 / (f.n_rows - f.rank) for f in found]
         z = np.array([f.values / f.std for f in found])
         assert 0.9 < np.mean(chi2) < 1.1
         assert 0.8 < np.sqrt(np.mean(z**2)) < 1.25
         stds[make] = np.mean([f.std for f in found], axis=0)
-    gain = stds[torque_equations] / stds[weak_equations]
+    gain = stds[TORQUE.equations] / stds[WEAK_FORM.equations]
     assert np.exp(np.mean(np.log(gain))) > 1.5  # measured: 2 to 5
 
 
 def test_without_the_covariance_the_rows_are_the_same() -> None:
     flight = flown("planar-capture", duration=4.0)
     a, b = (
-        weak_equations(flight.system, flight.samples, flight.values, noise=noise)
+        WEAK_FORM.equations(flight.system, flight.samples, flight.values, noise=noise)
         for noise in (True, False)
     )
     np.testing.assert_array_equal(a.Y, b.Y)
     np.testing.assert_array_equal(a.y, b.y)
-    assert a.blocks.shape == b.blocks.shape and HALF == 8
+    assert a.blocks.shape == b.blocks.shape
 
 
 def test_missing_channels_are_named() -> None:
     flight = flown("planar-capture", duration=3.0, without=("velocity", "attitude"))
     with pytest.raises(IdentificationError, match=r"base\.attitude.*base\.velocity"):
-        weak_equations(flight.system, flight.samples, flight.values)
+        WEAK_FORM.equations(flight.system, flight.samples, flight.values)

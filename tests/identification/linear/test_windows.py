@@ -12,7 +12,7 @@ from freefloat.dynamics import flatten
 from freefloat.dynamics.frames import rotations
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.samples import NoiseSource, Samples
-from freefloat.identification.linear.windows import jumps, windowed
+from freefloat.identification.linear.windows import fit_windows, input_jumps
 from freefloat.model import load_model
 from freefloat.model.rotations import quaternion_from_rotation_vector
 
@@ -49,7 +49,7 @@ def turning(n: int = 1001, *, noise: float = 1e-9, derived: bool = False, seed: 
 
 @pytest.mark.parametrize("derived", [False, True])
 def test_values_and_derivatives_are_those_of_the_motion(derived: bool) -> None:
-    at = windowed(turning(derived=derived))
+    at = fit_windows(turning(derived=derived))
     t = at.time
     assert at.alpha is not None and at.ddq is not None and at.acceleration is not None
     # six deviations: noise of 1e-9 times the 50 Hz for each derivative, and a factor of order one
@@ -65,7 +65,7 @@ def test_values_and_derivatives_are_those_of_the_motion(derived: bool) -> None:
 @pytest.mark.parametrize("derived", [False, True])
 def test_errors_are_as_large_as_the_sources_say(derived: bool) -> None:
     """Over many windows, the scatter about the truth is the stated one, joint by joint."""
-    at = windowed(turning(6001, noise=1e-3, derived=derived))
+    at = fit_windows(turning(6001, noise=1e-3, derived=derived))
     t = at.time
     assert at.alpha is not None and at.ddq is not None
     errors = {
@@ -82,7 +82,7 @@ def test_errors_are_as_large_as_the_sources_say(derived: bool) -> None:
 
 
 def test_a_quieter_recording_gets_narrower_windows() -> None:
-    widths = [6001 // len(windowed(turning(6001, noise=x)).time) for x in (1e-9, 1e-6, 1e-3)]
+    widths = [6001 // len(fit_windows(turning(6001, noise=x)).time) for x in (1e-9, 1e-6, 1e-3)]
     assert widths[0] < widths[1] < widths[2]
 
 
@@ -90,8 +90,8 @@ def test_no_window_looks_across_a_gap_or_a_switch() -> None:
     samples = turning()
     samples.thrust[300:450] = 2.0
     kept = np.r_[0:700, 730:1001]
-    samples = samples.taken(kept)
-    at = windowed(samples)
+    samples = samples.select(kept)
+    at = fit_windows(samples)
     half = 0.5 * np.min(np.diff(at.time)) + 1e-9  # windows do not overlap
     for moment in (300 / RATE, 450 / RATE, 715 / RATE):
         assert np.min(np.abs(at.time - moment)) >= half - 1.5 / RATE
@@ -104,18 +104,18 @@ def test_only_a_leap_of_the_wrench_is_a_jump() -> None:
     samples = turning()
     samples.wrench[:, 3] = 5.0 * np.sin(samples.time)
     samples.wrench[200:, 4] = np.linspace(0.0, 1.0, 801)  # sets off without a leap
-    assert jumps(samples).tolist() == []
+    assert input_jumps(samples).tolist() == []
     samples.wrench[400:401, 2] = 1.0  # for one sample only
     samples.wrench[600:, 3] += 3.0
-    assert jumps(samples).tolist() == [400, 401, 600]
+    assert input_jumps(samples).tolist() == [400, 401, 600]
 
 
 def test_gravity_is_not_felt() -> None:
     """In free fall the velocity changes, yet an accelerometer at the origin reads nothing."""
     model = replace(load_model("dual-arm"), gravity=(0.01, -0.02, 0.03))
     flight = flown(model, duration=4.0)
-    without = windowed(flight.samples, flight.system)
-    blind = windowed(flight.samples)
+    without = fit_windows(flight.samples, flight.system)
+    blind = fit_windows(flight.samples)
     assert without.acceleration is not None and blind.acceleration is not None
     turned = np.einsum("nji,j->ni", without.rotation, np.array(model.gravity))
     np.testing.assert_allclose(blind.acceleration - without.acceleration, turned, atol=1e-15)
@@ -123,14 +123,14 @@ def test_gravity_is_not_felt() -> None:
 
 def test_too_few_samples_are_told() -> None:
     with pytest.raises(IdentificationError, match="too few"):
-        windowed(turning(20))
+        fit_windows(turning(20))
 
 
 def test_attitudes_across_the_sign_of_a_quaternion() -> None:
     samples = turning()
     assert samples.attitude is not None
     flipped = samples.attitude * np.where(np.arange(1001) % 5, 1.0, -1.0)[:, None]
-    ours, theirs = windowed(samples), windowed(replace(samples, attitude=flipped))
+    ours, theirs = fit_windows(samples), fit_windows(replace(samples, attitude=flipped))
     zero = np.zeros((len(ours.time), 3))
     assert ours.attitude is not None and theirs.attitude is not None
     R, S = (rotations(np.hstack([zero, x.attitude])) for x in (ours, theirs))
@@ -140,13 +140,13 @@ def test_attitudes_across_the_sign_of_a_quaternion() -> None:
 def test_unmeasured_rates_of_a_real_arm() -> None:
     """Encoders alone: rates and accelerations of the planar arm from its angles."""
     with_rates, alone = (
-        windowed(flown("planar-capture", duration=6.0, without=w).samples)
+        fit_windows(flown("planar-capture", duration=6.0, without=w).samples)
         for w in ((), ("joint_rate",))
     )
     assert not flatten(load_model("planar-capture")).model.wheels
     assert alone.derived == () and alone.is_windowed
     both = np.intersect1d(np.round(with_rates.time, 6), np.round(alone.time, 6))
-    a, b = (s.taken(np.isin(np.round(s.time, 6), both)) for s in (with_rates, alone))
+    a, b = (s.select(np.isin(np.round(s.time, 6), both)) for s in (with_rates, alone))
     assert a.ddq is not None and b.ddq is not None
     np.testing.assert_allclose(a.dq, b.dq, atol=1e-7)
     np.testing.assert_allclose(a.ddq, b.ddq, atol=1e-4)

@@ -11,7 +11,7 @@ from freefloat.excitation import Hold, Moves
 from freefloat.identification.modes.free_response import free_response, quiet_stretch
 from freefloat.identification.modes.modal import identify_modes
 from freefloat.identification.modes.modal_match import channel_shapes, match_modes
-from freefloat.identification.modes.oscillations import oscillations
+from freefloat.identification.modes.oscillations import find_oscillations
 from freefloat.identification.modes.spectra import spectrum
 from freefloat.parameters.write_back import with_parameters
 
@@ -81,7 +81,7 @@ def test_deviations_cover_close_modes():
     scores = []
     for seed in range(25):
         t, values = decaying(seed)
-        found = oscillations(t, values)
+        found = find_oscillations(t, values)
         assert len(found.poles) == 2
         f = np.abs(found.poles) / (2 * np.pi)
         z = -found.poles.real / np.abs(found.poles)

@@ -10,7 +10,11 @@ from freefloat.dynamics import flatten
 from freefloat.dynamics.directions import directions
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.body_pairs import angular_rows, pair_form, pair_parameters
-from freefloat.identification.physical.consistent_fit import closest_physical, realise
+from freefloat.identification.physical.consistent_fit import (
+    ConsistencyOptions,
+    closest_physical,
+    fit_realisable,
+)
 from freefloat.identification.physical.convex_solver import (
     ConvexProblem,
     barrier,
@@ -22,6 +26,7 @@ from freefloat.identification.physical.sdp_ import minimise_with_clarabel
 from freefloat.model import Body, Model, load_model
 from freefloat.model import inertia as inertial
 from freefloat.model.checks import structure_faults
+from freefloat.notes import codes_of
 from freefloat.observability.minimal_set import generic_states, minimal_set
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import upright_bodies, with_parameters
@@ -256,7 +261,7 @@ def test_point_masses_and_rods_are_made_a_little_thicker(inertia: tuple, glob: s
     p = len(parameters.names)
     found = closest_physical(parameters, parameters.names, np.zeros(p), np.eye(p))
     assert realisable_margin(found.model) > 0.0
-    assert "stone" in found.notes[0] and "thick" in found.notes[0]
+    assert "stone" in found.notes[0] and codes_of(found.notes) == ("physical.thickened",)
     at_rest = closest_physical(parameters, parameters.names, np.zeros(p), np.zeros((p, p)))
     assert at_rest.model.body("stone").phi == pytest.approx(stone.phi, abs=1e-5)
 
@@ -282,7 +287,9 @@ def test_faulty_input_is_refused() -> None:
     with pytest.raises(IdentificationError, match="each of them once"):
         closest_physical(parameters, ["bus.mass"] * 2, np.zeros(2), np.eye(2))
     with pytest.raises(IdentificationError, match="prior weight"):
-        closest_physical(parameters, names, np.zeros(p), np.eye(p), prior_weight=0.0)
+        closest_physical(
+            parameters, names, np.zeros(p), np.eye(p), options=ConsistencyOptions(prior_weight=0.0)
+        )
 
 
 def test_written_parameters_are_read_back() -> None:
@@ -345,7 +352,7 @@ def test_pair_form_round_trip() -> None:
     exact = pair_residual(truth, np.zeros(1), 1.0)[0](prior_of(truth))
     parameters = perturbed_cepheus()
     pi, residual = pair_residual(parameters, exact, 1e-4)
-    found = realise(parameters, parameters.names, residual)
+    found = fit_realisable(parameters, parameters.names, residual)
     assert np.max(np.abs(pi(found.values) - exact)) < 1e-9
     assert not found.is_moved and not found.notes
     assert realisable_margin(found.model) > 0.0
@@ -356,7 +363,7 @@ def test_impossible_pair_forms_still_give_real_bodies(seed: int) -> None:
     parameters = perturbed_cepheus()
     impossible = 0.01 * np.random.default_rng(seed).normal(size=9)  # J may even be negative
     _, residual = pair_residual(parameters, impossible, 1e-3)
-    found = realise(parameters, parameters.names, residual)
+    found = fit_realisable(parameters, parameters.names, residual)
     first, last = residual(prior_of(parameters))[0], residual(found.values)[0]
     assert found.is_moved and last @ last < first @ first
     assert not structure_faults(found.model) and realisable_margin(found.model) > 0.0

@@ -22,10 +22,14 @@ from freefloat.identification.linear.body_pairs import (
     pair_parameters,
     rotor_momentum,
 )
-from freefloat.identification.linear.rows import Equations, covariance
+from freefloat.identification.linear.family import Equations, Family, LinearForm, covariance
+from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
+from freefloat.identification.linear.parameter_columns import require_linear
 from freefloat.identification.linear.samples import Samples
-from freefloat.identification.linear.windows import windowed
+from freefloat.identification.linear.windows import fit_windows
+from freefloat.model.parameter_name import field_of
 from freefloat.observability.minimal_set import MinimalSet, generic_states, minimal_set
+from freefloat.parameters.parameters import Parameter, Parameters
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ class AngularForm:
         else:
             y = y + np.array(self.momentum)[rows]
         if self.has_drag:
-            Y = np.concatenate([Y, _turned(samples)[:, rows, None]], axis=2)
+            Y = np.concatenate([Y, _root_rotation(samples)[:, rows, None]], axis=2)
             names.append("drag")
         blocks = covariance(_slopes(system, samples)) if noise else np.zeros((0, 3, 3))
         return Equations(
@@ -86,26 +90,83 @@ class AngularForm:
         )  # fmt: skip
 
 
-def prepared_for_angular(samples: Samples, system: System) -> Samples:
-    """The recording with every rate; raises IdentificationError for what it lacks."""
-    samples.need("angular", "rate")
-    if system.model.root.type == "fixed":
-        raise IdentificationError("a fixed root keeps no momentum; use the torque or weak method")
-    if system.model.root.type == "floating":
-        samples.need("angular", "attitude")
-    if samples.thrust.any() or samples.wrench.any():
-        raise IdentificationError(
-            "forces from outside act in this recording, and their lever arm to the centre of mass"
-            " is not known; use the momentum family (it needs base.velocity.*)"
+class Angular(Family):
+    """Angular momentum about the centre of mass in the minimal parameters of the pair form."""
+
+    name = "angular"
+    fields = ("rate", "attitude")
+    needs = ("rate",)
+    scale_inputs = ()
+    has_clock = True
+    takes_momentum = True
+    has_own_unknowns = True
+
+    def prepare(
+        self, system: System, samples: Samples, *, options: LinearOptions = DEFAULTS
+    ) -> Samples:
+        """The recording with every rate."""
+        samples = super().prepare(system, samples)
+        if system.model.root.type == "fixed":
+            raise IdentificationError(
+                "a fixed root conserves no momentum; use the torque or weak method"
+            )
+        if system.model.root.type == "floating":
+            samples.need(self.name, "attitude")
+        if samples.thrust.any() or samples.wrench.any():
+            raise IdentificationError(
+                "external forces act in this recording, and their lever arm to the centre of mass"
+                " is not known; use the momentum family (it needs base.velocity.*)"
+            )
+        if not samples.derived:
+            return samples
+        return fit_windows(samples, system, misfit=options.window_misfit)
+
+    def equations(
+        self,
+        system: System,
+        samples: Samples,
+        values: dict[str, float],
+        *,
+        options: LinearOptions = DEFAULTS,
+        noise: bool = True,
+    ) -> Equations:
+        """The rows of `AngularForm`, made for this system."""
+        return _angular_form(system, options).equations(system, samples, values, noise=noise)
+
+    def form(self, system: System, parameters: Parameters, options: LinearOptions) -> LinearForm:
+        """The minimal parameters as unknowns; they are functions of the standard ones."""
+        require_linear(system, parameters.names)
+        rotors = [
+            p.name for p in parameters if p.status != "fixed" and field_of(p.name) == "inertia"
+        ]
+        if rotors:
+            raise IdentificationError(
+                f"{rotors[0]}: the angular method takes rotors as known; use momentum or weak"
+            )
+        if any(p.status == "tied" for p in parameters):
+            raise IdentificationError("the angular method follows no ties; fix or free them")
+        made = _angular_form(system, options)
+        values = made.parameters(system)
+        unknowns = tuple(
+            Parameter(words, float(value), "kg m^2", status="free")
+            for words, value in zip(made.minimal.words, values, strict=True)
         )
-    return windowed(samples, system) if samples.derived else samples
+        return LinearForm(unknowns, made.equations, unknowns_of=made.parameters)
+
+
+ANGULAR = Angular()
+
+
+def _angular_form(system: System, options: LinearOptions) -> AngularForm:
+    has_drag = options.drag or bool(system.tree.field[13])
+    return AngularForm.of(system, momentum=options.momentum, has_drag=has_drag)
 
 
 def _rows(system: System) -> list[int]:
     return [2] if system.model.root.type == "planar" else [0, 1, 2]
 
 
-def _turned(samples: Samples) -> Array:
+def _root_rotation(samples: Samples) -> Array:
     """How far the root has turned since the start (N, 3) [rad], in world axes."""
     from scipy.integrate import cumulative_simpson
 
@@ -116,7 +177,7 @@ def _turned(samples: Samples) -> Array:
 
 def _slopes(system: System, samples: Samples) -> list[Array]:
     """How the angular momentum moves with every error."""
-    pairs = samples.disturbed("attitude", "rate", "q", "dq")
+    pairs = samples.disturb("attitude", "rate", "q", "dq")
     return [0.5 * (_about_com(system, up) - _about_com(system, down)) for up, down in pairs]
 
 

@@ -10,22 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
-from freefloat.identification.linear.least_squares import Maker
-from freefloat.identification.linear.rows import Equations
+from freefloat.identification.linear.family import EquationMaker, Equations, Family
+from freefloat.identification.linear.linear_options import LinearOptions
+from freefloat.identification.linear.linear_solution import LinearFinding
 from freefloat.identification.linear.samples import Samples
-from freefloat.identification.solution import Solved
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
+from freefloat.notes import Note
 from freefloat.telemetry.smoothing import smooth
 from freefloat.telemetry.telemetry import Telemetry
-
-Clock = Literal["base", "joints", "torques"]
 
 # What hangs on each clock: kinds of channels, and fields whose slopes move them.
 KINDS = {
@@ -33,12 +32,11 @@ KINDS = {
     "joints": ("position", "velocity", "speed", "motor_position", "motor_velocity"),
     "torques": ("torque",),
 }
-METHODS = ("momentum", "weak", "angular", "energy")  # the others take accelerations from windows
 FIELDS = {"base": ("rate", "velocity"), "joints": ("dq",), "torques": ("torque",)}
 NUISANCE = "delay"
-PROBE = 1e-6  # [s] of the difference that makes the column; the slopes are exact to first order
-MOST_TURNS = 8
-SETTLED = 0.1  # standard deviations of the delay
+# theory: [s] of the central difference that makes the column; rates turn by 1e-6 of themselves, so
+# that neither rounding (1e-16 / 1e-6) nor curvature (1e-12) is felt
+PROBE = 1e-6
 
 
 def channels_of(clock: str, telemetry: Telemetry) -> tuple[str, ...]:
@@ -56,11 +54,13 @@ def channels_of(clock: str, telemetry: Telemetry) -> tuple[str, ...]:
         and (name.split(".")[1] if is_base else name.rpartition(".")[2]) in KINDS[clock]
     )
     if not found:
-        raise IdentificationError(f"the recording has no channel of the {clock} whose clock to set")
+        raise IdentificationError(
+            f"the recording has no channel of the {clock} whose delay to find"
+        )
     return found
 
 
-def require_clock(clock: str | None, method: str) -> None:
+def require_clock(clock: str | None, family: Family) -> None:
     """Raise IdentificationError for a clock there is not, or that a method cannot set."""
     if clock is None:
         return
@@ -68,9 +68,10 @@ def require_clock(clock: str | None, method: str) -> None:
         raise IdentificationError(
             f"there is no clock called {clock!r}; choose one of {', '.join(KINDS)}"
         )
-    if method not in METHODS:
+    if not family.has_clock:
         raise IdentificationError(
-            f"the {method} method cannot set clocks; {', '.join(METHODS)} can"
+            f"the {family.name} method, which takes accelerations from windows, cannot find delays;"
+            " momentum, weak, angular and energy can"
         )
 
 
@@ -97,27 +98,27 @@ def _slopes(samples: Samples, field: str, values: Array) -> Array:
     return out
 
 
-def with_delay(make: Maker, clock: str | None) -> Maker:
+def with_delay(make: EquationMaker, clock: str | None) -> EquationMaker:
     """Equations with one more unknown: how late [s] the channels of a clock are."""
     if clock is None:
         return make
 
-    def made(
+    def make_with_delay(
         system: System, samples: Samples, values: dict[str, float], noise: bool = True
     ) -> Equations:
         e = make(system, samples, values, noise=noise)
-        up = make(system, _moved(samples, clock, PROBE), values, noise=False)
-        down = make(system, _moved(samples, clock, -PROBE), values, noise=False)
+        up = make(system, _shift(samples, clock, PROBE), values, noise=False)
+        down = make(system, _shift(samples, clock, -PROBE), values, noise=False)
         theta = np.array(list(values.values()))
         n = e.n_parameters
         gap = (up.Y[:, :, :n] - down.Y[:, :, :n]) @ theta - (up.y - down.y)
         column = gap[:, :, None] / (2.0 * PROBE)
         return replace(e, Y=np.concatenate([e.Y, column], axis=2), names=(*e.names, NUISANCE))
 
-    return made
+    return make_with_delay
 
 
-def _moved(samples: Samples, clock: str, seconds: float) -> Samples:
+def _shift(samples: Samples, clock: str, seconds: float) -> Samples:
     """What the channels of a clock would show so much later."""
     assert samples.slopes is not None
     changed: dict[str, Any] = {}
@@ -137,13 +138,17 @@ def _moved(samples: Samples, clock: str, seconds: float) -> Samples:
     return replace(samples, **changed)
 
 
-def settled(
-    find: Callable[[Sequence[Telemetry]], Solved], recorded: Sequence[Telemetry], clock: str
-) -> tuple[Solved, tuple[str, ...]]:
-    """The finding once the clock of every recording is set, and what to tell of it."""
+def find_with_delays(
+    find: Callable[[Sequence[Telemetry]], LinearFinding],
+    recorded: Sequence[Telemetry],
+    options: LinearOptions,
+) -> tuple[LinearFinding, tuple[Note, ...]]:
+    """The finding once the delay of every recording is taken out, and a note for each."""
+    clock = options.clock
+    assert clock is not None
     late = np.zeros(len(recorded))
     names = [channels_of(clock, flight) for flight in recorded]
-    for _ in range(MOST_TURNS):
+    for _ in range(options.clock_rounds):
         moved = [
             flight.shift(which, -float(d))
             for flight, which, d in zip(recorded, names, late, strict=True)
@@ -151,30 +156,29 @@ def settled(
         finding = find(moved)
         step, std = delays_of(finding)
         if not np.all(np.isfinite(step)):
-            raise IdentificationError(f"the recording does not show how late the {clock} are")
+            raise IdentificationError(
+                f"the delay of the {clock} is not observable in this recording"
+            )
         late = late + step
-        if np.all(np.abs(step) <= SETTLED * std + PROBE):
+        if np.all(np.abs(step) <= options.clock_tolerance * std + PROBE):
             break
     else:
-        told = ", ".join(f"{1e3 * d:.3g}" for d in late)
+        last = ", ".join(f"{1e3 * d:.3g}" for d in late)
         raise IdentificationError(
-            f"the clock of the {clock} does not settle (last {told} ms late); line the channels up"
+            f"the delay of the {clock} does not converge (last {last} ms); align the channels"
             " first (freefloat.telemetry.estimate_offset)"
         )
-    told = tuple(
-        f"{'recording ' + str(k) + ': ' if len(late) > 1 else ''}the {clock}"
-        f" {'is' if clock == 'base' else 'are'} {_in_words(d)} the rest, ± {1e3 * s:.2g} ms"
-        for k, (d, s) in enumerate(zip(late, std * finding.widening, strict=True), start=1)
-    )
-    return finding, told
+    notes = []
+    for k, (d, s) in enumerate(zip(late, std * finding.widening, strict=True), start=1):
+        place = f"recording {k}: " if len(late) > 1 else ""
+        side = "later" if d >= 0.0 else "earlier"
+        text = f"{place}{clock}: {1e3 * abs(d):.4g} ± {1e3 * s:.2g} ms {side} than the rest"
+        notes.append(Note("delay.estimated", text))
+    return finding, tuple(notes)
 
 
-def _in_words(seconds: float) -> str:
-    return f"{1e3 * abs(seconds):.4g} ms {'later' if seconds >= 0.0 else 'earlier'} than"
-
-
-def delays_of(finding: Solved) -> tuple[Array, Array]:
+def delays_of(finding: LinearFinding) -> tuple[Array, Array]:
     """The delay of every recording and its standard deviation [s]."""
-    found = finding.estimate
-    which = [k for k, name in enumerate(found.names) if name.partition("#")[0] == NUISANCE]
-    return found.values[which], found.solution.std[which]
+    estimate = finding.estimate
+    which = [k for k, name in enumerate(estimate.names) if name.partition("#")[0] == NUISANCE]
+    return estimate.values[which], estimate.solution.std[which]

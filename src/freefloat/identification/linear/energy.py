@@ -1,8 +1,12 @@
 """The power balance in weak form: kinetic energy against the work of torques and forces.
 
-One row a test function psi (see `bumps`), -int psi' T = int psi (tau . dq + M . w + F . v), seen
-from the frame that moves with the first velocity sample; gravity and the springs of passive joints
-included. Least of all families to compute, and least to see; every torque that works must be known.
+One row a test function psi (see `test_functions`),
+
+    -int psi' T = int psi (tau . dq + M . w + F . v),
+
+seen from the frame that moves with the first velocity sample; gravity and the springs of passive
+joints included. The cheapest family, and the one that observes least; every torque that does work
+must be known.
 """
 
 from __future__ import annotations
@@ -13,38 +17,49 @@ from freefloat.arrays import Array
 from freefloat.dynamics.equations import balance, momentum_regressor
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
-from freefloat.identification.linear.newton import applied, joint_rows, passive_springs
+from freefloat.identification.linear.family import BASE, Equations, Family
+from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
+from freefloat.identification.linear.newton import applied_forces, joint_rows, passive_springs
 from freefloat.identification.linear.parameter_columns import parameter_columns, require_linear
-from freefloat.identification.linear.rows import Equations
 from freefloat.identification.linear.samples import Samples
-from freefloat.identification.linear.test_functions import HALF, bumps
-from freefloat.identification.linear.weak import Setting, setting_of
+from freefloat.identification.linear.test_functions import bump_functions
+from freefloat.identification.linear.weak import Setting, weak_setting
 
 
-def energy_equations(
-    system: System,
-    samples: Samples,
-    values: dict[str, float],
-    *,
-    half: int = HALF,
-    noise: bool = True,
-) -> Equations:
-    """One row a test function: mean power [W] into the kinetic energy.
+class Energy(Family):
+    """One row a test function: mean power [W] into the kinetic energy."""
 
-    `half`: half the width of the test functions in samples; `noise`: False spares the covariance.
-    """
-    require_linear(system, tuple(values), springs=True)
-    setting = setting_of("energy", system, samples)
-    samples = setting.prepared(samples)
-    _need_torques(system, samples)
-    names, theta = tuple(values), np.array(list(values.values()))
-    functions = bumps(setting.grid, half)
-    energy, power, known = _linear(setting, samples, names, theta)
-    errors = setting.errors(samples, lambda at: _quantities(setting, at))
-    return Equations(
-        "energy", names, len(names), functions.integral(energy, power), functions.integral(*known),
-        ("power",), ("W",), *functions.covariance(errors if noise else (), 1),
-    )  # fmt: skip
+    name = "energy"
+    fields = needs = (*BASE, "torque")
+    scale_inputs = ("thrust", "wrench", "torque")
+    has_clock = True
+
+    def equations(
+        self,
+        system: System,
+        samples: Samples,
+        values: dict[str, float],
+        *,
+        options: LinearOptions = DEFAULTS,
+        noise: bool = True,
+    ) -> Equations:
+        """The power balance in weak form."""
+        require_linear(system, tuple(values), springs=True)
+        setting = weak_setting(self.name, system, samples)
+        samples = setting.derive_rates(samples)
+        _need_torques(system, samples)
+        names, theta = tuple(values), np.array(list(values.values()))
+        functions = bump_functions(setting.grid, options.half_width)
+        energy, power, known = _linear(setting, samples, names, theta)
+        errors = setting.errors(samples, lambda at: _quantities(setting, at))
+        return Equations(
+            self.name, names, len(names), functions.integral(energy, power),
+            functions.integral(*known), ("power",), ("W",),
+            *functions.covariance(errors if noise else (), 1),
+        )  # fmt: skip
+
+
+ENERGY = Energy()
 
 
 def _need_torques(system: System, samples: Samples) -> None:
@@ -69,7 +84,7 @@ def _linear(
     system, rates = setting.system, _rates(setting, samples)
     _, energy = momentum_regressor(system, *setting.motion(samples))
     energy, kept = parameter_columns(system, names, energy, theta)
-    work = np.sum(applied(system, samples) * rates, axis=1)
+    work = np.sum(applied_forces(system, samples) * rates, axis=1)
     own, whole = passive_springs(system, samples, names)
     power = np.einsum("nc,ncp->np", samples.dq, own)
     work -= np.sum(samples.dq * (whole - own @ theta), axis=1)
@@ -94,7 +109,7 @@ def _quantities(setting: Setting, samples: Samples) -> tuple[Array, Array]:
     system, states = setting.system, samples.states
     states[:, 7:10] -= setting.drift
     at = balance(system, states)
-    power = np.sum(applied(system, samples) * _rates(setting, samples), axis=1)
+    power = np.sum(applied_forces(system, samples) * _rates(setting, samples), axis=1)
     power -= np.sum(samples.dq * passive_springs(system, samples, ())[1], axis=1)
     power += at.linear_momentum @ system.tree.field[:3]
     return at.kinetic_energy[:, None], -power[:, None]

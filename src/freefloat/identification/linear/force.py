@@ -8,23 +8,45 @@ from __future__ import annotations
 
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
-from freefloat.identification.linear.newton import need_motion, newton_equations, standing
+from freefloat.identification.linear.family import BASE, Equations
+from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
+from freefloat.identification.linear.newton import (
+    WindowedFamily,
+    need_motion,
+    newton_equations,
+    with_fixed_root,
+)
 from freefloat.identification.linear.parameter_columns import require_linear
-from freefloat.identification.linear.rows import Equations
 from freefloat.identification.linear.samples import Samples
-from freefloat.identification.linear.windows import windowed
+from freefloat.identification.linear.windows import fit_windows
 
 
-def force_equations(
-    system: System, samples: Samples, values: dict[str, float], *, noise: bool = True
-) -> Equations:
-    """Six rows a window: torque and force on the root, known to be thrust and wrench alone.
+class Force(WindowedFamily):
+    """Six rows a window: torque and force on the root, known to be thrust and wrench alone."""
 
-    `noise`: False spares the covariance.
-    """
-    require_linear(system, tuple(values))
-    if system.model.root.type == "fixed":
-        raise IdentificationError("nobody knows the forces on a fixed root; use the torque method")
-    at = standing(system, samples if samples.is_windowed else windowed(samples, system))
-    need_motion("force", at)
-    return newton_equations("force", system, at, values, joints=False, noise=noise)
+    name = "force"
+    fields = (*BASE, "acceleration")
+    needs = ("rate",)
+
+    def equations(
+        self,
+        system: System,
+        samples: Samples,
+        values: dict[str, float],
+        *,
+        options: LinearOptions = DEFAULTS,
+        noise: bool = True,
+    ) -> Equations:
+        """Newton and Euler for the root."""
+        require_linear(system, tuple(values))
+        if system.model.root.type == "fixed":
+            raise IdentificationError(
+                "the forces on a fixed root are not known; use the torque method"
+            )
+        at = fit_windows(samples, system, misfit=options.window_misfit)
+        at = with_fixed_root(system, at)
+        need_motion(self.name, at)
+        return newton_equations(self.name, system, at, values, joints=False, noise=noise)
+
+
+FORCE = Force()

@@ -8,35 +8,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
 import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import System
-from freefloat.identification.linear.rows import Equations, WhitenedRows, whitened
+from freefloat.identification.linear.family import (
+    EquationMaker,
+    Equations,
+    WhitenedRows,
+    whiten,
+)
+from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
 from freefloat.identification.linear.samples import Samples
 from freefloat.identification.solve import (
     Bias,
-    Solution,
+    LinearSolution,
     instrumental,
     least_squares,
     robust_weights,
 )
 from freefloat.parameters.parameters import Parameter
 
-Solver = Literal["corrected", "ls", "iv"]
-Loss = Literal["huber", "tukey"]
-Maker = Callable[..., Equations]  # (system, samples, values, noise=True)
-
-# Weights depend on the parameters, so rows are made anew until these move no more than weights can
-# feel. Pairs of fresh noise find what noise in the columns does: few on the way, more at the end.
-PASSES, MOST_PASSES = 4, 12  # in general, and while residuals that are not noise yet get smaller
-FEW_PAIRS, PAIRS = 2, 6
-FELT = 0.05  # of a parameter's value
-IMPROVED = 0.8  # mean square residual over the last one: worth another pass while it is not noise
-NOISY = 1.3  # chi-square per row from which the residuals no longer match the stated noise
-IV_LAG = 3  # instants between a row and its instruments: beyond the reach of a sample's noise
+ROBUST_ROUNDS = 10  # theory: reweighting converges linearly, its error falls to below 1e-3
 
 
 @dataclass(frozen=True)
@@ -46,7 +40,7 @@ class LinearEstimate:
     names: tuple[str, ...]
     n_parameters: int
     start: Array  # the values the unknowns started from
-    solution: Solution
+    solution: LinearSolution
     residuals: dict[str, Array]  # by kind of row, in standard deviations
     units: dict[str, str]
     n_outliers: int
@@ -64,45 +58,47 @@ class LinearEstimate:
 
 
 def estimate(
-    make: Maker,
+    make: EquationMaker,
     system: System,
     recordings: Sequence[Samples],
     unknowns: Sequence[Parameter],
     *,
     renew: Callable[[Array], System] | None = None,
-    solver: Solver = "corrected",
-    robust: Loss | None = None,
-    seed: int = 0,
+    options: LinearOptions = DEFAULTS,
 ) -> LinearEstimate:
     """Estimate the free ones of `unknowns` from all recordings together.
 
     Recordings must be prepared for the family. `renew` gives the system for new values of the
-    unknowns, free ones first, so that the weights are made for them.
+    unknowns, free ones first: weights depend on the parameters, so rows are made anew until these
+    move no more than weights can feel. Pairs of fresh noise find the bias that noise in the
+    columns causes: few of them on the way, more at the end.
     """
+    o, is_corrected = options, options.solver == "corrected"
     free = [p for p in unknowns if p.status == "free"]
     tied = [p for p in unknowns if p.status == "tied"]
     names, spread = [p.name for p in (*free, *tied)], _ties(free, tied)
     before = np.array([p.value for p in (*free, *tied)])
     theta, now = before, system
-    solve = partial(_solved, free=free, solver=solver, robust=robust)
-    rng = np.random.default_rng(seed)
+    solve = partial(_solve, free=free, options=options)
+    rng = np.random.default_rng(o.seed)
     misfit = np.inf
-    for turn in range(1, MOST_PASSES + 1):
+    for turn in range(1, o.most_passes + 1):
         make_now = partial(make, now, values=dict(zip(names, theta, strict=True)))
         stack = _Stack([make_now(samples) for samples in recordings], spread, before)
-        few = FEW_PAIRS * (solver == "corrected")
+        few = o.first_noise_pairs * is_corrected
         noisy = _noisy_tables(stack, make_now, recordings, few, rng)
         found = solve(stack, noisy)
         last, theta = theta, before + spread @ found.solution.values[: len(free)]
         std = np.nan_to_num(spread @ np.nan_to_num(found.solution.std[: len(free)]))
-        is_still = np.all(np.abs(theta - last) < FELT * np.abs(last) + 2.0 * std)
+        is_still = np.all(np.abs(theta - last) < o.settled * np.abs(last) + 2.0 * std)
         is_seen = found.solution.rank == len(found.names)  # else residuals need not become noise
-        is_noise = found.misfit < NOISY or found.misfit > IMPROVED * misfit or not is_seen
-        if renew is None or (is_noise and (is_still or turn >= PASSES)):
+        is_no_better = found.misfit > o.improved * misfit
+        is_noise = found.misfit < o.trust.noisy or is_no_better or not is_seen
+        if renew is None or (is_noise and (is_still or turn >= o.passes)):
             break
         misfit = found.misfit
         now = renew(theta)
-    more = (PAIRS - FEW_PAIRS) * (solver == "corrected")
+    more = (o.noise_pairs - o.first_noise_pairs) * is_corrected
     return solve(stack, [*noisy, *_noisy_tables(stack, make_now, recordings, more, rng)])
 
 
@@ -136,11 +132,11 @@ class _Stack:
         """Whitened rows [Y | y] of these equations, or of others with the noise of these."""
         parts = []
         for i, model in enumerate(self.made):
-            rows = whitened(model if others is None else others[i], like=model)
-            parts.append(self._placed(rows, i))
+            rows = whiten(model if others is None else others[i], like=model)
+            parts.append(self._place(rows, i))
         return np.vstack(parts)
 
-    def _placed(self, rows: WhitenedRows, i: int) -> Array:
+    def _place(self, rows: WhitenedRows, i: int) -> Array:
         n = rows.n_parameters
         out = np.zeros((len(rows.y), len(self.names) + 1))
         out[:, : self.n_free] = rows.Y[:, :n] @ self.spread
@@ -161,21 +157,17 @@ class _Stack:
         return {label: np.concatenate(parts) for label, parts in found.items()}
 
 
-def _solved(
-    stack: _Stack,
-    noisy: Sequence[Array],
-    free: Sequence[Parameter],
-    *,
-    solver: Solver,
-    robust: Loss | None,
+def _solve(
+    stack: _Stack, noisy: Sequence[Array], *, free: Sequence[Parameter], options: LinearOptions
 ) -> LinearEstimate:
+    robust = options.robust
     table = stack.table()
     prior = _prior_rows(free, len(stack.names))
     weights, scale = np.ones(len(table)), None
-    for _ in range(1 if robust is None else 10):
+    for _ in range(1 if robust is None else ROBUST_ROUNDS):
         root = np.sqrt(weights)[:, None]
-        if solver == "iv":
-            found = _with_instruments(stack, table * root, prior)
+        if options.solver == "iv":
+            found = _solve_with_instruments(stack, table * root, prior, options.instrument_lag)
         else:
             bias = _bias(table * root, [part * root for part in noisy]) if noisy else None
             both = np.vstack([table * root, prior])
@@ -195,7 +187,7 @@ def _solved(
 
 def _noisy_tables(
     stack: _Stack,
-    make: Maker,
+    make: EquationMaker,
     recordings: Sequence[Samples],
     n_pairs: int,
     rng: np.random.Generator,
@@ -203,7 +195,7 @@ def _noisy_tables(
     """Tables of the same recordings with fresh noise, in pairs of opposite noise."""
     tables = []
     for _ in range(n_pairs):
-        pairs = [samples.jittered(rng) for samples in recordings]
+        pairs = [samples.jitter(rng) for samples in recordings]
         for side in (0, 1):
             tables.append(stack.table([make(pair[side], noise=False) for pair in pairs]))
     return tables
@@ -227,13 +219,13 @@ def _prior_rows(free: Sequence[Parameter], n_unknowns: int) -> Array:
     return np.reshape(rows, (-1, n_unknowns + 1))
 
 
-def _with_instruments(stack: _Stack, table: Array, prior: Array) -> Solution:
-    """Instruments: the columns a few instants later, which share the motion but no noise."""
+def _solve_with_instruments(stack: _Stack, table: Array, prior: Array, lag: int) -> LinearSolution:
+    """Instruments: the columns `lag` instants later, which share the motion but no noise."""
     Z = np.empty_like(table)
     at = 0
     for e in stack.made:
         n, k = e.y.size, len(e.labels)
-        Z[at : at + n] = np.roll(table[at : at + n], -IV_LAG * k, axis=0)
+        Z[at : at + n] = np.roll(table[at : at + n], -lag * k, axis=0)
         at += n
     both, instruments = np.vstack([table, prior]), np.vstack([Z, prior])
     return instrumental(instruments[:, :-1], both[:, :-1], both[:, -1])

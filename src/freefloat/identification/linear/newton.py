@@ -14,14 +14,25 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.equations import force_regressor, inverse_dynamics
 from freefloat.dynamics.tree import PRISMATIC, System
+from freefloat.identification.linear.family import Equations, Family, covariance
+from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
 from freefloat.identification.linear.parameter_columns import parameter_columns, spring_columns
-from freefloat.identification.linear.rows import Equations, covariance
 from freefloat.identification.linear.samples import Samples
-from freefloat.identification.linear.windows import gravity
+from freefloat.identification.linear.windows import fit_windows, gravity
 
 ROOT_LABELS = tuple(f"{kind}.{axis}" for kind in ("torque", "force") for axis in "xyz")
 ROOT_UNITS = ("N m",) * 3 + ("N",) * 3
-PLANAR_ROWS = (2, 3, 4)
+PLANAR_ROWS = (2, 3, 4)  # theory: torque about z and force along x and y
+
+
+class WindowedFamily(Family):
+    """A family that needs accelerations: its instants are the centres of windows."""
+
+    def prepare(
+        self, system: System, samples: Samples, *, options: LinearOptions = DEFAULTS
+    ) -> Samples:
+        """Values and accelerations at the centres of windows."""
+        return fit_windows(super().prepare(system, samples), system, misfit=options.window_misfit)
 
 
 def newton_equations(
@@ -38,7 +49,7 @@ def newton_equations(
     chosen = [*root_rows(system), *(6 + j for j in (joint_rows(system, samples) if joints else []))]
     Y = force_regressor(system, *motion_of(samples), field=orbit_field(system, samples))[:, chosen]
     columns, rest = parameter_columns(system, names, Y, theta)
-    y = applied(system, samples)[:, chosen] - rest
+    y = applied_forces(system, samples)[:, chosen] - rest
     if joints:
         own, whole = passive_springs(system, samples, names)
         at = [k - 6 for k in chosen if k >= 6]
@@ -58,7 +69,7 @@ def row_names(system: System, chosen: list[int]) -> tuple[tuple[str, ...], tuple
     return tuple(labels[k] for k in chosen), tuple(units[k] for k in chosen)
 
 
-def standing(system: System, samples: Samples) -> Samples:
+def with_fixed_root(system: System, samples: Samples) -> Samples:
     """The samples, with zeros for the motion of a root that is fixed to the world."""
     if system.model.root.type != "fixed":
         return samples
@@ -117,7 +128,7 @@ def orbit_field(system: System, samples: Samples) -> Array | None:
     return field
 
 
-def applied(system: System, samples: Samples) -> Array:
+def applied_forces(system: System, samples: Samples) -> Array:
     """Known generalised forces (N, 6 + c): wrench, thrust and drag on the root, joint torques."""
     out = np.zeros((len(samples.time), 6 + system.n_coordinates))
     if samples.wrench.any():
@@ -156,11 +167,11 @@ def passive_springs(
 
 def residual(system: System, samples: Samples) -> Array:
     """Left minus right side at the system's own parameters (N, 6 + c), without orbit terms."""
-    left = inverse_dynamics(system, *motion_of(samples)) - applied(system, samples)
+    left = inverse_dynamics(system, *motion_of(samples)) - applied_forces(system, samples)
     left[:, 6:] += passive_springs(system, samples, ())[1]
     return left
 
 
 def _slopes(system: System, samples: Samples, chosen: list[int]) -> Iterator[Array]:
-    for up, down in samples.disturbed():
+    for up, down in samples.disturb():
         yield 0.5 * (residual(system, up) - residual(system, down))[:, chosen]

@@ -10,10 +10,11 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.directions import directions
 from freefloat.dynamics.equations import system_vector
-from freefloat.dynamics.tree import ParameterArrays as Numbers
-from freefloat.dynamics.tree import System
+from freefloat.dynamics.tree import ParameterArrays, System
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.samples import Samples
+from freefloat.model.parameter_name import ParameterName, field_of
+from freefloat.text import listing
 
 SPRINGS = ("stiffness", "damping", "friction")
 
@@ -25,22 +26,22 @@ def require_linear(system: System, names: Sequence[str], *, springs: bool = Fals
         what = "masses, first moments, inertias and spin inertias"
         what += ", stiffness, damping and friction" if springs else ""
         raise IdentificationError(
-            f"{', '.join(bad[:4])}: not linear in these equations, which find {what}"
+            f"{listing(bad, most=4)}: not linear in these equations, whose unknowns are {what}"
         )
 
 
 def is_linear(system: System, name: str, *, springs: bool = False) -> bool:
     """Whether a parameter enters the equations linearly; `springs`: whether they count as such."""
-    owner, _, field = name.rpartition(".")
-    is_pendulum = any(tank.name == owner for tank in system.model.tanks)
-    if field in SPRINGS:
+    parsed = ParameterName.parse(name)
+    is_pendulum = any(tank.name == parsed.owner for tank in system.model.tanks)
+    if parsed.field in SPRINGS:
         return springs
-    return not name.startswith("start.") and field not in ("rest", "length") and not is_pendulum
+    return not parsed.is_start and parsed.field not in ("rest", "length") and not is_pendulum
 
 
 def change_matrix(system: System, names: Sequence[str]) -> Array:
     """d system_vector / d named parameters (10 links + rotors, names); zero for springs."""
-    inertial = [name for name in names if name.rpartition(".")[2] not in SPRINGS]
+    inertial = [name for name in names if field_of(name) not in SPRINGS]
     places = [list(names).index(name) for name in inertial]
     entries, _ = directions(system, inertial)
     change = np.zeros((10 * system.n_links + len(system.tree.rotor_link), len(names)))
@@ -88,11 +89,11 @@ def spring_columns(system: System, names: Sequence[str], samples: Samples) -> tu
     return columns, whole
 
 
-def updated(system: System, names: Sequence[str], before: Array, after: Array) -> System:
+def update_system(system: System, names: Sequence[str], before: Array, after: Array) -> System:
     """The system with inertial parameters changed from `before` to `after`; springs are left."""
     vector = system_vector(system) + change_matrix(system, names) @ (after - before)
     n = 10 * system.n_links
-    numbers = Numbers(
+    numbers = ParameterArrays(
         vector[:n].reshape(-1, 10).copy(), vector[n:].copy(), system.parameters.spring
     )
     return replace(system, parameters=numbers)

@@ -20,8 +20,11 @@ from freefloat.arrays import Array
 from freefloat.dynamics.equations import force_regressor, system_vector
 from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import IdentificationError
+from freefloat.identification.linear.family import Equations, LinearForm, covariance
+from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
 from freefloat.identification.linear.newton import (
-    applied,
+    WindowedFamily,
+    applied_forces,
     joint_rows,
     motion_of,
     orbit_field,
@@ -29,46 +32,81 @@ from freefloat.identification.linear.newton import (
     root_rows,
     row_names,
 )
-from freefloat.identification.linear.rows import Equations, covariance
 from freefloat.identification.linear.samples import Samples
-from freefloat.identification.linear.windows import windowed
+from freefloat.identification.linear.windows import fit_windows
 from freefloat.model import inertia as inertial
-from freefloat.model.rotations import skew
+from freefloat.model.parameter_name import owner_of
+from freefloat.parameters.parameters import Parameter, Parameters
 
 SIX = ("xx", "xy", "xz", "yy", "yz", "zz")
 NAMES = ("1/M", *(f"s/M.{axis}" for axis in "xyz"), *(f"I'.{pair}" for pair in SIX))
-PLANAR = (0, 1, 2, 9)
+PLANAR = (0, 1, 2, 9)  # theory: what a motion in the plane shows of the ten: 1/M, x, y, zz
 
 
-def reduced_equations(
-    system: System, samples: Samples, values: dict[str, float], *, noise: bool = True
-) -> Equations:
+class Reduced(WindowedFamily):
     """Root torque and a row for every measured or passive joint, a window.
 
-    Their unknowns are `reduced_names`; `values` only says what is free, which may be nothing but
-    the root body. `noise`: False spares the covariance.
+    The unknowns are `reduced_names`; of the standard parameters only the root body's may be free.
     """
-    _require_root(system, values)
-    at = samples if samples.is_windowed else windowed(samples, system)
-    at.need("reduced", "rate")
-    if not joint_rows(system, at):
-        at.need("reduced", "torque")
-    rows = [*(k for k in root_rows(system) if k < 3), *(6 + j for j in joint_rows(system, at))]
-    kept = parameter_places(system)
-    Y, y = _linear(system, at, rows)
-    names = reduced_names(system)
-    k = len(rows)
-    blocks = covariance(_slopes(system, at, rows)) if noise else np.zeros((0, k, k))
-    return Equations(
-        "reduced", names, len(names), Y[:, :, kept], y, *row_names(system, rows), blocks
-    )
+
+    name = "reduced"
+    fields = ("rate", "attitude", "torque")
+    needs = ("rate", "torque")
+    scale_inputs = ("torque",)
+    is_start_only = True
+    has_own_unknowns = True
+
+    def equations(
+        self,
+        system: System,
+        samples: Samples,
+        values: dict[str, float],
+        *,
+        options: LinearOptions = DEFAULTS,
+        noise: bool = True,
+    ) -> Equations:
+        """The rows in the reduced parameters; of `values` only the names count."""
+        _require_root(system, values)
+        at = fit_windows(samples, system, misfit=options.window_misfit)
+        at.need(self.name, "rate")
+        if not joint_rows(system, at):
+            at.need(self.name, "torque")
+        rows = [*(k for k in root_rows(system) if k < 3), *(6 + j for j in joint_rows(system, at))]
+        kept = parameter_places(system)
+        Y, y = _linear(system, at, rows)
+        names = reduced_names(system)
+        k = len(rows)
+        blocks = covariance(_slopes(system, at, rows)) if noise else np.zeros((0, k, k))
+        return Equations(
+            self.name, names, len(names), Y[:, :, kept], y, *row_names(system, rows), blocks
+        )
+
+    def form(self, system: System, parameters: Parameters, options: LinearOptions) -> LinearForm:
+        """The reduced parameters as unknowns; they are functions of the standard ones."""
+        unknowns = tuple(
+            Parameter(name, float(value), "", status="free")
+            for name, value in zip(
+                reduced_names(system), reduced_from_standard(system), strict=True
+            )
+        )
+        asked = {name: 0.0 for name in parameters.names}
+
+        def equations(
+            system: System, samples: Samples, values: dict[str, float], noise: bool = True
+        ) -> Equations:
+            return self.equations(system, samples, asked, options=options, noise=noise)
+
+        return LinearForm(unknowns, equations, unknowns_of=reduced_from_standard)
+
+
+REDUCED = Reduced()
 
 
 def _require_root(system: System, values: dict[str, float]) -> None:
     root = system.model.root
     if root.type == "fixed":
         raise IdentificationError("the reduced family is for roots that float; this one is fixed")
-    bad = [name for name in values if name.rpartition(".")[0] != root.body]
+    bad = [name for name in values if owner_of(name) != root.body]
     if bad:
         raise IdentificationError(
             f"the reduced family finds {root.body}.* only, not {', '.join(bad[:4])}; fix the others"
@@ -85,7 +123,7 @@ def reduced_names(system: System) -> tuple[str, ...]:
     return tuple(NAMES[k] for k in parameter_places(system))
 
 
-def _parted(system: System) -> tuple[Array, Array]:
+def _without_root(system: System) -> tuple[Array, Array]:
     """The system's vector without the root body, and the root body's ten parameters."""
     body = next(b for b in system.model.assembly.bodies if b.name == system.model.root.body)
     rest = system_vector(system)
@@ -102,8 +140,8 @@ def _linear(system: System, samples: Samples, rows: list[int]) -> tuple[Array, A
     rate, acceleration, coordinates = motion_of(samples)
     acceleration[:, 3:] = 0.0
     regressor = force_regressor(system, rate, acceleration, coordinates, field=field)
-    rest, _ = _parted(system)
-    left = regressor @ rest - applied(system, samples)  # with the root's origin at rest
+    rest, _ = _without_root(system)
+    left = regressor @ rest - applied_forces(system, samples)  # with the root's origin at rest
     left[:, 6:] += passive_springs(system, samples, ())[1]
     A = _coupling(system, samples, rest)
     W, K = regressor[:, 3:6, 1:4], regressor[:, :3, 4:10]
@@ -131,13 +169,13 @@ def _coupling(system: System, samples: Samples, rest: Array) -> Array:
 
 def _slopes(system: System, samples: Samples, rows: list[int]) -> Iterator[Array]:
     x = _reduced(system)
-    for up, down in samples.disturbed("rate", "alpha", "attitude", "q", "dq", "ddq", "torque"):
+    for up, down in samples.disturb("rate", "alpha", "attitude", "q", "dq", "ddq", "torque"):
         (Y, y), (Z, z) = (_linear(system, moved, rows) for moved in (up, down))
         yield 0.5 * (Y @ x - y - Z @ x + z)
 
 
 def _reduced(system: System) -> Array:
-    _, own = _parted(system)
+    _, own = _without_root(system)
     M, s = _mass(system), own[1:4]
     return np.concatenate([[1.0], s, M * own[4:] - _steiner(s)]) / M
 
@@ -155,26 +193,3 @@ def _steiner(s: Array) -> Array:
 def reduced_from_standard(system: System) -> Array:
     """The reduced parameters of a system, in the order of `reduced_names`."""
     return _reduced(system)[parameter_places(system)]
-
-
-def standard_from_reduced(system: System, reduced: Array, covariance: Array) -> tuple[Array, Array]:
-    """The root body's parameters and their covariance, from the reduced ones and theirs.
-
-    In the order of phi (mass, mx, my, mz, ixx, ...); for a planar root mass, mx, my, izz.
-    """
-    kept = parameter_places(system)
-    x = np.zeros(10)
-    x[kept] = reduced
-    r, t = x[0], x[1:4]
-    _, own = _parted(system)
-    others, spread = _mass(system) - own[0], _steiner(t)
-    phi = np.concatenate([[1.0 / r - others], t / r, x[4:] + spread / r])
-    J = np.eye(10)
-    J[:, 0] = np.concatenate([[-1.0], -t, -spread]) / r**2
-    for k in range(3):
-        unit = np.eye(3)[k]
-        turn = skew(t) @ skew(unit)
-        J[1 + k, 1 + k] = 1.0 / r
-        J[4:, 1 + k] = -inertial.six(turn + turn.T) / r
-    J = J[np.ix_(kept, kept)]
-    return phi[kept], J @ covariance @ J.T

@@ -11,17 +11,18 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
+from freefloat.identification.linear.linear_options import DEFAULTS
 from freefloat.identification.linear.samples import NoiseSource, Samples
+from freefloat.notes import Note
 from freefloat.telemetry.channel import estimate_noise, noise_floor
 from freefloat.telemetry.names import XYZ, channel_names
 from freefloat.telemetry.resample import resample
 from freefloat.telemetry.smoothing import smooth
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.thrust_levels import MEAN, THRUST, mean_levels, open_levels
+from freefloat.text import listing
 
-LEAST_INSTANTS = 4
-
-
+LEAST_INSTANTS = 4  # theory: what a cubic through the samples takes
 BASE_FIELDS = ("rate", "velocity", "acceleration", "attitude")
 
 
@@ -41,7 +42,7 @@ class _SampleReader:
 
     def __init__(self, system: System, telemetry: Telemetry, fields: Sequence[str]) -> None:
         self.system, self.telemetry, self.fields = system, telemetry, fields
-        self.notes: list[str] = []
+        self.notes: list[Note] = []
         self.time = self._instants()
         self.table = resample(telemetry, times=self.time)
         self.is_good = np.ones(len(self.time), dtype=bool)
@@ -72,11 +73,12 @@ class _SampleReader:
                 f" {LEAST_INSTANTS} are needed: look at the recording with `freefloat telemetry`"
             )
         if n_bad:
-            self.notes.append(f"{n_bad} of {len(self.time)} instants left out: a channel is gone")
+            text = f"{n_bad} of {len(self.time)} instants dropped: a channel has no valid sample"
+            self.notes.append(Note("samples.dropped", text))
         if self.guessed:
-            names = ", ".join(self.guessed[:3]) + (" ..." if len(self.guessed) > 3 else "")
-            self.notes.append(f"noise estimated from the data, none was given: {names}")
-        kept = replace(samples.taken(self.is_good), notes=tuple(self.notes))
+            text = "noise estimated from the data, none was given"
+            self.notes.append(Note("noise.estimated", f"{text}: {listing(self.guessed, most=3)}"))
+        kept = replace(samples.select(self.is_good), notes=tuple(self.notes))
         return replace(kept, thrust=thrust_between(samples, kept.time))
 
     def _instants(self) -> Array:
@@ -96,9 +98,8 @@ class _SampleReader:
         slowest = min(found, key=lambda channel: channel.rate)
         fastest = max(found, key=lambda channel: channel.rate)
         if fastest.rate > 1.5 * slowest.rate:
-            self.notes.append(
-                f"instants are those of {slowest.name} ({slowest.rate:.3g} Hz), the slowest channel"
-            )
+            text = f"sampled as {slowest.name} ({slowest.rate:.3g} Hz), the slowest channel"
+            self.notes.append(Note("samples.slowest_channel", text))
         return slowest.time[slowest.valid]
 
     def _column(self, name: str, field: str = "", column: int = 0) -> Array:
@@ -159,15 +160,15 @@ class _SampleReader:
                     f"the recording has no channel {position}; every driven joint needs one"
                 )
             elif coordinate.role == "passive":
-                self.notes.append(f"{position} is not recorded: taken as rigid at {q[0, k]:g}")
+                text = f"{position} is not recorded: taken as rigid at {q[0, k]:g}"
+                self.notes.append(Note("samples.taken_as_rigid", text))
             if velocity in self.table:
                 dq[:, k] = self._column(velocity, "dq", k)
             elif position in self.table:
                 dq[:, k] = self._rate_from(position, k)
             elif coordinate.type == "rotor" and not coordinate.name.endswith(".motor"):
-                self.notes.append(
-                    f"{velocity} is not recorded: taken as {coordinate.speed:g} rad/s"
-                )
+                text = f"{velocity} is not recorded: taken as {coordinate.speed:g} rad/s"
+                self.notes.append(Note("samples.speed_assumed", text))
         return q, dq
 
     def _rate_from(self, name: str, k: int) -> Array:
@@ -222,3 +223,37 @@ def thrust_between(samples: Samples, instants: Array) -> Array:
     """The thrust of samples, averaged from each of fewer instants to the next."""
     columns = [mean_levels(samples.time, level, instants) for level in samples.thrust.T]
     return np.reshape(columns, (-1, len(instants))).T.copy()
+
+
+def without_spikes(samples: Samples, sigmas: float) -> Samples:
+    """The recording without instants at which a channel jumps away by `sigmas` and back again."""
+    is_wild = np.zeros(len(samples.time), dtype=bool)
+    for source in samples.sources:
+        for field, column, size in source.parts:
+            table = getattr(samples, field)
+            is_wild |= spikes(table[:, column], size if field != "attitude" else 0.5 * size, sigmas)
+    if not is_wild.any():
+        return samples
+    kept = samples.select(np.flatnonzero(~is_wild))
+    note = Note("samples.spikes_dropped", f"{int(is_wild.sum())} instants dropped: lone outliers")
+    thrust = thrust_between(samples, kept.time)
+    return replace(kept, thrust=thrust, notes=(*samples.notes, note))
+
+
+def spikes(values: Array, noise: float, sigmas: float = DEFAULTS.spike_sigmas) -> np.ndarray:
+    """Where a value is far from the cubic through its four neighbours, and farther than those are.
+
+    >>> x = np.sin(np.linspace(0.0, 3.0, 50))
+    >>> x[20] += 0.5
+    >>> np.flatnonzero(spikes(x, 0.01)).tolist()
+    [20]
+    """
+    if len(values) < 7:
+        return np.zeros(len(values), dtype=bool)
+    weights = np.array([-1.0, 4.0, 0.0, 4.0, -1.0]) / 6.0
+    away = np.zeros(len(values))
+    away[2:-2] = np.abs(values[2:-2] - np.convolve(values, weights, mode="valid"))
+    # the residual of white noise is 1.39 times as large; of a smooth curve, its fourth derivative
+    usual = max(1.4 * noise, 1.4826 * float(np.median(away)))
+    peak = np.lib.stride_tricks.sliding_window_view(np.pad(away, 2), 5).max(axis=1)
+    return (away > sigmas * usual) & (away >= peak)

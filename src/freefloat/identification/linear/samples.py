@@ -48,7 +48,7 @@ class Samples:
     [N], each level counting until the next instant. sources: the errors of an instant's numbers,
     independent of each other and of other instants; is_noise_known: given rather than estimated;
     derived: coordinates whose rate is not measured; slopes: of what a late
-    clock moves (linear/clocks); switching: how uncertain [N s] the impulse of thrust is because
+    clock moves (delay_columns); switching: how uncertain [N s] the impulse of thrust is because
     valves may switch between their own recorded instants.
     """
 
@@ -99,10 +99,10 @@ class Samples:
         if missing:
             wanted = ", ".join(CHANNELS.get(field, f"base.{field}.*") for field in missing)
             raise IdentificationError(
-                f"the {family} family needs channels the recording does not have: {wanted}"
+                f"the {family} method needs channels that the recording does not have: {wanted}"
             )
 
-    def taken(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> Samples:
+    def select(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> Samples:
         """The chosen instants only."""
         fields: dict[str, Any] = {}
         for name in self.__dataclass_fields__:
@@ -110,21 +110,21 @@ class Samples:
                 fields[name] = value[which]
         return replace(self, **fields)
 
-    def disturbed(self, *fields: str) -> Iterator[tuple[Samples, Samples]]:
+    def disturb(self, *fields: str) -> Iterator[tuple[Samples, Samples]]:
         """The samples with one error up and down by a standard deviation, for every source.
 
         Only sources that move one of `fields` (all when none are given).
         """
         for source in self.sources:
             if not fields or any(part[0] in fields for part in source.parts):
-                yield self._moved([source], 1.0), self._moved([source], -1.0)
+                yield self._add_errors([source], 1.0), self._add_errors([source], -1.0)
 
-    def jittered(self, rng: np.random.Generator) -> tuple[Samples, Samples]:
+    def jitter(self, rng: np.random.Generator) -> tuple[Samples, Samples]:
         """The samples with fresh errors of their own size added, and with the opposite ones."""
         errors = rng.normal(size=(len(self.sources), len(self.time)))
-        return self._moved(self.sources, errors), self._moved(self.sources, -errors)
+        return self._add_errors(self.sources, errors), self._add_errors(self.sources, -errors)
 
-    def _moved(self, sources: Sequence[NoiseSource], errors: Array | float) -> Samples:
+    def _add_errors(self, sources: Sequence[NoiseSource], errors: Array | float) -> Samples:
         """With every source's error added, in standard deviations: one number or (sources, N)."""
         each = np.broadcast_to(errors, (len(sources), len(self.time)))
         turn = np.zeros((len(self.time), 3))

@@ -20,14 +20,14 @@ from scipy.sparse import csr_array
 
 from freefloat.arrays import Array
 from freefloat.errors import IdentificationError
-from freefloat.identification.linear.rows import floor_of
+from freefloat.identification.linear.family import floor_of
+from freefloat.identification.linear.linear_options import DEFAULTS
 
-SMOOTHNESS = 2  # derivatives that vanish at both ends and in the middle
-REACH = 4  # instants on either side that a difference looks at
-# Half the width in samples. Deviations hardly depend on it: of 3 to 120 on four noisy flights, at
-# 10 to 100 Hz, 8 was at most 12 % off the best each time, 30 up to 90 %. Narrower than 5 and a bump
-# shares errors with its second neighbours, through the differences.
-HALF, LEAST_HALF = 8, 5
+# theory: derivatives that vanish at both ends and in the middle; two make noise fall as 1/f^3
+SMOOTHNESS = 2
+REACH = 4  # theory: instants on either side of a difference of eighth order
+# theory: narrower, and a bump shares errors with its second neighbours through the differences
+LEAST_HALF = REACH + 1
 
 # How an error at instant i + d moves momenta and forces (N, k) at instant i, for every distance d.
 Errors = Mapping[int, tuple[Array, Array]]
@@ -67,7 +67,7 @@ class Grid:
         return np.where(self.differences.any(axis=1), found, otherwise)
 
 
-def grid_of(time: Array, jumps: np.ndarray) -> Grid:
+def cut_grid(time: Array, jumps: np.ndarray) -> Grid:
     """The pieces of a recording: cut at gaps, and at the instants from which something differs."""
     return _grid(np.ascontiguousarray(time).tobytes(), np.asarray(jumps, dtype=np.int64).tobytes())
 
@@ -98,7 +98,7 @@ def _differences(time: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Bumps:
+class BumpFunctions:
     """R test functions on a recording of N instants; each one's values add up to one.
 
     rows (R, W): the instants each one looks at; values and slopes (R, W): their weights in the
@@ -136,13 +136,13 @@ class Bumps:
         place = np.where(is_shared, place, 0)[:, :, None]
         blocks, neighbours = np.zeros((len(self.rows), k, k)), np.zeros((len(place), k, k))
         for error in errors:
-            moved = self._moved(error)
+            moved = self._integral_errors(error)
             here = np.take_along_axis(moved[:-1], place, axis=1) * is_shared[:, :, None]
             blocks += np.swapaxes(moved, 1, 2) @ moved
             neighbours += np.swapaxes(here, 1, 2) @ moved[1:]
         return blocks + np.diag(floor_of(blocks)), neighbours
 
-    def _moved(self, error: Errors) -> Array:
+    def _integral_errors(self, error: Errors) -> Array:
         """How every function's integrals move with the error of each of its instants (R, W, k)."""
         moved = np.zeros(())
         for distance, (momenta, forces) in error.items():
@@ -154,7 +154,7 @@ class Bumps:
 
 
 @lru_cache(maxsize=8)
-def bumps(grid: Grid, half: int = HALF) -> Bumps:
+def bump_functions(grid: Grid, half: int = DEFAULTS.half_width) -> BumpFunctions:
     """Test functions about 2 `half` samples wide on every piece of a recording.
 
     They are stretched a little so that they fill their piece, and narrower on short ones.
@@ -176,7 +176,7 @@ def bumps(grid: Grid, half: int = HALF) -> Bumps:
     rows = first[:, None] + np.arange(width)
     for d in range(-REACH, REACH + 1):
         slopes += np.roll(values * grid.differences[rows, d + REACH], d, axis=1)
-    return Bumps(n, rows, values, slopes)
+    return BumpFunctions(n, rows, values, slopes)
 
 
 def _on_piece(time: Array, a: int, b: int, half: int) -> list[tuple[int, Array]]:

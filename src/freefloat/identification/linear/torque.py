@@ -7,28 +7,45 @@ damping and friction of passive joints are linear here, too.
 from __future__ import annotations
 
 from freefloat.dynamics.tree import System
+from freefloat.identification.linear.family import BASE, Equations
+from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
 from freefloat.identification.linear.newton import (
+    WindowedFamily,
     joint_rows,
     need_motion,
     newton_equations,
-    standing,
+    with_fixed_root,
 )
 from freefloat.identification.linear.parameter_columns import require_linear
-from freefloat.identification.linear.rows import Equations
 from freefloat.identification.linear.samples import Samples
-from freefloat.identification.linear.windows import windowed
+from freefloat.identification.linear.windows import fit_windows
 
 
-def torque_equations(
-    system: System, samples: Samples, values: dict[str, float], *, noise: bool = True
-) -> Equations:
-    """Root rows, a row for every measured joint torque and for every passive joint, a window.
+class Torque(WindowedFamily):
+    """Root rows, a row for every measured joint torque and for every passive joint, a window."""
 
-    `noise`: False spares the covariance.
-    """
-    require_linear(system, tuple(values), springs=True)
-    at = standing(system, samples if samples.is_windowed else windowed(samples, system))
-    need_motion("torque", at)
-    if not joint_rows(system, at):
-        at.need("torque", "torque")
-    return newton_equations("torque", system, at, values, joints=True, noise=noise)
+    name = "torque"
+    fields = (*BASE, "acceleration", "torque")
+    needs = ("rate",)
+    scale_inputs = ("thrust", "wrench", "torque")
+
+    def equations(
+        self,
+        system: System,
+        samples: Samples,
+        values: dict[str, float],
+        *,
+        options: LinearOptions = DEFAULTS,
+        noise: bool = True,
+    ) -> Equations:
+        """Newton and Euler for the root and for every joint that can be balanced."""
+        require_linear(system, tuple(values), springs=True)
+        at = fit_windows(samples, system, misfit=options.window_misfit)
+        at = with_fixed_root(system, at)
+        need_motion(self.name, at)
+        if not joint_rows(system, at):
+            at.need(self.name, "torque")
+        return newton_equations(self.name, system, at, values, joints=True, noise=noise)
+
+
+TORQUE = Torque()

@@ -22,45 +22,63 @@ from freefloat.arrays import Array
 from freefloat.dynamics.conjugate import conjugate_momenta, conjugate_regressor
 from freefloat.dynamics.equations import force_regressor, inverse_dynamics, system_vector
 from freefloat.dynamics.tree import System
+from freefloat.identification.linear.family import BASE, Equations, Family
+from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
 from freefloat.identification.linear.newton import (
-    applied,
+    applied_forces,
     joint_rows,
     passive_springs,
     root_rows,
     row_names,
-    standing,
+    with_fixed_root,
 )
 from freefloat.identification.linear.parameter_columns import change_matrix, require_linear
-from freefloat.identification.linear.rows import Equations
 from freefloat.identification.linear.samples import Samples
-from freefloat.identification.linear.test_functions import HALF, REACH, Errors, Grid, bumps, grid_of
-from freefloat.identification.linear.windows import gravity, jumps
+from freefloat.identification.linear.test_functions import (
+    REACH,
+    Errors,
+    Grid,
+    bump_functions,
+    cut_grid,
+)
+from freefloat.identification.linear.windows import gravity, input_jumps
 
 
-def weak_equations(
-    system: System,
-    samples: Samples,
-    values: dict[str, float],
-    *,
-    half: int = HALF,
-    noise: bool = True,
-) -> Equations:
-    """Root rows and a row for every measured or passive joint, a test function.
+class Weak(Family):
+    """Root rows and a row for every measured or passive joint, a test function."""
 
-    `half`: half the width of the test functions in samples; `noise`: False spares the covariance.
-    """
-    require_linear(system, tuple(values), springs=True)
-    setting = setting_of("weak", system, samples)
-    samples = setting.prepared(samples)
-    names, theta = tuple(values), np.array(list(values.values()))
-    rows = [*root_rows(system), *(6 + j for j in joint_rows(system, samples))]
-    functions = bumps(setting.grid, half)
-    momenta, forces, known = _linear(setting, samples, names, theta, rows)
-    errors = setting.errors(samples, lambda at: _quantities(setting, at, rows))
-    return Equations(
-        "weak", names, len(names), functions.integral(momenta, forces), functions.integral(*known),
-        *row_names(system, rows), *functions.covariance(errors if noise else (), len(rows)),
-    )  # fmt: skip
+    name = "weak"
+    fields = (*BASE, "torque")
+    needs = BASE
+    scale_inputs = ("thrust", "wrench", "torque")
+    has_clock = True
+
+    def equations(
+        self,
+        system: System,
+        samples: Samples,
+        values: dict[str, float],
+        *,
+        options: LinearOptions = DEFAULTS,
+        noise: bool = True,
+    ) -> Equations:
+        """The weak form of the equations of motion."""
+        require_linear(system, tuple(values), springs=True)
+        setting = weak_setting(self.name, system, samples)
+        samples = setting.derive_rates(samples)
+        names, theta = tuple(values), np.array(list(values.values()))
+        rows = [*root_rows(system), *(6 + j for j in joint_rows(system, samples))]
+        functions = bump_functions(setting.grid, options.half_width)
+        momenta, forces, known = _linear(setting, samples, names, theta, rows)
+        errors = setting.errors(samples, lambda at: _quantities(setting, at, rows))
+        return Equations(
+            self.name, names, len(names), functions.integral(momenta, forces),
+            functions.integral(*known), *row_names(system, rows),
+            *functions.covariance(errors if noise else (), len(rows)),
+        )  # fmt: skip
+
+
+WEAK_FORM = Weak()
 
 
 @dataclass(frozen=True)
@@ -76,9 +94,9 @@ class Setting:
     field: Array
     drift: Array
 
-    def prepared(self, samples: Samples) -> Samples:
-        """With rates that are not measured from differences of what is (see `bumps`)."""
-        samples = standing(self.system, samples)
+    def derive_rates(self, samples: Samples) -> Samples:
+        """With rates that are not measured from differences of what is (see `test_functions`)."""
+        samples = with_fixed_root(self.system, samples)
         if not samples.derived:
             return samples
         dq = samples.dq.copy()
@@ -107,7 +125,7 @@ class Setting:
 
         An angle whose rate is a difference moves that rate at the instants around it, too.
         """
-        for source, (up, down) in zip(samples.sources, samples.disturbed(), strict=True):
+        for source, (up, down) in zip(samples.sources, samples.disturb(), strict=True):
             slope = _half_difference(quantities(up), quantities(down))
             moved = {0: slope}
             field, column, size = source.parts[0]
@@ -120,12 +138,12 @@ class Setting:
             yield moved
 
 
-def setting_of(family: str, system: System, samples: Samples) -> Setting:
+def weak_setting(family: str, system: System, samples: Samples) -> Setting:
     """The setting of a recording; the family needs attitude, rate and velocity of the root."""
-    samples = standing(system, samples)
+    samples = with_fixed_root(system, samples)
     samples.need(family, "attitude", "rate", "velocity")
     assert samples.velocity is not None
-    grid = grid_of(samples.time, jumps(samples))
+    grid = cut_grid(samples.time, input_jumps(samples))
     return Setting(system, grid, gravity(system, samples), samples.velocity[0])
 
 
@@ -167,7 +185,7 @@ def _quantities(setting: Setting, samples: Samples, rows: list[int]) -> tuple[Ar
     """
     system = setting.system
     momenta, slopes = conjugate_momenta(system, *setting.motion(samples))
-    forces = -applied(system, samples)
+    forces = -applied_forces(system, samples)
     forces[:, 6:] += passive_springs(system, samples, ())[1] - slopes
     if system.tree.field[:3].any():
         still, lift = samples.coordinates, np.zeros((len(samples.time), 6))
@@ -186,7 +204,7 @@ def _in_world(
     assert samples.velocity is not None
     v = samples.velocity - setting.drift
     turning = np.swapaxes(np.cross(v[:, None, :], np.eye(3)), 1, 2)  # [v]x
-    forces[:, :3] += _turned(turning, momenta[:, 3:6])
+    forces[:, :3] += _rotate(turning, momenta[:, 3:6])
     return momenta[:, rows], forces[:, rows]
 
 
@@ -194,10 +212,10 @@ def _to_world(samples: Samples, table: Array) -> None:
     """Turn the root's rows of (N, 6 + c, ...) from root to world axes."""
     R = samples.rotation
     for k in (0, 3):
-        table[:, k : k + 3] = _turned(R, table[:, k : k + 3])
+        table[:, k : k + 3] = _rotate(R, table[:, k : k + 3])
 
 
-def _turned(R: Array, table: Array) -> Array:
+def _rotate(R: Array, table: Array) -> Array:
     """R (N, 3, 3) times (N, 3) or (N, 3, columns)."""
     if table.ndim == 3:
         return R @ table
@@ -207,7 +225,7 @@ def _turned(R: Array, table: Array) -> Array:
 
 def _pushes(setting: Setting, samples: Samples, rows: list[int]) -> Array:
     """Known forces (N, k): on the root, in world axes, and joint torques."""
-    known = applied(setting.system, samples)
+    known = applied_forces(setting.system, samples)
     _to_world(samples, known)
     return known[:, rows]
 

@@ -16,16 +16,17 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
+from freefloat.identification.linear.linear_options import DEFAULTS
 from freefloat.identification.linear.samples import NoiseSource, Samples
 from freefloat.model.rotations import (
     quaternion_from_rotation_vector,
     quaternion_product,
     rotation_vector_from_quaternion,
 )
+from freefloat.notes import Note
 
-# Half widths and degrees; the first one is taken if no other fits.
+# theory: half widths in steps of about 1.4, even degrees; the data choose, the first if none fits
 SHAPES = ((3, 6), *((half, degree) for degree in (4, 6) for half in (3, 4, 6, 8, 12, 16, 24, 36)))
-MISFIT = 1.1  # of the mean square residual, in units of the noise
 
 
 @dataclass(frozen=True)
@@ -47,17 +48,22 @@ class Windows:
         return float(np.mean(np.sum(self.fits[:, 1] ** 2, axis=1)) * self.rows.shape[1])
 
 
-def windowed(samples: Samples, system: System | None = None) -> Samples:
+def fit_windows(
+    samples: Samples, system: System | None = None, *, misfit: float = DEFAULTS.window_misfit
+) -> Samples:
     """The recording at the centres of its windows, with accelerations.
 
     Root accelerations come from the accelerometer where there is one, else from the velocity (less
     the gravity around `system`); ddq from joint rates. No window looks across an instant at which
-    a thruster or the commanded wrench switches.
+    a thruster or the commanded wrench switches. `misfit`: mean square residual over noise up to
+    which polynomials describe the channels. Windowed samples are taken as they are.
     """
+    if samples.is_windowed:
+        return samples
     chosen: Windows | None = None
     for half, degree in SHAPES:
         cut = _windows(samples, half, degree) if degree <= 2 * half else None
-        if cut is None or (chosen is not None and not _fits(samples, cut)):
+        if cut is None or (chosen is not None and not _fits(samples, cut, misfit)):
             continue
         if chosen is None or cut.loudness < chosen.loudness:
             chosen = cut
@@ -66,7 +72,7 @@ def windowed(samples: Samples, system: System | None = None) -> Samples:
             f"{len(samples.time)} instants are too few, or too unevenly spaced, to take"
             " accelerations from; use a family that needs none (momentum, weak)"
         )
-    return _centred(samples, chosen, system)
+    return _at_centres(samples, chosen, system)
 
 
 def _windows(samples: Samples, half: int, degree: int) -> Windows | None:
@@ -74,7 +80,7 @@ def _windows(samples: Samples, half: int, degree: int) -> Windows | None:
     step = np.median(np.diff(samples.time))
     gaps = np.flatnonzero(np.diff(samples.time) > 1.5 * step) + 1
     rows: list[np.ndarray] = []
-    for piece in np.split(np.arange(len(samples.time)), np.union1d(gaps, jumps(samples))):
+    for piece in np.split(np.arange(len(samples.time)), np.union1d(gaps, input_jumps(samples))):
         n = len(piece) // width
         rows += list(piece[: n * width].reshape(n, width))
     if len(rows) < 3:
@@ -90,16 +96,16 @@ def _windows(samples: Samples, half: int, degree: int) -> Windows | None:
     return Windows(index, fits, residue, width - (degree - 1))
 
 
-def jumps(samples: Samples) -> np.ndarray:
+def input_jumps(samples: Samples) -> np.ndarray:
     """The instants from which on a thruster or the commanded wrench has another level.
 
     A wrench may also change smoothly: it jumps where it does four times what it does around.
     """
     switches = np.any(np.diff(samples.thrust, axis=0) != 0.0, axis=1)
-    return np.union1d(np.flatnonzero(switches) + 1, leaps(samples))
+    return np.union1d(np.flatnonzero(switches) + 1, wrench_jumps(samples))
 
 
-def leaps(samples: Samples) -> np.ndarray:
+def wrench_jumps(samples: Samples) -> np.ndarray:
     """The instants from which on the commanded wrench has another level."""
     change = np.abs(np.diff(samples.wrench, axis=0))
     padded = np.pad(change, ((2, 2), (0, 0)), mode="edge")
@@ -137,18 +143,18 @@ def _channels(samples: Samples) -> list[tuple[str, int, float, Array]]:
     ]
 
 
-def _fits(samples: Samples, cut: Windows) -> bool:
+def _fits(samples: Samples, cut: Windows, misfit: float) -> bool:
     """Whether the polynomials leave no more than noise in any channel."""
     for _, _, size, values in _channels(samples):
         left = np.einsum("wij,wj->wi", cut.residue, values[cut.rows])
-        if np.mean(left**2) * cut.rows.shape[1] / cut.n_spare > MISFIT * size**2:
+        if np.mean(left**2) * cut.rows.shape[1] / cut.n_spare > misfit * size**2:
             return False
     return True
 
 
-def _centred(samples: Samples, cut: Windows, system: System | None) -> Samples:
+def _at_centres(samples: Samples, cut: Windows, system: System | None) -> Samples:
     centre = cut.rows[:, cut.rows.shape[1] // 2]
-    at = samples.taken(centre)
+    at = samples.select(centre)
     fields: dict[str, Array] = {"q": at.q.copy(), "dq": at.dq.copy()}
     for name in ("rate", "velocity", "acceleration", "torque"):
         if getattr(samples, name) is not None:
@@ -173,7 +179,8 @@ def _centred(samples: Samples, cut: Windows, system: System | None) -> Samples:
         if system is not None:
             slope = slope - gravity(system, samples)[centre, :3]
         made = replace(made, acceleration=np.einsum("nji,nj->ni", made.rotation, slope))
-    note = f"accelerations from windows of {cut.rows.shape[1]} samples"
+    text = f"accelerations from polynomials over {cut.rows.shape[1]} samples"
+    note = Note("accelerations.windows", text)
     return replace(made, sources=_sources(samples, cut, made), notes=(*samples.notes, note))
 
 

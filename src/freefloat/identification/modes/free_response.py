@@ -1,4 +1,4 @@
-"""The stretch of a flight on which nobody pushes: what swings there swings by itself."""
+"""The free response in a recording: the stretch on which nothing is driven or pushed."""
 
 from __future__ import annotations
 
@@ -9,17 +9,38 @@ import numpy as np
 
 from freefloat.arrays import Array, frozen
 from freefloat.errors import IdentificationError
-from freefloat.identification.modes.spectra import even, level_of
+from freefloat.identification.modes.spectra import noise_level, resample_evenly
 from freefloat.model.model import Model
 from freefloat.telemetry.channel import Channel, noise_floor
 from freefloat.telemetry.names import channel_names, match
 from freefloat.telemetry.telemetry import Telemetry
 
-LOOK = 0.5  # [s] over which a joint's rate is judged
-CREEP = 1e-4  # [rad/s] slower than this is standing still
-SHORTEST = 3.0  # [s] of rest worth looking at
-# Quantities that answer to a swing; encoders of driven joints and commands do not.
-ANSWERS = (".rate", ".torque", ".acceleration", ".position", ".velocity", ".angle", ".attitude")
+# Quantities that respond to an oscillation; encoders of driven joints and commands do not.
+RESPONSES = (".rate", ".torque", ".acceleration", ".position", ".velocity", ".angle", ".attitude")
+
+
+@dataclass(frozen=True)
+class ModalOptions:
+    """How free responses are found and read.
+
+    Args:
+        look: over which a joint's rate is judged [s].
+        creep: slower than this a joint stands still [rad/s].
+        shortest: rest worth looking at [s].
+        most: oscillations looked for.
+        patience: further ones tried after the information criterion has ceased to fall.
+        faint: amplitude over its standard deviation below which an oscillation may be chance.
+    """
+
+    look: float = 0.5
+    creep: float = 1e-4
+    shortest: float = 3.0
+    most: int = 12
+    patience: int = 2
+    faint: float = 8.0
+
+
+DEFAULTS = ModalOptions()
 
 
 @dataclass(frozen=True)
@@ -54,6 +75,7 @@ def free_response(
     channels: str | Sequence[str] | None = None,
     between: tuple[float, float] | None = None,
     bandwidth: float = np.inf,
+    options: ModalOptions = DEFAULTS,
 ) -> FreeResponse:
     """What sensors saw while driven joints stood still: the longest such stretch unless given.
 
@@ -61,14 +83,14 @@ def free_response(
     are averaged over as many as `bandwidth` [Hz] allows: an average changes how large a decaying
     swing is but neither its frequency nor its decay.
     """
-    start, end = quiet_stretch(telemetry, model) if between is None else between
+    start, end = quiet_stretch(telemetry, model, options) if between is None else between
     cut = telemetry.between(start, end)
-    names = answering(cut, model) if channels is None else match(channels, cut.names)
+    names = responding(cut, model) if channels is None else match(channels, cut.names)
     wanted = [cut[name] for name in names if len(cut[name].usable()[0]) > 8]
     if not wanted:
         raise IdentificationError(
-            f"no channel between {start:g} and {end:g} s shows a free swing; gyro, accelerometer or"
-            " joint torques would, or name channels"
+            f"no channel between {start:g} and {end:g} s shows a free oscillation; gyro,"
+            " accelerometer or joint torques would, or name channels"
         )
     rates = [1.0 / float(np.median(np.diff(c.usable()[0]))) for c in wanted]
     fold = max(1, int(min(rates) / (4.0 * bandwidth)))
@@ -78,10 +100,10 @@ def free_response(
     n = int((last - first) / step * (1.0 + 1e-12))
     if n < 16:
         raise IdentificationError(
-            f"{last - first:.3g} s of free swing are {n} samples; give a longer stretch"
+            f"{last - first:.3g} s of free oscillation are {n} samples; give a longer stretch"
         )
     edges = first + step * np.arange(n + 1)
-    columns, scale = zip(*(_folded(c, edges) for c in wanted), strict=True)
+    columns, scale = zip(*(_fold(c, edges) for c in wanted), strict=True)
     keep = np.array(scale) > 0.0
     time = step * np.arange(n)
     values = np.column_stack(columns)[:, keep] / np.array(scale)[keep]
@@ -89,38 +111,41 @@ def free_response(
     return FreeResponse(first, frozen(time), frozen(values), frozen(np.array(scale)[keep]), used)
 
 
-def _folded(channel: Channel, edges: Array) -> tuple[Array, float]:
+def _fold(channel: Channel, edges: Array) -> tuple[Array, float]:
     """Averages of a channel between edges, and the noise of one."""
-    time, values = even(channel)
+    time, values = resample_evenly(channel)
     step = float(time[1] - time[0])
     area = np.concatenate([[0.0], np.cumsum(values) * step])
     # Every sample stands for the step after it: an average over whole samples stays one.
     at = np.concatenate([time, [time[-1] + step]])
     means = np.diff(np.interp(edges, at, area)) / np.diff(edges)
     # Below a 1e-5th of the swing lies what a linear swing does not explain, noise or no noise.
-    sigma = max(level_of(channel), noise_floor(channel), 1e-5 * float(np.ptp(values)))
+    sigma = max(noise_level(channel), noise_floor(channel), 1e-5 * float(np.ptp(values)))
     sigma = sigma if np.ptp(values) > 0.0 else 0.0
     return means, sigma * float(np.sqrt(step / (edges[1] - edges[0])))
 
 
-def quiet_stretch(telemetry: Telemetry, model: Model | None = None) -> tuple[float, float]:
+def quiet_stretch(
+    telemetry: Telemetry, model: Model | None = None, options: ModalOptions = DEFAULTS
+) -> tuple[float, float]:
     """Start and end [s] of the longest time in which driven joints and thrusters rested."""
-    grid = np.arange(telemetry.start, telemetry.end, LOOK / 5.0)
+    look = options.look
+    grid = np.arange(telemetry.start, telemetry.end, look / 5.0)
     busy = np.zeros(len(grid), dtype=bool)
-    for name in _driven(telemetry, model):
+    for name in _driven_encoders(telemetry, model):
         channel = telemetry[name]
         time, values = channel.usable()
-        sigma = max(level_of(channel), noise_floor(channel))
-        n = max(1.0, LOOK / 2.0 / float(np.median(np.diff(time))))
+        sigma = max(noise_level(channel), noise_floor(channel))
+        n = max(1.0, look / 2.0 / float(np.median(np.diff(time))))
         before, after = (np.interp(grid + shift, time, _smooth(values, int(n)))
-                         for shift in (-LOOK / 2.0, LOOK / 2.0))  # fmt: skip
-        limit = CREEP + 8.0 * sigma * np.sqrt(2.0 / n) / LOOK
-        busy |= np.abs(after - before) / LOOK > limit
+                         for shift in (-look / 2.0, look / 2.0))  # fmt: skip
+        limit = options.creep + 8.0 * sigma * np.sqrt(2.0 / n) / look
+        busy |= np.abs(after - before) / look > limit
     for name in telemetry.names:
         if name.endswith(".force") or name.startswith(("base.force.", "base.torque.")):
             time, values = telemetry[name].usable()
             busy |= np.abs(np.interp(grid, time, values)) > 1e-9
-    return _longest(grid, busy, telemetry)
+    return _longest(grid, busy, telemetry, options)
 
 
 def _smooth(values: Array, n: int) -> Array:
@@ -131,24 +156,26 @@ def _smooth(values: Array, n: int) -> Array:
     return np.convolve(padded, np.full(n, 1.0 / n), mode="valid")
 
 
-def _longest(grid: Array, busy: Array, telemetry: Telemetry) -> tuple[float, float]:
+def _longest(
+    grid: Array, busy: Array, telemetry: Telemetry, options: ModalOptions
+) -> tuple[float, float]:
     edges = np.flatnonzero(np.diff(np.concatenate([[True], busy, [True]]).astype(int)))
     runs = edges.reshape(-1, 2)
     start = end = telemetry.start
     if len(runs):
         first, last = runs[np.argmax(runs[:, 1] - runs[:, 0])]
         # A look reaches half its length to either side.
-        start = telemetry.start if first == 0 else float(grid[first]) + LOOK / 2.0
-        end = telemetry.end if last == len(grid) else float(grid[last - 1]) - LOOK / 2.0
-    if end - start < SHORTEST:
+        start = telemetry.start if first == 0 else float(grid[first]) + options.look / 2.0
+        end = telemetry.end if last == len(grid) else float(grid[last - 1]) - options.look / 2.0
+    if end - start < options.shortest:
         raise IdentificationError(
-            f"driven joints and thrusters never rest for {SHORTEST:g} s; give the stretch to look"
-            " at (between=), or fly a plan that ends with some tens of seconds at rest"
+            f"driven joints and thrusters never rest for {options.shortest:g} s; give the stretch"
+            " to look at (between=), or fly a plan that ends with some tens of seconds at rest"
         )
     return start, end
 
 
-def _driven(telemetry: Telemetry, model: Model | None) -> list[str]:
+def _driven_encoders(telemetry: Telemetry, model: Model | None) -> list[str]:
     """The encoders of what somebody drives; without a model every encoder is taken for one."""
     if model is None:
         return [
@@ -163,15 +190,15 @@ def _driven(telemetry: Telemetry, model: Model | None) -> list[str]:
     return [n for n in names if n in telemetry and len(telemetry[n].usable()[0]) > 8]
 
 
-def answering(telemetry: Telemetry, model: Model | None) -> list[str]:
-    """The channels that show a swing nobody drives."""
-    driven = {name.rpartition(".")[0] for name in _driven(telemetry, model)}
+def responding(telemetry: Telemetry, model: Model | None) -> list[str]:
+    """The channels that show a free oscillation."""
+    driven = {name.rpartition(".")[0] for name in _driven_encoders(telemetry, model)}
     has_rate = any(name.startswith("base.rate") for name in telemetry.names)
     found = []
     for name in telemetry.names:
         owner = name.split(".")[0]
         stem = name[:-2] if name[-2:] in (".x", ".y", ".z", ".w") else name
-        if not stem.endswith(ANSWERS) or name.startswith(("base.torque.", "base.force.")):
+        if not stem.endswith(RESPONSES) or name.startswith(("base.torque.", "base.force.")):
             continue
         is_command = owner in driven and stem.endswith(
             (".position", ".velocity", ".motor_position", ".motor_velocity")

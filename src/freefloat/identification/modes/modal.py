@@ -15,15 +15,24 @@ from typing import Literal
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.identification.modes.free_response import FreeResponse, free_response
-from freefloat.identification.modes.oscillations import Complex, Oscillations, fitted, oscillations
+from freefloat.identification.modes.free_response import (
+    DEFAULTS,
+    FreeResponse,
+    ModalOptions,
+    free_response,
+)
+from freefloat.identification.modes.oscillations import (
+    Complex,
+    Oscillations,
+    find_oscillations,
+    fit_poles,
+)
 from freefloat.identification.modes.spectra import Spectrum, spectrum
 from freefloat.model.model import Model
+from freefloat.notes import Note
 from freefloat.telemetry.telemetry import Telemetry
 
 Kind = Literal["mode", "harmonic", "drift", "faint"]
-BANDWIDTH = 2.0  # [Hz] looked at unless said: what arms can excite
-FAINT = 8.0  # an amplitude over its deviation below which an oscillation may be a chance one
 
 
 @dataclass(frozen=True)
@@ -55,7 +64,7 @@ class SeenMode:
 
 @dataclass(frozen=True)
 class ModalFit:
-    """What swings in a recording: the modes first, then what only accompanies them.
+    """What oscillates in a recording: the modes first, then what only accompanies them.
 
     start, end [s]: the stretch looked at; misfit: what is left over, in units of the noise (one is
     perfect); spectrum of the stretch; noise: of an amplitude, by channel, in its unit.
@@ -72,7 +81,7 @@ class ModalFit:
 
     def __str__(self) -> str:
         """The modes and their companions, one a line."""
-        head = f"free swing from {self.start:.4g} to {self.end:.4g} s:"
+        head = f"free response from {self.start:.4g} to {self.end:.4g} s:"
         return "\n".join([head, *map(str, (*self.modes, *self.others)), *self.notes])
 
 
@@ -82,12 +91,25 @@ def identify_modes(
     *,
     channels: str | Sequence[str] | None = None,
     between: tuple[float, float] | None = None,
-    bandwidth: float = BANDWIDTH,
+    bandwidth: float = 2.0,
+    options: ModalOptions = DEFAULTS,
 ) -> ModalFit:
-    """The modes in the free swing of a recording, by maximum likelihood.
+    """The modes in the free response of a recording, by maximum likelihood.
 
-    Looks at the longest stretch on which driven joints rest (`between` [s] replaces it), at all
-    channels that answer to a swing (`channels` replaces them) and up to `bandwidth` [Hz].
+    Args:
+        telemetry: the recording.
+        model: tells driven joints from others; without one every encoder counts as driven.
+        channels: names or globs; all that respond to a free oscillation unless given.
+        between: start and end of the stretch [s]; the longest on which driven joints rest unless
+            given.
+        bandwidth: the highest frequency looked at [Hz]; 2 is what arms can excite.
+        options: how the stretch is found, and how many oscillations are looked for.
+
+    Returns:
+        The modes with frequencies, damping and shapes, and what only accompanies them.
+
+    Raises:
+        IdentificationError: if nothing rests for long enough, or no channel responds.
 
     >>> import numpy as np
     >>> t = np.arange(0.0, 40.0, 0.02)
@@ -98,14 +120,17 @@ def identify_modes(
     [0.23]
     """
     response = free_response(
-        telemetry, model, channels=channels, between=between, bandwidth=bandwidth
+        telemetry, model, channels=channels, between=between, bandwidth=bandwidth, options=options
     )
-    found = oscillations(response.time, response.values)
-    merged = _merged(response, found)
+    found = find_oscillations(
+        response.time, response.values, most=options.most, patience=options.patience
+    )
+    merged = _merge_twins(response, found)
     notes = []
     if len(merged.poles) < len(found.poles):
-        notes.append("frequency or damping changes as the swing dies down: means are given")
-    seen = _classified(response, merged)
+        text = "frequency or damping changes as the oscillation decays: means are given"
+        notes.append(Note("modes.amplitude_dependent", text))
+    seen = _classify(response, merged, options.faint)
     end = response.start + response.duration
     cut = telemetry.between(response.start, end)
     return ModalFit(
@@ -117,7 +142,7 @@ def identify_modes(
     )  # fmt: skip
 
 
-def _merged(response: FreeResponse, found: Oscillations) -> Oscillations:
+def _merge_twins(response: FreeResponse, found: Oscillations) -> Oscillations:
     """Poles closer than the stretch resolves, with one shape, made one: a swing that detunes.
 
     What their frequencies and decays differ by is added to the deviations.
@@ -137,7 +162,7 @@ def _merged(response: FreeResponse, found: Oscillations) -> Oscillations:
     if len(twins) == len(found.poles):
         return found
     kept = sorted(twins)
-    one = fitted(response.time, response.values, found.poles[kept])
+    one = fit_poles(response.time, response.values, found.poles[kept])
     extra = np.zeros(2 * len(kept))
     for place, k in enumerate(kept):
         for j in twins[k]:
@@ -154,7 +179,7 @@ def likeness(a: Complex, b: Complex) -> float:
     return float(abs(np.vdot(a, b)) ** 2) / size if size > 0.0 else 0.0
 
 
-def _classified(response: FreeResponse, found: Oscillations) -> list[SeenMode]:
+def _classify(response: FreeResponse, found: Oscillations, faint: float) -> list[SeenMode]:
     """All oscillations, slowest first, each with what it is."""
     m = len(found.poles)
     strength = np.max(np.abs(found.amplitudes), axis=1, initial=0.0)
@@ -163,7 +188,7 @@ def _classified(response: FreeResponse, found: Oscillations) -> list[SeenMode]:
     for k in range(m):
         s = found.poles[k]
         w = float(abs(s))
-        kind, of = _kind(response, found, strength, k)
+        kind, of = _kind(response, found, strength, k, faint)
         amplitudes = (found.amplitudes[k] * response.scale).tolist()
         seen.append(
             SeenMode(
@@ -175,7 +200,9 @@ def _classified(response: FreeResponse, found: Oscillations) -> list[SeenMode]:
     return seen
 
 
-def _kind(response: FreeResponse, found: Oscillations, strength: Array, k: int) -> tuple[Kind, str]:
+def _kind(
+    response: FreeResponse, found: Oscillations, strength: Array, k: int, faint: float
+) -> tuple[Kind, str]:
     """What oscillation k is, and of which stronger ones it is a companion."""
     if found.poles[k].imag * response.duration < 1.5 * 2.0 * np.pi:
         return "drift", ""
@@ -188,7 +215,7 @@ def _kind(response: FreeResponse, found: Oscillations, strength: Array, k: int) 
         if is_near and 0.4 * together.real > found.poles[k].real > 1.6 * together.real:
             return "harmonic", words
     # What the fit leaves over counts as noise: amplitudes are known no better than that.
-    if strength[k] * np.sqrt(len(response.time) / 4.0) < FAINT * max(found.misfit, 1.0):
+    if strength[k] * np.sqrt(len(response.time) / 4.0) < faint * max(found.misfit, 1.0):
         return "faint", ""
     return "mode", ""
 

@@ -23,11 +23,27 @@ from freefloat.prediction.sensor_noise import SUFFIXES
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.telemetry import Telemetry
 
-SMALL = 1e-6  # [rad] of deflection at which shapes are read off the model
-# A frequency is looked for within a factor of two, that is stiffness within a factor of four.
-FARTHEST = np.log(2.0)
-TOGETHER = 1.0  # how far log stiffness may be off as a whole ...
-APART = 0.1  # ... and every spring by itself: a model errs in common before it errs in parts
+# theory: [rad] of deflection at which shapes are read off the model: linear to 1e-6 of itself, and
+# ten digits above rounding
+SMALL = 1e-6
+
+
+@dataclass(frozen=True)
+class MatchOptions:
+    """How seen modes are assigned to the model's, and how far its springs may follow.
+
+    Args:
+        farthest: ratio of frequencies within which a mode is looked for [1].
+        together: standard deviation of the logarithm of all stiffnesses together [1] ...
+        apart: ... and of each by itself [1]: a model errs in common before it errs in parts.
+    """
+
+    farthest: float = 2.0
+    together: float = 1.0
+    apart: float = 0.1
+
+
+DEFAULTS = MatchOptions()
 
 
 @dataclass(frozen=True)
@@ -59,7 +75,9 @@ class ModalMatch:
     factors: Mapping[str, float]
 
 
-def match_modes(model: Model, found: ModalFit, telemetry: Telemetry) -> ModalMatch:
+def match_modes(
+    model: Model, found: ModalFit, telemetry: Telemetry, *, options: MatchOptions = DEFAULTS
+) -> ModalMatch:
     """Seen modes assigned to the model's by frequency and by shape at the sensors.
 
     >>> import freefloat as ff
@@ -73,26 +91,28 @@ def match_modes(model: Model, found: ModalFit, telemetry: Telemetry) -> ModalMat
     [1.0, 1.0]
     """
     posture = posture_of(model, telemetry.between(found.start, found.end))
-    matches = matched(model, posture, found)
+    matches = pair_modes(model, posture, found, options)
     taken = [match.seen for match in matches]
-    scaled, factors = _scaled(model, posture, matches)
+    scaled, factors = _scale_springs(model, posture, matches, options)
     unmatched = tuple(mode for mode in found.modes if mode not in taken)
     return ModalMatch(matches, unmatched, scaled, factors)
 
 
-def matched(model: Model, posture: dict[str, float], found: ModalFit) -> tuple[Match, ...]:
+def pair_modes(
+    model: Model, posture: dict[str, float], found: ModalFit, options: MatchOptions = DEFAULTS
+) -> tuple[Match, ...]:
     """The model's modes, each with the seen one it is taken for."""
     own = modes(model, posture=posture)
-    return tuple(Match(*pair) for pair in _assigned(model, posture, own, found))
+    return tuple(Match(*pair) for pair in _assign(model, posture, own, found, options))
 
 
-def disagreement(matches: Sequence[Match]) -> float:
+def disagreement(matches: Sequence[Match], options: MatchOptions = DEFAULTS) -> float:
     """How poorly the model's modes are those seen: nought for perfectly, one for each not seen."""
-    return sum(1.0 if m.ratio is None else _apart(m.ratio) + 1.0 - m.likeness for m in matches)
 
+    def apart(ratio: float) -> float:
+        return abs(float(np.log(ratio))) / np.log(options.farthest)
 
-def _apart(ratio: float) -> float:
-    return abs(float(np.log(ratio))) / FARTHEST
+    return sum(1.0 if m.ratio is None else apart(m.ratio) + 1.0 - m.likeness for m in matches)
 
 
 def posture_of(model: Model, telemetry: Telemetry) -> dict[str, float]:
@@ -107,8 +127,12 @@ def posture_of(model: Model, telemetry: Telemetry) -> dict[str, float]:
     return found
 
 
-def _assigned(
-    model: Model, posture: dict[str, float], own: list[Mode], found: ModalFit
+def _assign(
+    model: Model,
+    posture: dict[str, float],
+    own: list[Mode],
+    found: ModalFit,
+    options: MatchOptions,
 ) -> list[tuple[Mode, SeenMode | None, float]]:
     """Every mode of the model with the seen one that costs least, all together."""
     from scipy.optimize import linear_sum_assignment
@@ -122,7 +146,8 @@ def _assigned(
     alike = np.array([[_alike(shapes[i], s, scale) for s in seen] for i in range(len(own))])
     apart = np.abs(np.log([[s.frequency / mode.frequency for s in seen] for mode in own]))
     # A wholly different shape weighs as much as frequencies twice apart; not to match costs that.
-    cost = np.where(apart < FARTHEST, apart / FARTHEST + (1.0 - alike), 1e3)
+    farthest = np.log(options.farthest)
+    cost = np.where(apart < farthest, apart / farthest + (1.0 - alike), 1e3)
     whole = np.hstack([cost, np.ones((len(own), len(own)))])
     rows, columns = linear_sum_assignment(whole)
     for i, j in zip(rows, columns, strict=True):
@@ -149,8 +174,8 @@ def channel_shapes(
         pole = 2.0 * np.pi * mode.frequency * complex(
             -mode.damping, np.sqrt(max(1.0 - mode.damping**2, 0.0))
         )  # fmt: skip
-        states += [_moved(system, rest, mode, SMALL, SMALL * pole.real),
-                   _moved(system, rest, mode, 0.0, SMALL * pole.imag)]  # fmt: skip
+        states += [_displace(system, rest, mode, SMALL, SMALL * pole.real),
+                   _displace(system, rest, mode, 0.0, SMALL * pole.imag)]  # fmt: skip
     table = np.array(states)
     tree = system.tree._replace(field=np.zeros_like(system.tree.field))
     still = System(**{**vars(system), "tree": tree})  # gravity gradients are no part of a swing
@@ -167,7 +192,7 @@ def channel_shapes(
     return shapes
 
 
-def _moved(system: System, rest: Array, mode: Mode, by: float, speed: float) -> Array:
+def _displace(system: System, rest: Array, mode: Mode, by: float, speed: float) -> Array:
     """The state displaced by a share of a mode, and moving along it."""
     x, c = rest.copy(), system.n_coordinates
     x[3:7] = quaternion_from_rotation_vector(by * mode.root[:3])
@@ -180,8 +205,8 @@ def _moved(system: System, rest: Array, mode: Mode, by: float, speed: float) -> 
     return x
 
 
-def _scaled(
-    model: Model, posture: dict[str, float], matches: tuple[Match, ...]
+def _scale_springs(
+    model: Model, posture: dict[str, float], matches: tuple[Match, ...], options: MatchOptions
 ) -> tuple[Model, dict[str, float]]:
     """Stiffness and damping that agree with the seen modes, as close to the model's as they can.
 
@@ -195,19 +220,21 @@ def _scaled(
         return model, {}
     stiffness = {s.owner: s.stiffness for s in springs}
     damping = {s.owner: s.damping for s in springs if s.damping > 0.0}
-    prior = np.linalg.inv(APART**2 * np.eye(len(owners)) + TOGETHER**2)
+    prior = np.linalg.inv(options.apart**2 * np.eye(len(owners)) + options.together**2)
     x = np.zeros(len(owners))
     target = np.log([seen.frequency for _, seen in used])
     sigma = np.array([max(seen.frequency_std / seen.frequency, 1e-3) for _, seen in used])
     rows = [i for i, _ in used]
 
-    def changed(log_factors: Array) -> Model:
+    def with_factors(log_factors: Array) -> Model:
         factors = np.exp(log_factors)
         values = {f"{o}.stiffness": stiffness[o] * f for o, f in zip(owners, factors, strict=True)}
         return with_parameters(model, values)
 
     def frequencies(log_factors: Array) -> Array:
-        return np.log([mode.frequency for mode in modes(changed(log_factors), posture=posture)])
+        return np.log(
+            [mode.frequency for mode in modes(with_factors(log_factors), posture=posture)]
+        )
 
     for _ in range(6):
         base = frequencies(x)
@@ -217,7 +244,7 @@ def _scaled(
         x = x + np.clip(step, -0.7, 0.7)
         if np.max(np.abs(step)) < 1e-6:
             break
-    new = changed(x)
+    new = with_factors(x)
     own = modes(new, posture=posture)
     ratios = [seen.damping / own[i].damping for i, seen in used
               if own[i].damping > 0.0 and seen.damping > 3.0 * seen.damping_std]  # fmt: skip

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from freefloat.arrays import Array
 
 Complex: TypeAlias = NDArray[np.complexfloating[Any, Any]]
-MOST = 12  # oscillations looked for
-PATIENCE = 2  # further ones tried after the criterion has ceased to fall
 
 
 @dataclass(frozen=True)
@@ -37,32 +35,37 @@ class Oscillations:
     criterion: float
 
 
-def oscillations(time: Array, values: Array) -> Oscillations:
-    """The decaying oscillations in values (N, channels), which are in units of their noise."""
-    best = current = fitted(time, values, np.zeros(0, dtype=complex))
+def find_oscillations(
+    time: Array, values: Array, *, most: int = 12, patience: int = 2
+) -> Oscillations:
+    """The decaying oscillations in values (N, channels), which are in units of their noise.
+
+    At most `most`; `patience`: further ones tried after the criterion has ceased to fall.
+    """
+    best = current = fit_poles(time, values, np.zeros(0, dtype=complex))
     since = 0
-    realised = era_poles(time, values, MOST)
-    for n in range(1, MOST + 1):
+    realised = era_poles(time, values, most)
+    for n in range(1, most + 1):
         starts = [np.append(current.poles, _next_pole(time, values, current))]
         starts += [poles for poles in realised if len(poles) == n]
-        tried = [fitted(time, values, poles) for poles in starts]
+        tried = [fit_poles(time, values, poles) for poles in starts]
         tried = [found for found in tried if len(found.poles) == n]
         if not tried:
             break
         current = min(tried, key=lambda found: found.criterion)
         since = 0 if current.criterion < best.criterion else since + 1
         best = min(best, current, key=lambda found: found.criterion)
-        if since > PATIENCE:
+        if since > patience:
             break
     return best
 
 
-def fitted(time: Array, values: Array, poles: Complex) -> Oscillations:
+def fit_poles(time: Array, values: Array, poles: Complex) -> Oscillations:
     """Poles refined from a start, with their amplitudes and covariance."""
     at, m = np.concatenate([poles.imag, -poles.real]), len(poles)
     cost, damping = _cost(time, values, at), 1e-3
     for _ in range(60 if m else 0):
-        residual, J = _linearised(time, values, at)
+        residual, J = _linearise(time, values, at)
         A, g = J.T @ J, J.T @ residual
         while damping < 1e8:
             step = np.linalg.solve(A + damping * np.diag(np.diag(A) + 1e-12), -g)
@@ -77,15 +80,15 @@ def fitted(time: Array, values: Array, poles: Complex) -> Oscillations:
         at, cost, damping = new, new_cost, max(damping / 10.0, 1e-9)
         if gain < 1e-9 * cost:
             break
-    return _finished(time, values, at, cost)
+    return _with_covariance(time, values, at, cost)
 
 
-def _finished(time: Array, values: Array, at: Array, cost: float) -> Oscillations:
+def _with_covariance(time: Array, values: Array, at: Array, cost: float) -> Oscillations:
     m, (n, c) = len(at) // 2, values.shape
     covariance, n_unknowns = np.zeros((2 * m, 2 * m)), 2 * m + (2 * m + 2) * c
     spread = cost / max(n * c - n_unknowns, 1)
     if m:
-        _, J = _linearised(time, values, at)
+        _, J = _linearise(time, values, at)
         covariance = np.linalg.pinv(J.T @ J) * max(spread, 1.0)
     C = np.linalg.lstsq(_basis(time, at), values, rcond=None)[0]
     order = np.argsort(at[:m])
@@ -125,7 +128,7 @@ def _cost(time: Array, values: Array, at: Array) -> float:
     return float(np.sum((values - Q @ (Q.T @ values)) ** 2))
 
 
-def _linearised(time: Array, values: Array, at: Array) -> tuple[Array, Array]:
+def _linearise(time: Array, values: Array, at: Array) -> tuple[Array, Array]:
     """Residual and its slope by the poles, amplitudes solved for (Kaufman's approximation)."""
     m, basis = len(at) // 2, _basis(time, at)
     Q, R = np.linalg.qr(basis)

@@ -17,9 +17,7 @@ from freefloat.telemetry.channel import Channel, estimate_noise, noise_floor
 from freefloat.telemetry.names import match
 from freefloat.telemetry.telemetry import Telemetry
 
-FEWEST_SAMPLES = 32
-# A bin of pure noise exceeds the threshold in one of so many recordings.
-RARITY = 1e-3
+FEWEST_SAMPLES = 32  # theory: three half-overlapping windows of sixteen samples each
 
 
 @dataclass(frozen=True)
@@ -56,14 +54,17 @@ class Spectrum:
         """The mean over the channels of density over floor (F,) [1]: one where all is noise."""
         return np.mean(self.density / self.floor[:, None], axis=0)
 
-    def peaks(self, *, threshold: float | None = None) -> tuple[Peak, ...]:
+    def peaks(
+        self, *, threshold: float | None = None, false_alarms: float = 1e-3
+    ) -> tuple[Peak, ...]:
         """Peaks of `relative` above what noise does by chance, strongest first.
 
         The frequency is that of the parabola through the logarithms of the highest bin and its
-        neighbours. `threshold` [1] replaces the chance level.
+        neighbours. false_alarms: the share of recordings of pure noise in which a bin exceeds the
+        chance level; `threshold` [1] replaces that level.
         """
         whole = self.relative
-        limit = self._chance_level() if threshold is None else threshold
+        limit = self._chance_level(false_alarms) if threshold is None else threshold
         inner = whole[1:-1]
         tops = 1 + np.flatnonzero((inner > whole[:-2]) & (inner >= whole[2:]) & (inner > limit))
         found = [self._peak(int(k), whole) for k in tops if k > 1]  # bin 1 is the mean's skirt
@@ -78,12 +79,12 @@ class Spectrum:
         frequency = float(self.frequency[k] + shift * self.resolution)
         return Peak(frequency, float(np.exp(top - 0.25 * (low - high) * shift)), tuple(shown))
 
-    def _chance_level(self) -> float:
-        """The mean of chi-square bins that noise exceeds in one recording of a thousand."""
+    def _chance_level(self, false_alarms: float) -> float:
+        """The mean of chi-square bins that noise exceeds in that share of recordings."""
         from scipy.stats import chi2
 
         n = 2.0 * self.n_averages * len(self.channels)
-        return float(chi2.isf(RARITY / len(self.frequency), n) / n)
+        return float(chi2.isf(false_alarms / len(self.frequency), n) / n)
 
 
 def spectrum(
@@ -129,20 +130,20 @@ def _welch(channel: Channel, length: float) -> tuple[Array, Array, float]:
     """Frequencies, densities, and the density of the channel's noise."""
     from scipy.signal import welch
 
-    time, values = even(channel)
+    time, values = resample_evenly(channel)
     rate = 1.0 / float(time[1] - time[0])
     n = min(len(values), max(FEWEST_SAMPLES // 2, round(length * rate)))
     frequency, density = welch(values, rate, "hann", n, detrend="linear")
-    sigma = max(level_of(channel), noise_floor(channel))
+    sigma = max(noise_level(channel), noise_floor(channel))
     return frequency, density, 2.0 * sigma**2 / rate
 
 
-def level_of(channel: Channel) -> float:
+def noise_level(channel: Channel) -> float:
     """The noise of a channel: as stated, or as its samples show."""
     return channel.noise if channel.noise else estimate_noise(channel)
 
 
-def even(channel: Channel) -> tuple[Array, Array]:
+def resample_evenly(channel: Channel) -> tuple[Array, Array]:
     """Times and values on an even grid at the channel's own rate; gaps are bridged by lines."""
     time, values = channel.usable()
     step = float(np.median(np.diff(time)))

@@ -13,8 +13,10 @@ from freefloat.arrays import Array
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import FreefloatError
 from freefloat.identification.fit import Fit
-from freefloat.identification.linear.families import FAMILIES, choose
-from freefloat.identification.linear.linear_fit import LinearOptions, identified_by_equations
+from freefloat.identification.linear.families import FAMILIES
+from freefloat.identification.linear.linear_fit import identify_by_equations
+from freefloat.identification.linear.linear_options import LinearOptions
+from freefloat.identification.linear.method_choice import choose_linear
 from freefloat.identification.linear.parameter_columns import is_linear
 from freefloat.identification.linear.sample_reader import samples_of
 from freefloat.identification.output_error.cost import Evaluation, OutputErrorProblem
@@ -70,12 +72,12 @@ def linear_fit(parameters: Parameters, problem: OutputErrorProblem) -> Fit | Non
     if not covered.free_ones:
         return None
     flights = [recording.telemetry for recording in problem.recordings]
-    method, reason = choose(system, samples_of(system, flights[0]), covered.names)
-    if method not in FAMILIES:
+    chosen = choose_linear(system, samples_of(system, flights[0]), covered.names)
+    if chosen is None or FAMILIES[chosen.method].has_own_unknowns:
         return None
-    return identified_by_equations(
-        covered, flights, method, reason=reason, notes=(), provenance={},
-        how=LinearOptions(robust=problem.robust),
+    return identify_by_equations(
+        covered, flights, chosen.method, reason=chosen.reason, notes=(), provenance={},
+        options=LinearOptions(robust=problem.robust),
     ).fit  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from freefloat.identification.modes.modal import ModalFit, identify_modes
 from freefloat.identification.modes.modal_match import (
     disagreement,
     match_modes,
-    matched,
+    pair_modes,
     posture_of,
 )
 from freefloat.identification.output_error.cost import OutputErrorProblem
@@ -86,5 +86,5 @@ def _tuned(model: Model, seen: ModalFit, telemetry: Telemetry, free: set[str]) -
     scaled = [
         with_parameters(model, {n: v * 2.0**octave for n, v in now.items()}) for octave in OCTAVES
     ]
-    fits = [disagreement(matched(one, posture, seen)) for one in scaled]
+    fits = [disagreement(pair_modes(one, posture, seen)) for one in scaled]
     return match_modes(scaled[int(np.argmin(fits))], seen, telemetry).model

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.identification.fit_assembly import TrustLimits
 from freefloat.identification.output_error.alternative_minima import Rival, looked_around
 from freefloat.identification.output_error.cost import (
     Evaluation,
@@ -23,7 +24,6 @@ from freefloat.identification.output_error.noise import RowNoise, coloured, resi
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.output_error.unknowns import unknowns_of
-from freefloat.identification.solution import NOISY
 from freefloat.parameters.parameters import Parameters
 
 HORIZONS = (4.0, 8.0, 16.0)  # [s]: flexible models have false minima over long stretches
@@ -144,7 +144,7 @@ def _starts(
 def _explains(at: Evaluation, problem: OutputErrorProblem) -> bool:
     """Whether nothing but noise is left, by what is said of the noise."""
     is_known = all(s.is_noise_known for r in problem.recordings for s in r.measurements)
-    return is_known and at.cost < 0.5 * NOISY * at.n_rows
+    return is_known and at.cost < 0.5 * TrustLimits.noisy * at.n_rows
 
 
 def refined(problem: OutputErrorProblem, theta: Array) -> OutputErrorProblem:
@@ -218,7 +218,7 @@ def _noise(
             for c, said in enumerate(stated[r][k]):
                 error = descent.at.errors[r][k][:, c]
                 size = np.sqrt(freed) * _size(error, problem.robust)
-                is_kept = measurement.is_noise_known and size**2 <= NOISY * said.size**2
+                is_kept = measurement.is_noise_known and size**2 <= TrustLimits.noisy * said.size**2
                 size = said.size if is_kept else max(size, 1e-3 * said.size)
                 rows.append(_row(error, size, problem))
             own.append(tuple(rows))

@@ -6,7 +6,8 @@ or its inertias possible. Here is looked for the minimum of
     1/2 (theta - target)^T Lambda (theta - target) + prior_weight * sum_b D(phi_b || phi_b prior)
 
 over the realisable theta, with the log-det divergence D from the model's values, which settles what
-the data do not see. See `realisable` for the conditions and `convex` for the method.
+the data do not see. See `realisable` for the conditions and `convex_solver` for
+the method.
 """
 
 from __future__ import annotations
@@ -23,21 +24,39 @@ from freefloat.identification.physical.convex_solver import ConvexProblem, minim
 from freefloat.identification.physical.realisable import Conditions, conditions_of, invisible
 from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
+from freefloat.model.parameter_name import ParameterName
+from freefloat.notes import Note
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import with_parameters
 
-# Weight of the divergence, in nats. Only what is known worse than 1 / sqrt(1e-8) = 10 000 times its
-# prior value follows the prior rather than the data, and an estimate on the boundary of the
-# realisable moves inwards by sqrt(1e-8) = 1e-4 standard deviations for each of its conditions.
-PRIOR_WEIGHT = 1e-8
-MOVED = 0.01  # standard deviations from which an estimate counts as moved
-MOST_ROUNDS = 200
-# A round of Gauss-Newton is the last when it promises less than this part of the misfit, and less
-# than so much of the divergence in nats: along valleys of equal misfit only the prior is felt.
-GAIN, SETTLED = 1e-7, 1e-2
-DAMPING = 1e-3  # of the first round, as a part of the misfit
-
 Residual = Callable[[Array], tuple[Array, Array]]
+
+
+@dataclass(frozen=True)
+class ConsistencyOptions:
+    """How the closest physically consistent parameters are looked for.
+
+    Args:
+        prior_weight: of the divergence from the prior [nats]. At 1e-8 only what is known worse
+            than 1 / sqrt(1e-8) = 10 000 times its prior value follows the prior, and an estimate
+            on the boundary moves inwards by sqrt(1e-8) = 1e-4 standard deviations a condition.
+        moved: standard deviations from which an estimate counts as moved.
+        most_rounds: of Gauss-Newton, for unknowns that are not the parameters.
+        gain: a round is the last when it promises less than this part of the misfit ...
+        settled: ... and less than this of the divergence [nats], which alone is felt along valleys
+            of equal misfit.
+        damping: of the first round, as a part of the misfit.
+    """
+
+    prior_weight: float = 1e-8
+    moved: float = 0.01
+    most_rounds: int = 200
+    gain: float = 1e-7
+    settled: float = 1e-2
+    damping: float = 1e-3
+
+
+DEFAULTS = ConsistencyOptions()
 
 
 @dataclass(frozen=True)
@@ -62,13 +81,27 @@ def closest_physical(
     target: Array,
     information: Array,
     *,
-    prior_weight: float = PRIOR_WEIGHT,
+    options: ConsistencyOptions = DEFAULTS,
     solver: Literal["newton", "clarabel"] = "newton",
 ) -> Physical:
-    """The realisable parameters closest to `target` as `information` (names, names) measures.
+    """The realisable parameters closest to a target, in the metric of an information matrix.
 
     Directions without information are settled by the prior, the values in `parameters`; parameters
     not named stay there. Of bodies that never leave a plane only mass, mx, my, izz are looked for.
+
+    Args:
+        parameters: the model's values, which are the prior.
+        names: the parameters to look for, each once.
+        target: (n,) what the data alone say, in the units of the parameters.
+        information: (n, n) the inverse of its covariance; singular where the data say nothing.
+        options: weights and tolerances.
+        solver: our own Newton method, or Clarabel (slower, independent, needs cvxpy).
+
+    Returns:
+        The values, how far they moved, and the model with the values written in.
+
+    Raises:
+        IdentificationError: if shapes or numbers are wrong, or the prior itself cannot be real.
 
     >>> from freefloat.model import load_model
     >>> wanted = Parameters.of(load_model("ets7")).free("bus.mass")
@@ -76,11 +109,11 @@ def closest_physical(
     >>> found.is_moved, bool(found.values[0] > 0.0)
     (True, True)
     """
-    search = _ConsistentSearch.of(parameters, names, prior_weight)
+    search = _ConsistentSearch.of(parameters, names, options)
     rows = _rows(information, target, len(search.names))[:, search.kept]
     target = np.asarray(target, dtype=float)[search.kept]
     c = search.conditions
-    problem = ConvexProblem(c, rows * c.scale, rows @ (target - c.prior), prior_weight)
+    problem = ConvexProblem(c, rows * c.scale, rows @ (target - c.prior), options.prior_weight)
     if solver == "clarabel":
         from freefloat.identification.physical.sdp_ import minimise_with_clarabel
 
@@ -88,12 +121,12 @@ def closest_physical(
     return search.physical(problem, *minimise(problem))
 
 
-def realise(
+def fit_realisable(
     parameters: Parameters,
     names: Sequence[str],
     residual: Residual,
     *,
-    prior_weight: float = PRIOR_WEIGHT,
+    options: ConsistencyOptions = DEFAULTS,
 ) -> Physical:
     """The realisable parameters with the smallest whitened residual, by Gauss-Newton.
 
@@ -101,12 +134,12 @@ def realise(
     solves the convex problem of the linearised residual, damped; as the realisable set is convex,
     any part of the way there is realisable, and the part is chosen so that the misfit falls.
     """
-    search = _ConsistentSearch.of(parameters, names, prior_weight)
+    search = _ConsistentSearch.of(parameters, names, options)
     u = np.zeros(len(search.conditions.prior))
-    problem = search.linearised(residual, u)
-    damping = DAMPING * problem.value(u)
-    for _ in range(MOST_ROUNDS):
-        damped = _damped(problem, u, damping)
+    problem = search.linearise(residual, u)
+    damping = options.damping * problem.value(u)
+    for _ in range(options.most_rounds):
+        damped = _damp(problem, u, damping)
         goal, _ = minimise(damped, start=u)
         lower = search.part_way(residual, damped, u, goal)
         if lower is None:
@@ -116,7 +149,7 @@ def realise(
     return search.physical(problem, u, False)
 
 
-def _damped(problem: ConvexProblem, u: Array, damping: float) -> ConvexProblem:
+def _damp(problem: ConvexProblem, u: Array, damping: float) -> ConvexProblem:
     """The problem with steps away from u made dear, counted in sizes of the prior."""
     rows = np.sqrt(damping) * np.eye(len(u))
     R, y = np.vstack([problem.R, rows]), np.concatenate([problem.y, rows @ u])
@@ -131,10 +164,13 @@ class _ConsistentSearch:
     names: tuple[str, ...]
     kept: list[int]
     conditions: Conditions
-    weight: float
+    options: ConsistencyOptions
 
     @classmethod
-    def of(cls, parameters: Parameters, names: Sequence[str], weight: float) -> _ConsistentSearch:
+    def of(
+        cls, parameters: Parameters, names: Sequence[str], options: ConsistencyOptions
+    ) -> _ConsistentSearch:
+        weight = options.prior_weight
         if len(set(names)) != len(names) or not names:
             raise IdentificationError("give the names of the parameters, each of them once")
         if not (np.isfinite(weight) and weight > 0.0):
@@ -142,7 +178,7 @@ class _ConsistentSearch:
         hidden = invisible(parameters, names)
         kept = [i for i, name in enumerate(names) if name not in hidden]
         conditions = conditions_of(parameters, [names[i] for i in kept])
-        return cls(parameters, tuple(names), kept, conditions, weight)
+        return cls(parameters, tuple(names), kept, conditions, options)
 
     def theta(self, u: Array) -> Array:
         """All named parameters at u; those nobody sees at their prior."""
@@ -150,23 +186,24 @@ class _ConsistentSearch:
         theta[self.kept] = self.conditions.prior + self.conditions.scale * u
         return theta
 
-    def linearised(self, residual: Residual, u: Array) -> ConvexProblem:
+    def linearise(self, residual: Residual, u: Array) -> ConvexProblem:
         r, J = residual(self.theta(u))
         if not (np.all(np.isfinite(r)) and np.all(np.isfinite(J))):
             raise IdentificationError("the residual or its Jacobian is not finite")
         R = np.asarray(J)[:, self.kept] * self.conditions.scale
-        return ConvexProblem(self.conditions, R, R @ u - r, self.weight)
+        return ConvexProblem(self.conditions, R, R @ u - r, self.options.prior_weight)
 
     def part_way(
         self, residual: Residual, problem: ConvexProblem, u: Array, goal: Array
     ) -> tuple[Array, ConvexProblem, float] | None:
         """The first of u + (goal - u) / 2^k that is lower enough; None when nothing is gained."""
-        here = problem.value(u)
+        here, o = problem.value(u), self.options
+        least = max(o.gain * here, o.settled * o.prior_weight)
         gain = here - problem.value(goal)
         part = 1.0
-        while part * gain > max(GAIN * here, SETTLED * self.weight):
+        while part * gain > least:
             candidate = u + part * (goal - u)
-            new = self.linearised(residual, candidate)
+            new = self.linearise(residual, candidate)
             if new.value(candidate) <= here - 1e-4 * part * gain:
                 return candidate, new, part
             part *= 0.5
@@ -174,15 +211,18 @@ class _ConsistentSearch:
 
     def physical(self, problem: ConvexProblem, u: Array, is_reached: bool) -> Physical:
         c = self.conditions
-        model = with_parameters(self.parameters.model, c.written(u))
+        model = with_parameters(self.parameters.model, c.values_at(u))
         values = self.theta(u)
         for i in set(range(len(self.names))) - set(self.kept):
-            owner, _, field = self.names[i].rpartition(".")
-            values[i] = model.body(owner).phi[inertial.NAMES.index(field)]
+            name = ParameterName.parse(self.names[i])
+            values[i] = model.body(name.owner).phi[inertial.NAMES.index(name.field)]
         T, a, b = problem.axes
         moved = float(np.linalg.norm(np.where(a > 0.0, a * np.linalg.solve(T, u) - b, 0.0)))
-        late = () if is_reached else ("stopped early: physical, but perhaps not the closest",)
-        return Physical(self.names, frozen(values), moved, moved > MOVED, model, (*c.notes, *late))
+        text = "stopped early: physically consistent, but perhaps not the closest"
+        late = () if is_reached else (Note("physical.stopped_early", text),)
+        return Physical(
+            self.names, frozen(values), moved, moved > self.options.moved, model, (*c.notes, *late)
+        )
 
 
 def _rows(information: Array, target: Array, p: int) -> Array:

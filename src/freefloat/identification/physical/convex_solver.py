@@ -19,11 +19,13 @@ from scipy.linalg import get_lapack_funcs
 from freefloat.arrays import Array
 from freefloat.identification.physical.realisable import Conditions
 
-DONE = 1e-9  # Newton decrement squared, over w, below which one more step ends the search
-MOST_STEPS = 100
+# theory: Newton converges quadratically, so that one step from this decrement (over w) on, what is
+# left is rounding
+DONE = 1e-9
 # cho_factor and cho_solve take twice the time of so small a matrix.
 factorise, substitute = get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
-BRINK = 1e-12  # the part of its size by which a block is inside, at the least: rounding
+# theory: the part of its size by which a block is inside, at the least: rounding of its factors
+BRINK = 1e-12
 
 
 @dataclass(frozen=True)
@@ -83,25 +85,27 @@ def barrier(c: Conditions, u: Array) -> Barrier | None:
     except np.linalg.LinAlgError:
         return None
     inverse = np.linalg.inv(L)
-    W = inverse[:, None] @ c.slopes @ _turned(inverse)[:, None]
-    gradient = c.looseness * u + _summed(c, np.trace(c.slopes - W, axis1=2, axis2=3))
-    hessian = np.diag(c.looseness) + _squared(c, W)
+    W = inverse[:, None] @ c.slopes @ _transpose(inverse)[:, None]
+    gradient = c.looseness * u + _scatter(c, np.trace(c.slopes - W, axis1=2, axis2=3))
+    hessian = np.diag(c.looseness) + _gram(c, W)
     return Barrier(gradient, hessian, inverse, _inside(c, Y, L))
 
 
-def minimise(problem: ConvexProblem, *, start: Array | None = None) -> tuple[Array, bool]:
+def minimise(
+    problem: ConvexProblem, *, start: Array | None = None, most_steps: int = 100
+) -> tuple[Array, bool]:
     """The minimiser u, and whether it was reached (else the steps ran out, at a realisable u).
 
     `start` is where unseen directions begin; the search sets out from the data's own optimum when
-    that is realisable, else from the prior.
+    that is realisable, else from the prior. most_steps: of each of the two Newton methods.
     """
     T, a, b = problem.axes
     z = np.zeros(len(a)) if start is None else np.linalg.solve(T, start)
     z = np.where(a > 0.0, b / np.where(a > 0.0, a, 1.0), z)
     here = barrier(problem.conditions, T @ z)
     if here is None or here.inside < 1e-6:
-        z = _follow(problem)
-    u, is_reached = _polish(problem, z)
+        z = _follow(problem, most_steps)
+    u, is_reached = _polish(problem, z, most_steps)
     return _realisable(problem.conditions, u), is_reached
 
 
@@ -113,11 +117,11 @@ def _realisable(c: Conditions, u: Array) -> Array:
     return np.zeros_like(u)
 
 
-def _polish(problem: ConvexProblem, z: Array) -> tuple[Array, bool]:
+def _polish(problem: ConvexProblem, z: Array, most_steps: int) -> tuple[Array, bool]:
     """Damped Newton on Y alone, which converges quadratically near the minimum."""
     (T, a, b), w = problem.axes, problem.weight
     before = np.inf
-    for _ in range(MOST_STEPS):
+    for _ in range(most_steps):
         here = barrier(problem.conditions, T @ z)
         if here is None or here.inside < BRINK:
             return T @ z, True  # numbers cannot come closer to the boundary
@@ -140,7 +144,7 @@ def _length(problem: ConvexProblem, z: Array, step: Array, here: Barrier) -> flo
     """How far to go along a step: at most all of it, inside, and low enough (Armijo)."""
     T, a, b = problem.axes
     w, du = problem.weight, T @ step
-    change = here.inverse @ blocks(problem.conditions, du) @ _turned(here.inverse)
+    change = here.inverse @ blocks(problem.conditions, du) @ _transpose(here.inverse)
     growth = np.linalg.eigvalsh(change).ravel()
     slope = step @ (a * (a * z - b)) + w * (here.gradient @ du)
     curve = np.sum((a * step) ** 2) + w * (problem.conditions.looseness @ du**2)
@@ -154,7 +158,7 @@ def _length(problem: ConvexProblem, z: Array, step: Array, here: Barrier) -> flo
     return 0.0
 
 
-def _follow(problem: ConvexProblem) -> Array:
+def _follow(problem: ConvexProblem, most_steps: int) -> Array:
     """A point near the minimum, in z: primal-dual steps from the prior down to the weight."""
     c, (T, a, b) = problem.conditions, problem.axes
     identity = np.eye(c.slopes.shape[2])
@@ -162,7 +166,7 @@ def _follow(problem: ConvexProblem) -> Array:
     z = np.zeros(len(a))
     S = np.broadcast_to(max(problem.weight, float(pull)) * identity, c.slopes[:, 0].shape)
     sound = z
-    for _ in range(MOST_STEPS):
+    for _ in range(most_steps):
         Y = blocks(c, T @ z) + identity
         is_there = np.sum(Y * S) < 1.5 * problem.weight * Y[:, 0].size
         try:
@@ -174,7 +178,7 @@ def _follow(problem: ConvexProblem) -> Array:
         except np.linalg.LinAlgError:  # rounding: no closer to the boundary
             return sound
         z, S = z + length * step, S + length * dS
-        S = 0.5 * (S + _turned(S))
+        S = 0.5 * (S + _transpose(S))
         if is_there and length > 0.9:
             return z
     return sound
@@ -182,8 +186,8 @@ def _follow(problem: ConvexProblem) -> Array:
 
 def _scaling(L: Array, M: Array) -> tuple[Array, Array]:
     """G^-1 and d with G^-1 Y G^-T = diag(d) = G^T S G, for Y = L L^T and S = M M^T."""
-    U, d, _ = np.linalg.svd(_turned(M) @ L)
-    return _turned(U) @ _turned(M) / np.sqrt(d)[:, :, None], d
+    U, d, _ = np.linalg.svd(_transpose(M) @ L)
+    return _transpose(U) @ _transpose(M) / np.sqrt(d)[:, :, None], d
 
 
 def _primal_dual_step(
@@ -191,28 +195,28 @@ def _primal_dual_step(
 ) -> tuple[Array, Array, float]:
     """The step in z and S towards a lower weight (Mehrotra's choice of it), and its length."""
     c, (T, a, b), w = problem.conditions, problem.axes, problem.weight
-    W = inverse[:, None] @ c.slopes @ _turned(inverse)[:, None]
-    solve = _solver(problem, _squared(c, W) + w * np.diag(c.looseness))
+    W = inverse[:, None] @ c.slopes @ _transpose(inverse)[:, None]
+    solve = _solver(problem, _gram(c, W) + w * np.diag(c.looseness))
     force = w * np.trace(c.slopes, axis1=2, axis2=3) - np.einsum("bkij,bij->bk", c.slopes, S)
-    off = a * (a * z - b) + T.T @ (w * c.looseness * (T @ z) + _summed(c, force))
+    off = a * (a * z - b) + T.T @ (w * c.looseness * (T @ z) + _scatter(c, force))
     diagonal = np.eye(d.shape[1])
     root = 1.0 / np.sqrt(d[:, :, None] * d[:, None, :])
 
-    def solved(aim: Array) -> tuple[Array, Array, Array, float]:
+    def solve_for(aim: Array) -> tuple[Array, Array, Array, float]:
         """The step for which the scaled changes of Y and S add up to `aim`."""
-        step = solve(T.T @ _summed(c, np.einsum("bkij,bij->bk", W, aim)) - off)
+        step = solve(T.T @ _scatter(c, np.einsum("bkij,bij->bk", W, aim)) - off)
         dY = np.einsum("bk,bkij->bij", (T @ step)[c.places], W)
         growth = np.linalg.eigvalsh(np.concatenate([dY * root, (aim - dY) * root]))
         return step, dY, aim - dY, min(1.0, 0.95 * _reach(growth))
 
     straight = (w / d - d)[:, :, None] * diagonal
-    _, dY, dS, length = solved(straight)
+    _, dY, dS, length = solve_for(straight)
     at = d[:, :, None] * diagonal
     now, ahead = np.mean(d**2), np.sum((at + length * dY) * (at + length * dS)) / d.size
     lower = max(w, now * min(1.0, max(0.0, ahead / now)) ** 3)
     bend = (dY @ dS + dS @ dY) / (d[:, :, None] + d[:, None, :])
-    step, _, dS, length = solved((lower / d - d)[:, :, None] * diagonal - bend)
-    return step, _turned(inverse) @ dS @ inverse, length
+    step, _, dS, length = solve_for((lower / d - d)[:, :, None] * diagonal - bend)
+    return step, _transpose(inverse) @ dS @ inverse, length
 
 
 def _solver(problem: ConvexProblem, curvature: Array) -> Callable[[Array], Array]:
@@ -242,18 +246,18 @@ def _inside(c: Conditions, Y: Array, L: Array) -> float:
     return float(np.min(depth / size, initial=1.0))
 
 
-def _turned(stack: Array) -> Array:
+def _transpose(stack: Array) -> Array:
     return stack.transpose(0, 2, 1)
 
 
-def _summed(c: Conditions, parts: Array) -> Array:
+def _scatter(c: Conditions, parts: Array) -> Array:
     """Parts (blocks, k) added up where they belong (p,)."""
     total = np.zeros(len(c.prior))
     np.add.at(total, c.places, parts)
     return total
 
 
-def _squared(c: Conditions, W: Array) -> Array:
+def _gram(c: Conditions, W: Array) -> Array:
     """The inner products of scaled slopes (blocks, k, n, n), added up where they belong (p, p)."""
     flat = W.reshape(*W.shape[:2], -1)
     total = np.zeros((len(c.prior), len(c.prior)))

@@ -18,14 +18,17 @@ from numpy.typing import NDArray
 from freefloat.arrays import Array
 from freefloat.errors import Fault, IdentificationError
 from freefloat.model import inertia as inertial
+from freefloat.model.parameter_name import ParameterName, field_of
 from freefloat.model.parts import Wheel
+from freefloat.notes import Note
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import PLANAR, upright_bodies
 
-# What is asked is X > MARGIN tr(X) / n, and X > MARGIN for single numbers: a body that is nowhere
-# squeezed by more than that survives the rounding of numbers written to a model.
+# theory: what is asked is X > MARGIN tr(X) / n, and X > MARGIN for single numbers: a body that is
+# nowhere squeezed by more than that survives the rounding of numbers written to a model
 MARGIN = 1e-7
-# A prior thinner than 1e-3 of its size (point masses, rods, plates) is made that thick.
+# theory: second moments go with the square, so a prior thinner than 1e-3 of its size (point masses,
+# rods, plates) is made that thick
 THICKNESS = 1e-6
 
 
@@ -49,7 +52,7 @@ class Conditions:
     follow: dict[str, tuple[int, float]]
     notes: tuple[str, ...]
 
-    def written(self, u: Array) -> dict[str, float]:
+    def values_at(self, u: Array) -> dict[str, float]:
         """The value of every parameter the conditions touch, at u."""
         theta = self.prior + self.scale * u
         return self.values | {name: f * float(theta[i]) for name, (i, f) in self.follow.items()}
@@ -81,7 +84,7 @@ def conditions_of(parameters: Parameters, names: Sequence[str]) -> Conditions:
         name: values[name] for name in follow
     }
     prior = np.array([values[name] for name in names])
-    slopes, places, is_padding = _stacked(found, values, follow)
+    slopes, places, is_padding = _stack(found, values, follow)
     size = np.zeros(len(names))
     np.add.at(size, places, np.sum(slopes**2, axis=(2, 3)))
     is_loose = size == 0.0
@@ -116,8 +119,8 @@ def _conditions(parameters: Parameters) -> list[Condition]:
     numbers = [
         p.name
         for p in parameters
-        if p.name not in of_bodies and not p.name.startswith("start.")
-        if p.name.rpartition(".")[2] != "rest"  # any number will do
+        if p.name not in of_bodies and not ParameterName.parse(p.name).is_start
+        if field_of(p.name) != "rest"  # any number will do
     ]
     return found + [Condition((name,), np.ones((1, 1, 1))) for name in numbers]
 
@@ -170,9 +173,8 @@ def _thicken(
         if _thinness(inertial.tensor(about_com), sum(spun), owner in upright) < need:
             phi[[4, 7, 9]] += 2.0 * need
             values.update(zip(ten, phi.tolist(), strict=True))
-            notes.append(
-                f"{owner}: thin as a rod, plate or point, made {2 * need:.2g} kg m^2 thick"
-            )
+            text = f"{owner}: thin as a rod, plate or point, made {2 * need:.2g} kg m^2 thick"
+            notes.append(Note("physical.thickened", text))
     return tuple(notes)
 
 
@@ -205,7 +207,7 @@ def _refuse_unphysical(
         raise IdentificationError(f"{name!r}: the prior of free parameters cannot be real", faults)
 
 
-def _stacked(
+def _stack(
     found: list[Condition], values: dict[str, float], follow: dict[str, tuple[int, float]]
 ) -> tuple[Array, NDArray[np.intp], NDArray[np.bool_]]:
     """Slopes (blocks, k, n, n), the u they belong to, and which rows of a block are padding."""

@@ -10,11 +10,11 @@ from freefloat.arrays import Array
 from freefloat.errors import Fault, IdentificationError
 from freefloat.identification.physical.convex_solver import ConvexProblem
 
-TOLERANCE = 1e-12  # far below the prior weight, or the divergence would drown in it
+TOLERANCE = 1e-12  # theory: far below the prior weight (1e-8), or the divergence drowns in it
 
 
 def minimise_with_clarabel(problem: ConvexProblem) -> Array:
-    """The minimiser u of a Problem, as an interior-point solver for general cones finds it."""
+    """The minimiser u, as an interior-point solver for general cones finds it."""
     try:
         import clarabel  # noqa: F401
         import cvxpy as cp

@@ -1,0 +1,71 @@
+"""How the linear methods solve their equations: what a user may set, with defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from freefloat.identification.fit_assembly import TrustLimits
+
+Solver = Literal["corrected", "ls", "iv"]
+Loss = Literal["huber", "tukey"]
+Clock = Literal["base", "joints", "torques"]
+
+
+@dataclass(frozen=True)
+class LinearOptions:
+    """Options of every linear method; nothing needs to be given.
+
+    Args:
+        solver: "corrected" least squares (free of the bias that noise in the regressor causes),
+            plain "ls", or "iv" (instrumental variables).
+        robust: "huber" or "tukey" against outliers.
+        physical: whether the estimates are moved to the closest physically consistent ones.
+        momentum: known angular momentum about the centre of mass [N m s], world axes (angular).
+        drag: whether an air bearing brakes the root, by an unknown factor (angular).
+        clock: "base", "joints" or "torques" when those channels may be late by an unknown time.
+        seed: of the noise that "corrected" adds to find the bias.
+        passes: how often rows are made anew with weights for the latest estimates.
+        most_passes: the same while residuals that exceed the noise still get smaller.
+        settled: relative change of the estimates below which weights need no further pass.
+        improved: ratio of mean square residuals below which another pass is worth it.
+        first_noise_pairs: pairs of opposite noise samples added in a pass before the last.
+        noise_pairs: the same in the last pass; more make "corrected" less noisy itself.
+        instrument_lag: instants between a row and its instruments, for "iv".
+        half_width: half the width of the test functions [samples] (weak, energy).
+        gap: of an interval between samples, in median intervals: longer ones say nothing of
+            angular momentum (momentum).
+        window_misfit: mean square residual over noise up to which a polynomial describes a window
+            (force, torque, reduced and wherever rates come from angles).
+        spike_sigmas: how far a lone sample must be off its neighbours to be dropped when `robust`.
+        clock_rounds: how often a delay is found and taken out before giving up.
+        clock_tolerance: of the standard deviation of a delay: smaller steps end the rounds.
+        buried_size: how far a direction that noise hides may be off [natural sizes].
+        trust: when residuals are noted, and when the fit is not to be trusted.
+    """
+
+    solver: Solver = "corrected"
+    robust: Loss | None = None
+    physical: bool = True
+    momentum: tuple[float, float, float] | None = None
+    drag: bool = False
+    clock: Clock | None = None
+    seed: int = 0
+    passes: int = 4
+    most_passes: int = 12
+    settled: float = 0.05
+    improved: float = 0.8
+    first_noise_pairs: int = 2
+    noise_pairs: int = 6
+    instrument_lag: int = 3
+    half_width: int = 8
+    gap: float = 2.5
+    window_misfit: float = 1.1
+    spike_sigmas: float = 8.0
+    clock_rounds: int = 8
+    clock_tolerance: float = 0.1
+    buried_size: float = 10.0
+    trust: TrustLimits = field(default_factory=TrustLimits)
+
+
+DEFAULTS = LinearOptions()
