@@ -11,7 +11,7 @@ from exciting_plans import held_motor_flights, splines_then_rest, swinging_arm
 import freefloat as ff
 from freefloat.errors import IdentificationError
 from freefloat.identification import structure
-from freefloat.identification.effects import EFFECTS, effects_of
+from freefloat.identification.model_effects import EFFECTS, effects_of
 from freefloat.identification.structure import find_structure, without_effects
 from freefloat.parameters.write_back import with_parameters
 

@@ -114,7 +114,7 @@ def _estimate(s: Solution, k: int) -> Estimate:
     half = SIGMAS * std
     interval = (value - half, value + half) if status in KNOWN else None
     if status == "invisible":  # whatever rounding or completing a body made of it
-        value, note = p.value, "no effect on the data"
+        value = p.value
     elif p.name in s.profiles:
         low, high = s.profiles[p.name]
         is_closed = bool(np.isfinite(low) and np.isfinite(high))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from freefloat.digits import NONE, interval, rounded, with_uncertainty
 from freefloat.errors import shortened
+from freefloat.text import table_lines
 
 if TYPE_CHECKING:
     from freefloat.identification.fit import Estimate, Fit, FittedCombination
@@ -132,16 +133,14 @@ def _items(texts: Iterable[str]) -> list[str]:
 
 def _table(rows: Sequence[Sequence[str]], is_left: Sequence[bool]) -> Iterator[str]:
     """Aligned columns within the width; a name too long for its column has lines of its own."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    room = WIDTH - sum(widths[1:]) - 2 * len(widths[1:])
+    others = [max(map(len, column)) + 2 for column in list(zip(*rows, strict=True))[1:]]
     # A long name must not push the numbers of all others to the far right.
-    widths[0] = max((len(row[0]) for row in rows if len(row[0]) <= room), default=0)
-    for name, *cells in rows:
-        if len(name) > widths[0]:
-            yield from _wrap(name)
-            name = ""
-        pairs = zip((name, *cells), widths, is_left, strict=True)
-        yield "  ".join(c.ljust(w) if left else c.rjust(w) for c, w, left in pairs).rstrip()
+    is_long = [len(name) > WIDTH - sum(others) for name, *_ in rows]
+    short = [("" if long else row[0], *row[1:]) for row, long in zip(rows, is_long, strict=True)]
+    for row, long, line in zip(rows, is_long, table_lines(short, left=is_left), strict=True):
+        if long:
+            yield from _wrap(row[0])
+        yield line
 
 
 def _wrap(text: str, first: str = "", later: str = "") -> list[str]:

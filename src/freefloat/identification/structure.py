@@ -15,9 +15,9 @@ import numpy as np
 
 from freefloat.errors import FreefloatError, IdentificationError
 from freefloat.excitation.plan import Plan
-from freefloat.identification.effects import EFFECTS, Effect, effects_of
 from freefloat.identification.fit import Fit
 from freefloat.identification.identify import identify
+from freefloat.identification.model_effects import EFFECTS, Effect, effects_of
 from freefloat.identification.modes.modal import identify_modes
 from freefloat.identification.modes.modal_match import match_modes
 from freefloat.model.model import Model
@@ -81,14 +81,25 @@ def find_structure(
 ) -> Structure:
     """Which of the model's effects the flights call for.
 
-    parameters: what else is free (the bus, say); the parameters of effects are freed by themselves.
-    Bounds, priors and ties on any of them hold.
-    effects: names among EFFECTS, all that the model has unless given ("friction" only when given or
-    when the model has some). plan, known_start: as for `identify`. progress is told the fraction
-    done.
+    An effect counts when the Bayesian information criterion falls by more than 10 with it: very
+    strong evidence, so that noise alone does not call for anything.
 
-    An effect counts when the criterion falls by more than 10 with it: strong evidence, so that
-    noise alone does not call for anything.
+    Args:
+        model: with every effect that comes into question.
+        parameters: what else is free (the bus, say); the parameters of effects are freed by
+            themselves. Bounds, priors and ties on any of them hold.
+        flights: one recording or several.
+        effects: names among EFFECTS; all that the model has unless given ("friction" only when
+            given or when the model has some).
+        plan: as for `identify`.
+        known_start: as for `identify`.
+        progress: is called with the fraction done, 0 to 1.
+
+    Returns:
+        Every effect with what it is worth, and the fit with those called for.
+
+    Raises:
+        IdentificationError: if the model has no such effect, or nothing else is free.
     """
     recorded = (flights,) if isinstance(flights, Telemetry) else tuple(flights)
     candidates = effects_of(model, effects)

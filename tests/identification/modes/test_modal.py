@@ -12,7 +12,7 @@ from freefloat.identification.modes.free_response import free_response, quiet_st
 from freefloat.identification.modes.modal import identify_modes
 from freefloat.identification.modes.modal_match import channel_shapes, match_modes
 from freefloat.identification.modes.oscillations import find_oscillations
-from freefloat.identification.modes.spectra import spectrum
+from freefloat.identification.modes.power_spectrum import spectrum
 from freefloat.parameters.write_back import with_parameters
 
 HINGES = ("hinge_l1", "hinge_l2", "hinge_r1", "hinge_r2")

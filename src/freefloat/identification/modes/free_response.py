@@ -9,7 +9,7 @@ import numpy as np
 
 from freefloat.arrays import Array, frozen
 from freefloat.errors import IdentificationError
-from freefloat.identification.modes.spectra import noise_level, resample_evenly
+from freefloat.identification.modes.power_spectrum import noise_level, resample_evenly
 from freefloat.model.model import Model
 from freefloat.telemetry.channel import Channel, noise_floor
 from freefloat.telemetry.names import channel_names, match

@@ -27,7 +27,7 @@ from freefloat.identification.modes.oscillations import (
     find_oscillations,
     fit_poles,
 )
-from freefloat.identification.modes.spectra import Spectrum, spectrum
+from freefloat.identification.modes.power_spectrum import Spectrum, spectrum
 from freefloat.model.model import Model
 from freefloat.notes import Note
 from freefloat.telemetry.telemetry import Telemetry

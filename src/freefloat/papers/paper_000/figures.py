@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.identification.modes.spectra import spectrum
+from freefloat.identification.modes.power_spectrum import spectrum
 from freefloat.model import load_model
 from freefloat.model.assembly import rigid
 from freefloat.model.model import Model
