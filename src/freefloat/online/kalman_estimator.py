@@ -17,7 +17,7 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import IdentificationError
-from freefloat.identification.output_error.output_error_fit import why_output_error
+from freefloat.identification.linear.method_choice import why_output_error
 from freefloat.model.model import Model
 from freefloat.observability.scale import is_scaled
 from freefloat.online.estimator import GATE, OnlineEstimator, checked_forgetting, with_fixed_values

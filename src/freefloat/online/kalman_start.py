@@ -18,7 +18,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.equations import no_inputs
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError
-from freefloat.identification.output_error.assembly import covariance_of, information_root
+from freefloat.identification.output_error.covariance import covariance_of, information_root
 from freefloat.identification.output_error.recording import recording_of
 from freefloat.identification.output_error.search import SearchResult, search
 from freefloat.model.model import Model
