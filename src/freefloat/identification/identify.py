@@ -71,7 +71,7 @@ def identify(
         momentum: known angular momentum about the centre of mass [N m s] (angular method).
         drag: whether an air bearing brakes the root by an unknown factor (angular method).
         clock: "base", "joints" or "torques" when those channels have an unknown delay.
-        options: everything a linear method can be told; see `LinearOptions`.
+        options: everything a linear method can be set to; see `LinearOptions`.
         plan: the commands, if known exactly, for all recordings or one each (output error).
         known_start: whether the initial state is the plan's, not to be found (output error).
         search: how output error looks for its minimum.

@@ -37,7 +37,7 @@ class LinearSolution:
     """Values with covariance, and the directions the rows do not see.
 
     covariance is NaN for unknowns that take part in such a direction; `unseen` (unknowns, k) are
-    those that no row depends on, `buried` those in which noise hides whatever there is; `root`
+    those that no row depends on, `buried` those hidden by noise; `root`
     (r, unknowns): a square root of the information, root^T root; chi2 and n_rows judge the fit.
     """
 

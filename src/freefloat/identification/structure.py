@@ -177,7 +177,7 @@ class _StructureSearch:
         values = {e.name: e.value for e in before.estimates if np.isfinite(e.value)}
         found = []
         for start in (self.model, _with_values(self.model, values)):
-            # An effect that is not there may drive the search to bodies nobody can compute with.
+            # An absent effect may drive the search to singular inertias.
             with suppress(FreefloatError, np.linalg.LinAlgError):
                 found.append(self._fit(start, kept))
         return min(found, key=lambda fit: gain_of(before, fit), default=None)
@@ -214,7 +214,7 @@ def _with_values(model: Model, values: dict[str, float]) -> Model:
 
 
 def _modes_seen(model: Model, flights: tuple[Telemetry, ...]) -> dict[str, str]:
-    """Modes of effects that swing freely in the first flight, in words, by effect."""
+    """Modes seen in the free response of the first flight, in words, by effect."""
     flight = flights[0]
     try:
         match = match_modes(model, identify_modes(flight, model), flight)

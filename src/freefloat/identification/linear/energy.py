@@ -63,7 +63,7 @@ ENERGY = Energy()
 
 
 def _need_torques(system: System, samples: Samples) -> None:
-    """Raise IdentificationError naming the coordinates that move by a torque nobody knows."""
+    """Raise IdentificationError naming the coordinates that move by an unknown torque."""
     known = joint_rows(system, samples)
     missing = [
         f"{name}.torque"

@@ -136,7 +136,7 @@ def _not_in_equations(p: Parameter, tanks: set[str]) -> Note | None:
 
 
 def _has_effect(system: System, names: Sequence[str]) -> bool:
-    """Whether what swings unrecorded carries mass: a rigid stand-in would bias everything."""
+    """Whether what moves unrecorded carries mass: a rigid stand-in would bias everything."""
     free = [int(g) - 6 for g in system.tree.free if g >= 6]
     links = system.n_links
     carries_mass = any(c + 1 >= links or np.any(system.parameters.phi[c + 1] != 0.0) for c in free)

@@ -253,9 +253,9 @@ def _inertia(system: System, samples: Samples) -> Array:
         for first, direction in ((7, np.eye(3)[axis]), (10, samples.rotation[:, axis, :])):
             moving = still.copy()
             moving[:, first : first + 3] = direction
-            told = balance(system, moving)
+            at = balance(system, moving)
             column = axis if first == 7 else 3 + axis
-            found[:, :, column] = np.hstack([told.linear_momentum, told.angular_momentum])
+            found[:, :, column] = np.hstack([at.linear_momentum, at.angular_momentum])
     return found
 
 

@@ -44,7 +44,7 @@ def newton_equations(
     joints: bool,
     noise: bool,
 ) -> Equations:
-    """Root rows (torque and force nobody else provides), and with `joints` the joint rows."""
+    """Root rows (only known forces act there), and with `joints` the joint rows."""
     names, theta = tuple(values), np.array(list(values.values()))
     chosen = [*root_rows(system), *(6 + j for j in (joint_rows(system, samples) if joints else []))]
     Y = force_regressor(system, *motion_of(samples), field=orbit_field(system, samples))[:, chosen]

@@ -8,7 +8,8 @@ about the root's moving origin, v its velocity in the frame that moves with the 
     - int psi' p_j - int psi dT/dq_j    = int psi tau_j,     p_j = dT/d(dq_j),
 
 gravity and springs of passive joints included, all linear in the parameters. Functions end where a
-thruster or the commanded wrench switches: there torques jump, and nobody knows both their values.
+thruster or the commanded wrench switches: there torques jump, and their values on both sides are
+not known.
 """
 
 from __future__ import annotations

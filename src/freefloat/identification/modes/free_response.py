@@ -64,7 +64,7 @@ class FreeResponse:
 
     @property
     def bandwidth(self) -> float:
-        """The highest frequency [Hz] that can be told from its mirror image."""
+        """The highest frequency [Hz] below which nothing is aliased."""
         return 0.5 / float(self.time[1] - self.time[0])
 
 
@@ -81,7 +81,7 @@ def free_response(
 
     `channels` (names or globs): gyro, torques, accelerometer and the like unless given. Samples
     are averaged over as many as `bandwidth` [Hz] allows: an average changes how large a decaying
-    swing is but neither its frequency nor its decay.
+    oscillation is but neither its frequency nor its decay.
     """
     start, end = quiet_stretch(telemetry, model, options) if between is None else between
     cut = telemetry.between(start, end)
@@ -119,7 +119,7 @@ def _fold(channel: Channel, edges: Array) -> tuple[Array, float]:
     # Every sample stands for the step after it: an average over whole samples stays one.
     at = np.concatenate([time, [time[-1] + step]])
     means = np.diff(np.interp(edges, at, area)) / np.diff(edges)
-    # Below a 1e-5th of the swing lies what a linear swing does not explain, noise or no noise.
+    # Amplitude dependence of real springs shows below 1e-5 of the oscillation, noise or no noise.
     sigma = max(noise_level(channel), noise_floor(channel), 1e-5 * float(np.ptp(values)))
     sigma = sigma if np.ptp(values) > 0.0 else 0.0
     return means, sigma * float(np.sqrt(step / (edges[1] - edges[0])))

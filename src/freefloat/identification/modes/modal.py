@@ -1,8 +1,8 @@
 """Modes seen in a recording: frequency, damping and shape, with their deviations.
 
 Not every oscillation is a mode. A wing that swings far is not a linear spring any more: it also
-shows at twice its frequency, at sums and differences, and its own frequency moves as the swing
-dies. Such companions are flagged and never called modes.
+shows at twice its frequency, at sums and differences, and its own frequency moves as it
+decays. Such companions are flagged and never called modes.
 """
 
 from __future__ import annotations
@@ -143,9 +143,9 @@ def identify_modes(
 
 
 def _merge_twins(response: FreeResponse, found: Oscillations) -> Oscillations:
-    """Poles closer than the stretch resolves, with one shape, made one: a swing that detunes.
+    """Poles closer than the stretch resolves, with one shape, made one.
 
-    What their frequencies and decays differ by is added to the deviations.
+    They come from a frequency that depends on amplitude. What their frequencies and decays differ by is added to the deviations.
     """
     strength = np.max(np.abs(found.amplitudes), axis=1, initial=0.0)
     twins: dict[int, list[int]] = {}
@@ -208,7 +208,7 @@ def _kind(
         return "drift", ""
     stronger = [j for j in range(len(strength)) if strength[j] > 3.0 * strength[k]]
     for parents, words in _products(found, strength, stronger):
-        # A companion swings with the product of its parents and decays as all of them together.
+        # A companion oscillates with the product of its parents and decays as all of them together.
         together = np.sum([found.poles[j] if sign > 0 else np.conj(found.poles[j])
                            for j, sign in parents])  # fmt: skip
         is_near = abs(found.poles[k].imag - abs(together.imag)) < 0.5 * np.pi / response.duration

@@ -178,7 +178,9 @@ def channel_shapes(
                    _displace(system, rest, mode, 0.0, SMALL * pole.imag)]  # fmt: skip
     table = np.array(states)
     tree = system.tree._replace(field=np.zeros_like(system.tree.field))
-    still = System(**{**vars(system), "tree": tree})  # gravity gradients are no part of a swing
+    still = System(
+        **{**vars(system), "tree": tree}
+    )  # gravity gradients are no part of a free oscillation
     motion = observe(still, table)
     at = FlightSegment(np.zeros(len(table)), table, motion, no_inputs(still, n_rows=len(table)))
     shapes = np.full((n, len(channels)), np.nan + 0j)

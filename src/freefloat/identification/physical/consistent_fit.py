@@ -181,7 +181,7 @@ class _ConsistentSearch:
         return cls(parameters, tuple(names), kept, conditions, options)
 
     def theta(self, u: Array) -> Array:
-        """All named parameters at u; those nobody sees at their prior."""
+        """All named parameters at u; unobservable ones at their prior."""
         theta = np.array([self.parameters[name].value for name in self.names])
         theta[self.kept] = self.conditions.prior + self.conditions.scale * u
         return theta
