@@ -56,4 +56,5 @@ def test_the_command_says_it_too(
     run(asked)
     assert "--method momentum" in " ".join(capsys.readouterr().out.split())
     run([*asked, "--json"])
-    assert any(note.startswith(COST) for note in json.loads(capsys.readouterr().out)["notes"])
+    notes = json.loads(capsys.readouterr().out)["notes"]
+    assert any(note["text"].startswith(COST) for note in notes)

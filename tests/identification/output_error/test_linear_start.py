@@ -71,7 +71,7 @@ def off_by(model: ff.Model, factors: dict[str, float]) -> ff.Model:
 
 
 def n_flights(fit: ff.Fit) -> int:
-    (told,) = [note for note in fit.notes if note.endswith("flights of the model")]
+    (told,) = [note for note in fit.notes if getattr(note, "code", "") == "search.simulations"]
     return int(told.split()[0])
 
 
