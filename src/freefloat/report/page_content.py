@@ -21,7 +21,7 @@ from freefloat.digits import (
     with_uncertainty,
 )
 from freefloat.identification.fit import Estimate, Fit
-from freefloat.identification.fit_view import verdict as fit_headline
+from freefloat.identification.fit_text import verdict as fit_headline
 from freefloat.report.svg import correlation_matrix, whisker
 from freefloat.validation.verdict import Verdict, fit_words, percent
 from freefloat.validation.verdict import headline as verdict_headline

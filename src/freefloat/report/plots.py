@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from freefloat.identification.modes.modal import ModalFit, SeenMode
-    from freefloat.identification.modes.spectra import Spectrum
+    from freefloat.identification.modes.power_spectrum import Spectrum
     from freefloat.model.model import Model
     from freefloat.telemetry.telemetry import Telemetry
 

@@ -145,7 +145,8 @@ def identify_modes(
 def _merge_twins(response: FreeResponse, found: Oscillations) -> Oscillations:
     """Poles closer than the stretch resolves, with one shape, made one.
 
-    They come from a frequency that depends on amplitude. What their frequencies and decays differ by is added to the deviations.
+    They come from a frequency that depends on amplitude. What their frequencies and decays differ
+    by is added to the deviations.
     """
     strength = np.max(np.abs(found.amplitudes), axis=1, initial=0.0)
     twins: dict[int, list[int]] = {}

@@ -12,7 +12,7 @@ from freefloat.dynamics.tree import flatten
 from freefloat.excitation.motions import Moves
 from freefloat.excitation.plan import Plan
 from freefloat.identification.modes.modal import SeenMode, identify_modes
-from freefloat.identification.modes.spectra import spectrum
+from freefloat.identification.modes.power_spectrum import spectrum
 from freefloat.model import load_model
 from freefloat.model.assembly import rigid
 from freefloat.model.model import Model

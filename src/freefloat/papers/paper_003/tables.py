@@ -9,7 +9,8 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.identification.linear.angular import AngularForm
 from freefloat.identification.linear.body_pairs import angular_rows, pair_parameters
-from freefloat.identification.linear.least_squares import Solver, estimate
+from freefloat.identification.linear.least_squares import estimate
+from freefloat.identification.linear.linear_options import LinearOptions, Solver
 from freefloat.identification.linear.samples import NoiseSource, Samples
 from freefloat.model.model import Model
 from freefloat.observability.minimal_set import generic_states
@@ -251,9 +252,10 @@ def solver_errors(bench: Emulator, time: Array, solver: Solver, *, n: int, seed:
     ]
     rng = np.random.default_rng(seed)
     found = []
+    options = LinearOptions(solver=solver)
     for _ in range(n):
-        noisy, _ = exact.jittered(rng)
-        answer = estimate(form.equations, wrong.system, [noisy], unknowns, solver=solver)
+        noisy, _ = exact.jitter(rng)
+        answer = estimate(form.equations, wrong.system, [noisy], unknowns, options=options)
         found.append(bench.signs * answer.values[:8])
     return bench.errors(np.array(found))
 

@@ -16,7 +16,7 @@ from freefloat.dynamics.state import Start, positions
 from freefloat.dynamics.tree import System, flatten
 from freefloat.excitation.motions import Accelerate
 from freefloat.excitation.plan import Plan
-from freefloat.identification.linear.parameter_columns import updated
+from freefloat.identification.linear.parameter_columns import update_system
 from freefloat.model import load_model
 from freefloat.model.assembly import rigid
 from freefloat.model.model import Model
@@ -91,7 +91,7 @@ class Bench:
     def system(self, drive: DriveValues) -> System:
         """The arm with another drive, ready to compute with."""
         names, before = [f"{JOINT}.drive.inertia"], np.array([self.drive.inertia])
-        new = updated(self._disc, names, before, np.array([drive.inertia]))
+        new = update_system(self._disc, names, before, np.array([drive.inertia]))
         owners = [spring.owner for spring in self.model.assembly.springs]
         spring = new.parameters.spring.copy()
         spring[owners.index(f"{JOINT}.drive"), :2] = drive.stiffness, drive.damping
@@ -104,7 +104,7 @@ class Bench:
         its reference has the disc; without it the torque could not move a disc of several kg m^2.
         """
         zero = np.zeros(1)
-        stiff = updated(self._stiff, ["link_1.izz"], zero, np.array([inertia]))
+        stiff = update_system(self._stiff, ["link_1.izz"], zero, np.array([inertia]))
         times = np.arange(2 * len(self.stages) + 1) * 0.5 * STEP
         start, steps, rows = self._stiff_tables
         flight = integrate(
