@@ -12,7 +12,7 @@ from math import isnan
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from freefloat.digits import NONE, interval, rounded, with_uncertainty
+from freefloat.digits import NONE, interval, number_text, with_uncertainty
 from freefloat.errors import shortened
 from freefloat.text import table_lines
 
@@ -56,7 +56,7 @@ def as_html(fit: Fit) -> str:
     head = ("parameter", "value", "± std", "95 % interval", "unit", "was", "status")
     rows = [
         (e.name, *with_uncertainty(e.value, e.std), interval(e.interval95, e.std), e.unit,
-         rounded(e.prior), e.status)
+         number_text(e.prior), e.status)
         for e in _free_estimates(fit)
     ]  # fmt: skip
     sums = [
@@ -80,7 +80,7 @@ def as_html(fit: Fit) -> str:
 
 def _row(estimate: Estimate) -> tuple[str, ...]:
     value, std = with_uncertainty(estimate.value, estimate.std)
-    was = rounded(estimate.prior)
+    was = number_text(estimate.prior)
     return (shortened(estimate.name, 200), value, std, _short(estimate.unit), was, estimate.status)
 
 
@@ -118,7 +118,7 @@ def _residuals(fit: Fit) -> Iterator[str]:
     if not all(isnan(r.rms_raw) for r in fit.residuals):
         head, is_left = [*head, "raw", "unit"], [*is_left, False, True]
         for row, r in zip(rows, fit.residuals, strict=True):
-            row += [rounded(r.rms_raw), _short(r.unit)]
+            row += [number_text(r.rms_raw), _short(r.unit)]
     yield from _table([tuple(head), *map(tuple, rows)], tuple(is_left))
 
 

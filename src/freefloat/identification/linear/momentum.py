@@ -32,7 +32,7 @@ from freefloat.identification.linear.sample_reader import thrust_between
 from freefloat.identification.linear.samples import Samples
 from freefloat.identification.linear.windows import fit_windows, wrench_jumps
 from freefloat.notes import Note
-from freefloat.telemetry.thrust_levels import switched
+from freefloat.telemetry.thrust_levels import insert_switches
 
 NUISANCE = tuple(f"momentum0.{axis}" for axis in "xyz")
 LABELS = tuple(f"{kind}.{axis}" for kind in ("linear", "angular") for axis in "xyz")
@@ -206,7 +206,7 @@ def held_integral(time: Array, values: Array, level: Array) -> Array:
     """Running integral of values times a level that is held, and switches when its means say."""
     from scipy.interpolate import CubicSpline
 
-    at, held = switched(time, level)
+    at, held = insert_switches(time, level)
     whole = CubicSpline(time, values, axis=0).antiderivative()(at)
     gained = np.cumsum(held[:-1, None] * np.diff(whole, axis=0), axis=0)
     return np.vstack([np.zeros((1, values.shape[1])), gained])[np.searchsorted(at, time)]
@@ -232,7 +232,7 @@ def root_displacement(system: System, samples: Samples) -> Array:
         wrench = system.tree.thrusters[k]
         unit = np.hstack([samples.rotation @ wrench[3:], samples.rotation @ wrench[:3]])
         bent = CubicSpline(time, _root_acceleration(system, inertia, unit), axis=0)
-        at, held = switched(time, thrust[:, k])
+        at, held = insert_switches(time, thrust[:, k])
         once, twice = bent.antiderivative(1)(at), bent.antiderivative(2)(at)
         level, h = held[:-1, None], np.diff(at)[:, None]
         gained = np.vstack([np.zeros(3), np.cumsum(level * np.diff(once, axis=0), axis=0)])
