@@ -37,6 +37,7 @@ from freefloat.observability.scale import is_scaled, scale_of
 from freefloat.observability.visibility import Visibility, visibility, without
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.measurements import Measurement
+from freefloat.prediction.sensor_models import SENSOR_MODELS
 from freefloat.telemetry.names import unit_of
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.text import listing
@@ -202,7 +203,8 @@ def _residuals(found: SearchResult) -> tuple[Residual, ...]:
 
 
 def _unit(measurement: Measurement, name: str) -> str:
-    return "rad" if measurement.sensor.kind == "attitude" else unit_of(name)[0]
+    own = SENSOR_MODELS[measurement.sensor.kind].unit
+    return "rad" if measurement.sensor.kind == "attitude" else own or unit_of(name)[0]
 
 
 def _search_notes(found: SearchResult, seen: Visibility) -> list[Note]:
