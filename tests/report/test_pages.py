@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from browser import visit
+from fault_codes import refused
 from fit_samples import sample_fit
 from validation_flights import planar_fit, planar_flight
 
@@ -72,7 +73,7 @@ def test_the_verdict_comes_first_and_everything_is_there(verdict):
     ids = f"{ids} identifiability motion quality credibility provenance".split()
     places = [page.index(f' id="{name}"') for name in ids]
     assert places == sorted(places)
-    assert page.index("The model predicts this flight") < places[0]
+    assert page.index('<header class="good" data-kind="verdict">') < places[0]
     assert all(f'href="#{name}"' in page for name in ids)
 
 
@@ -193,24 +194,25 @@ def test_a_fit_draws_the_flights_it_was_made_from_and_says_so(tmp_path):
     path = tmp_path / "fit.html"
     planar_fit().save_report(path, planar_flight(1, 60.0))
     page = path.read_text(encoding="utf-8")
-    assert "it can refute the model, not prove it" in page
-    assert "The fit can be trusted" in page  # the headline stays that of the fit
-    assert "No flight that took no part in the fit was predicted." in page
+    assert 'class="warning not-held-out"' in page
+    assert '<header class="good" data-kind="fit">' in page  # the headline stays that of the fit
+    assert 'data-state="validation: open"' in page
 
 
 def test_a_flight_that_cannot_be_predicted_is_a_note(tmp_path):
     path = tmp_path / "fit.html"
     planar_fit().save_report(path, planar_flight(2).without("arm_1.position"))
-    assert "flight 1 could not be predicted" in path.read_text(encoding="utf-8")
+    assert 'data-code="report.flight_not_predicted"' in path.read_text(encoding="utf-8")
 
 
 def test_a_verdict_that_did_not_run_has_a_page_too(verdict):
     bare = replace(verdict, has_run=False, scores=(), traces=(), whiteness=(), spectra=(),
                    balances=(), end_effectors=(), is_positive=False)  # fmt: skip
-    assert "There is no prediction to show" in verdict_page(bare)
+    page = verdict_page(bare)
+    assert '<p class="empty">' in page and 'class="plot"' not in page
 
 
 def test_other_names_are_refused(verdict, tmp_path):
-    with pytest.raises(FreefloatError, match="page of HTML"):
+    with refused(FreefloatError, "file.suffix"):
         verdict.save_report(tmp_path / "report.pdf")
     assert not list(tmp_path.iterdir())

@@ -45,6 +45,7 @@ def fit_content(fit: Fit) -> dict[str, object]:
     return {
         "title": fit.model.name,
         "kind": "identification",
+        "headline_of": "fit",
         "is_positive": fit.is_trustworthy,
         "headline": fit_headline(fit).partition(": ")[2].capitalize(),
         "status": fit.status,
@@ -118,6 +119,7 @@ def verdict_content(verdict: Verdict) -> dict[str, object]:
     return {
         "title": verdict.model,
         "kind": "verdict",
+        "headline_of": "verdict",
         "is_positive": verdict.is_positive,
         "headline": verdict_headline(verdict).rpartition(": ")[2].capitalize(),
         "status": verdict.status,

@@ -16,6 +16,7 @@ from freefloat.digits import printed_unit
 from freefloat.errors import Fault, FreefloatError
 from freefloat.files import atomic_write
 from freefloat.identification.fit import Fit
+from freefloat.notes import Note
 from freefloat.report.charts import verdict_charts
 from freefloat.report.page_content import credibility, fit_content, verdict_content
 from freefloat.telemetry.telemetry import Telemetry
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 SUFFIXES = (".html", ".htm")
+HEAD = ("title", "is_positive", "headline", "headline_of", "status")  # what is said first
 
 
 def save_fit_report(
@@ -48,7 +50,8 @@ def save_fit_report(
         try:
             found.append(validate(fit, flight))
         except FreefloatError as error:
-            notes.append(f"flight {number} could not be predicted: {error.message}")
+            text = f"flight {number} could not be predicted: {error.message}"
+            notes.append(Note("report.flight_not_predicted", text))
     atomic_write(path, fit_page(fit, found, notes=notes))
 
 
@@ -65,7 +68,7 @@ def fit_page(fit: Fit, verdicts: Sequence[Verdict] = (), *, notes: Sequence[str]
     held_out = [v for v in verdicts if _is_held_out(v)]
     if held_out:
         head = verdict_content(held_out[0])
-        content |= {key: head[key] for key in ("title", "is_positive", "headline", "status")}
+        content |= {key: head[key] for key in HEAD}
     content["notes"] = [*fit.notes, *notes]
     return _page(content, verdicts, credibility(fit, verdicts))
 
@@ -105,7 +108,8 @@ def render(
 def require_html(path: str | Path) -> None:
     """Raise FreefloatError unless the name ends in .html."""
     if Path(path).suffix.lower() not in SUFFIXES:
-        fault = Fault(str(path), Path(path).suffix or "no suffix", ".html", "end it in .html")
+        suffix = Path(path).suffix or "no suffix"
+        fault = Fault(str(path), suffix, ".html", "end it in .html", "file.suffix")
         raise FreefloatError("a report is a page of HTML", [fault])
 
 

@@ -55,7 +55,8 @@ def require_matplotlib() -> None:
         import matplotlib  # noqa: F401
     except ImportError as error:
         remedy = "pip install 'freefloat[plot]'"
-        fault = Fault("matplotlib", "not installed", "matplotlib, to draw with", remedy)
+        expected = "matplotlib, to draw with"
+        fault = Fault("matplotlib", "not installed", expected, remedy, "package.missing")
         raise FreefloatError("pictures need matplotlib", [fault]) from error
 
 
@@ -70,7 +71,8 @@ def require_picture_name(path: str | Path) -> None:
     target = Path(path)
     if target.suffix.lower() not in SUFFIXES:
         value = f"{target} ({target.suffix or 'no suffix'})"
-        fault = Fault("picture", value, "a name in " + " or ".join(SUFFIXES), "rename it")
+        expected = "a name in " + " or ".join(SUFFIXES)
+        fault = Fault("picture", value, expected, "rename it", "file.suffix")
         raise FreefloatError(f"{target.name}: not a format for pictures", [fault])
 
 

@@ -1,4 +1,8 @@
-"""Telemetry: what was seen. Channels, files, quality, common time bases and smooth derivatives.
+"""Telemetry: what was measured. Channels, files, quality, common time bases, smooth derivatives.
+
+One word for each thing: a `Telemetry` is a recording, channels by name; a `Channel` the samples of
+one quantity, each with its own instant; a `Sample` what was measured at one instant, in all
+channels that have a value there; a `SampleSource` where samples arrive from, live.
 
 All of it starts quickly: pyarrow and scipy are loaded by the functions that need them.
 """
