@@ -118,14 +118,15 @@ def find_visibility(
     FreefloatError for a plan that cannot be read, an unknown sensor or a glob that fits nothing.
     """
     from freefloat.cli.options import choose_parameters, default_globs
-    from freefloat.cli.waiting import tell_first_run
+    from freefloat.cli.waiting import busy, tell_first_run
     from freefloat.excitation.plan_file import load_plan
     from freefloat.observability.identifiability import identifiability
 
     parameters = choose_parameters(model, free=free or default_globs(model))
     flown = load_plan(plan) if plan is not None else None
     tell_first_run(*VISIBILITY_KERNELS, takes="about half a minute")
-    return identifiability(model, parameters, plan=flown, sensors=sensors)
+    with busy("simulating"):
+        return identifiability(model, parameters, plan=flown, sensors=sensors)
 
 
 def examine(model: Model) -> ModelCheck:

@@ -157,34 +157,35 @@ def identify(
 
 def run_identification(request: IdentifyRequest) -> Fit:
     """The fit that was asked for; notes on standard error say what is taking so long."""
-    from freefloat.cli.waiting import tell_first_run
+    from freefloat.cli.waiting import busy, tell_first_run
 
     choices = request.choices
     kernel = "force" if choices.method in FORCE_KERNEL else "momentum"
     tell_first_run(f"regressor.{kernel}_regressor", takes="about half a minute")
     unknowns = counted(len(request.parameters.free_ones), "parameter")
     flights = counted(len(request.flights), "flight")
-    screen.note(f"identifying: {unknowns}, {flights}; may take a while")
+    screen.note(f"identifying: {unknowns}, {flights}")
     # Here and not above: this loads Numba, and the notes above should come before that.
     from freefloat.identification.identify import identify
     from freefloat.identification.output_error.options import SearchOptions
 
     search = {"starts": choices.starts, "profile": choices.profile, **request.settings["search"]}
-    fit = identify(
-        request.model,
-        request.parameters,
-        list(request.flights.values()),
-        method=choices.method,
-        solver=choices.solver,
-        robust=None if choices.robust == "none" else choices.robust,
-        physical=choices.physical,
-        momentum=choices.momentum,
-        drag=choices.drag,
-        clock=None if choices.clock == "none" else choices.clock,
-        plan=request.plan,
-        known_start=choices.known_start,
-        search=SearchOptions(**search),  # type: ignore[arg-type]
-    )
+    with busy("identifying"):
+        fit = identify(
+            request.model,
+            request.parameters,
+            list(request.flights.values()),
+            method=choices.method,
+            solver=choices.solver,
+            robust=None if choices.robust == "none" else choices.robust,
+            physical=choices.physical,
+            momentum=choices.momentum,
+            drag=choices.drag,
+            clock=None if choices.clock == "none" else choices.clock,
+            plan=request.plan,
+            known_start=choices.known_start,
+            search=SearchOptions(**search),  # type: ignore[arg-type]
+        )
     return replace(fit, provenance={**fit.provenance, **request.sources})
 
 

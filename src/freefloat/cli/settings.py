@@ -185,7 +185,8 @@ def _kinds(hint: Any) -> Iterator[Any]:
 @cache
 def _field_texts(options: type) -> Mapping[str, str]:
     """What each field is: the string below it, or its entry in the class's docstring."""
-    found = dict(_documented_fields(inspect.getdoc(options) or ""))
+    names = {field.name for field in fields(options)}
+    found = dict(_documented_fields(inspect.getdoc(options) or "", names))
     try:
         (tree,) = ast.parse(inspect.cleandoc(inspect.getsource(options))).body
     except (OSError, SyntaxError):  # no source at hand: the docstring alone
@@ -199,7 +200,7 @@ def _field_texts(options: type) -> Mapping[str, str]:
     return found
 
 
-def _documented_fields(docstring: str) -> Iterator[tuple[str, str]]:
+def _documented_fields(docstring: str, names: set[str]) -> Iterator[tuple[str, str]]:
     """Entries `name: text` of an `Attributes:` section; or of prose, `name [unit]: text;`."""
     _, has_section, section = docstring.partition("Attributes:\n")
     if has_section:
@@ -208,8 +209,9 @@ def _documented_fields(docstring: str) -> Iterator[tuple[str, str]]:
             name, _, text = entry.partition(":")
             yield name, " ".join(text.split())
         return
-    flat = " ".join(docstring.split())
-    marks = list(re.finditer(r"(?<=[.;] )((?:\w+, )*\w+)((?: \[[^]]*\])?): ", flat))
+    flat = " ".join(docstring.partition(">>>")[0].split())
+    entry = re.compile(r"(?<=[.;] )((?:\w+, )*\w+)((?: \[[^]]*\])?): ")
+    marks = [m for m in entry.finditer(flat) if names.issuperset(m[1].split(", "))]
     for mark, following in zip(marks, [*marks[1:], None], strict=True):
         text = flat[mark.end() : following.start() if following else None]
         for name in mark[1].split(", "):  # `low, high: the two bounds`

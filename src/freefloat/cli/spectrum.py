@@ -90,6 +90,7 @@ def _find_modes(
     between: tuple[float, float] | None,
     bandwidth: float,
 ) -> tuple[ModalFit, ModalMatch | None]:
+    from freefloat.cli.waiting import busy
     from freefloat.identification.modes.modal import identify_modes
     from freefloat.identification.modes.modal_match import match_modes
     from freefloat.model import load_model
@@ -97,10 +98,11 @@ def _find_modes(
 
     robot = None if model is None else load_model(model)
     recording = read_telemetry(file)
-    found = identify_modes(
-        recording, robot, channels=channels, between=between, bandwidth=bandwidth
-    )
-    return found, None if robot is None else match_modes(robot, found, recording)
+    with busy("looking for modes"):
+        found = identify_modes(
+            recording, robot, channels=channels, between=between, bandwidth=bandwidth
+        )
+        return found, None if robot is None else match_modes(robot, found, recording)
 
 
 def _write(file: Path, found: ModalFit, match: ModalMatch | None, files: dict[str, Path]) -> None:

@@ -143,6 +143,7 @@ def _as_dict(model: str, found: Structure, files: dict[str, Path]) -> dict[str, 
             for w in found.effects
         ],
         "status": found.fit.status,
+        "status_code": found.fit.status_code,
         "values": {e.name: {"value": e.value, "std": e.std} for e in found.fit.estimates},
         "files": paths_as_text(files),
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -88,3 +89,30 @@ def progress(what: str, *, has_lines: bool = True) -> Iterator[Callable[..., Non
                 screen.note(f"{shown}: {100.0 * fraction:.0f} %")
 
         yield update
+
+
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """A spinner with the time on a terminal, a line at intervals elsewhere.
+
+    For work that cannot say how far it is. Kernels release Python's lock, so a thread can write.
+    """
+    from freefloat.cli import screen
+
+    if has_terminal():
+        with screen.notes().status(what):
+            yield
+        return
+    began, is_over = time.monotonic(), threading.Event()
+
+    def write_lines() -> None:
+        while not is_over.wait(LINES):
+            screen.note(f"{what}: {time.monotonic() - began:.0f} s")
+
+    thread = threading.Thread(target=write_lines, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from freefloat.errors import FreefloatError
+from freefloat.errors import Fault, FreefloatError
 from freefloat.papers.paper_rows import Row
 from freefloat.papers.study_runner import carry_out_all, studies_of
 from freefloat.report.paper_pages import PaperFigure
+from freefloat.text import did_you_mean
 
 PAPERS = {
     "000": "a servicer with flexible wings and sloshing fuel: identified with its arm alone",
@@ -48,8 +49,8 @@ def reproduce(
     >>> try:
     ...     reproduce("007")
     ... except FreefloatError as error:
-    ...     print(error)
-    there is no paper '007' to reproduce; there is: 000, 001, 002, 003, 004
+    ...     print(error.codes)
+    ('name.unknown',)
     """
     require_known([paper])
     studies, results = studies_of([paper]), []
@@ -66,7 +67,9 @@ def require_known(papers: Sequence[str]) -> None:
     for paper in papers:
         if paper not in PAPERS:
             known = ", ".join(PAPERS)
-            raise FreefloatError(f"there is no paper {paper!r} to reproduce; there is: {known}")
+            fault = Fault("paper", paper, f"one of {known}", did_you_mean(paper, PAPERS),
+                          "name.unknown")  # fmt: skip
+            raise FreefloatError(f"there is no paper {paper!r} to reproduce", [fault])
 
 
 def findings(paper: str) -> tuple[str, ...]:
