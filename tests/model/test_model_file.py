@@ -30,7 +30,6 @@ from freefloat.model import (
 from freefloat.model.model_file import read_model_text
 from freefloat.model.parts import Capsule, Coloured
 from freefloat.notes import codes_of
-from freefloat.records.toml_text import line_of_long_key, lines_of
 
 HEAD = 'format = 1\nname = "m"\n'
 BODY = '[[body]]\nname = "a"\nmass = 2\ninertia = [1, 1, 1]\n'
@@ -152,27 +151,6 @@ def test_faults_of_the_joined_model_name_the_right_file(beside_urdf, tmp_path):
 def test_a_text_without_a_folder_may_name_no_urdf():
     with refused(ModelError, "file.outside"):
         read_model_text(HEAD + 'urdf = "a.urdf"\n' + BODY)
-
-
-def test_lines_are_found_around_long_texts_and_lists():
-    text = (
-        'a = 1\nb = """\n[c]\nd = 2\n"""\n[[e]]\nf = [\n  [1, 2],\n]\ng = 3\n[[e]]\n[e.h]\ni = 4\n'
-    )
-    lines = lines_of(text)
-    assert lines[("a",)] == 1
-    assert lines[("b",)] == 2
-    assert ("c",) not in lines
-    assert lines[("e", 0)] == 6
-    assert lines[("e", 0, "g")] == 10
-    assert lines[("e", 1)] == 11
-    assert lines[("e", 1, "h", "i")] == 13
-
-
-def test_only_keys_of_very_many_parts_are_long():
-    assert line_of_long_key("x = 1\n" + "a." * 20 + "b = 1") == 2
-    assert line_of_long_key('"a" . ' * 20 + "b = 1") == 1
-    assert line_of_long_key("x = [" + "1.0, " * 100 + "]") is None
-    assert line_of_long_key('d = "One. Two words. And so on. ' + "A sentence here. " * 50) is None
 
 
 def test_pydantic_is_loaded_only_for_model_files():
