@@ -92,7 +92,7 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
     },
     "constants": {
         "dynamics": 5,
-        "identification": 90,
+        "identification": 43,
         "numba_": 1,
         "online": 89,
         "prediction": 1,
@@ -101,7 +101,7 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
         "arrays": 1,
         "dynamics": 4,
         "errors": 1,
-        "identification": 91,
+        "identification": 21,
         "numba_": 8,
         "online": 36,
         "parameters": 1,

@@ -1,36 +1,21 @@
-"""Recipe: a sensor kind is one entry of `prediction/sensor_models.py`. Here: a range finder."""
+"""Recipe: a sensor kind is one entry of SENSOR_MODELS. Here: range_finder.py."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
+from recipes.range_finder import RANGE
 
 import freefloat as ff
 from freefloat.model import Sensor
-from freefloat.prediction.sensor_models import SENSOR_MODELS, SensorModel
-
-POSITION = SENSOR_MODELS["position"]
-
-
-def read_range(system, target, at):
-    """The distance of the sensor from the origin of the world [m]."""
-    return np.linalg.norm(POSITION.read(system, target, at), axis=1)
-
-
-def range_jacobian(system, target, at):
-    """By the chain rule: the direction to the sensor times how the sensor moves."""
-    position = POSITION.read(system, target, at)
-    direction = position / np.linalg.norm(position, axis=1, keepdims=True)
-    return np.einsum("ni,nip->np", direction, POSITION.jacobian(system, target, at))[:, None]
+from freefloat.prediction.sensor_models import SENSOR_MODELS
 
 
 @pytest.fixture
 def model(monkeypatch):
     """A planar capture whose base has a range finder instead of anything that measures velocity."""
-    entry = SensorModel("range", 1, read_range, range_jacobian, unit="m")
-    monkeypatch.setitem(SENSOR_MODELS, "range", entry)
+    monkeypatch.setitem(SENSOR_MODELS, "range", RANGE)
     model = ff.load_model("planar-capture")
     kept = [s for s in model.sensors if s.kind not in ("velocity", "position")]
     finder = Sensor("range", "bus", 10.0, noise=1e-4)  # type: ignore[arg-type]
