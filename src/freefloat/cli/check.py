@@ -66,7 +66,7 @@ def check(
     model
         The name of a built-in model, or a .toml or .urdf file.
     plan
-        Say what flying this plan (.toml) would tell of the parameters, before it is flown.
+        Say which parameters a flight of this plan (.toml) would show, before it is flown.
     sensors
         The same with these sensors only: kinds or names, such as "gyro encoders".
     free
@@ -113,7 +113,7 @@ def _check_visibility(
 def find_visibility(
     model: Model, *, plan: Path | None, sensors: str | None, free: Sequence[str]
 ) -> Visibility:
-    """What a flight would tell of the parameters that fit `free`, or of the usual ones.
+    """What a flight would show of the parameters that fit `free`, or of the usual ones.
 
     FreefloatError for a plan that cannot be read, an unknown sensor or a glob that fits nothing.
     """

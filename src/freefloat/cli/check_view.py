@@ -201,7 +201,7 @@ def _bodies(drawn: list[Branch]) -> str:
 
 def visibility_overview(model: Model, seen: Visibility) -> Iterator[RenderableType]:
     """The table of parameters, then their combinations, then the verdict."""
-    yield Text.assemble((model.name, "bold"), " · what the flight would tell")
+    yield Text.assemble((model.name, "bold"), " · what the flight would show")
     yield ""
     head = ("parameter", "unit", "value", "expected std", "status")
     yield table(head, map(_parameter, seen.parameters), align="Llrrl")

@@ -1,4 +1,4 @@
-"""`freefloat simulate`: fly a plan with a model, write the telemetry, say what happened."""
+"""`freefloat simulate`: simulate a flight of a plan, write the telemetry, say what happened."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ def simulate(
     save_plan: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
-    """Fly a plan with a model, write what its sensors report, and say what happened.
+    """Simulate a flight of a plan, write what its sensors report, and say what happened.
 
     The truth goes to a file of its own beside the telemetry, such as
     flight.truth.parquet. Without --plan every motion-driven joint moves on a
-    gentle multisine within half its limits. Without --out the flight is flown
-    and told, but not written.
+    gentle multisine within half its limits. Without --out the flight is
+    simulated and described, but not written.
 
     A flight that exceeds limits is a flight all the same: it is written, every
     limit is named (limits_exceeded with --json), and the exit code is 0.

@@ -1,4 +1,4 @@
-"""`freefloat spectrum`: what swings in a recording, and which modes of the model that is."""
+"""`freefloat spectrum`: the modes of a free response, and which modes of the model they are."""
 
 from __future__ import annotations
 
@@ -36,15 +36,16 @@ def spectrum(
     save_model: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
-    """Find the modes that swing freely in a recording: frequency and damping.
+    """Find the modes of the free response in a recording: frequency and damping.
 
-    Looks at the longest stretch on which the driven joints rest, at every
-    channel that answers to a swing. Harmonics of a wide swing (0.46 Hz of a
-    0.23 Hz mode) are told as such and never taken for modes. With a model, its
-    modes are set beside those seen, by frequency and by shape, and its springs
-    can be scaled to agree (--save-model): a start for identification.
+    Looks at the longest stretch on which the driven joints rest, in every
+    channel that shows an oscillation. Harmonics of a large oscillation (0.46 Hz
+    of a 0.23 Hz mode) are listed as such and never taken for modes. With a
+    model, its modes are matched to those found, by frequency and by shape
+    (modal assurance criterion, MAC), and its springs can be scaled to agree
+    (--save-model): a start for identification.
 
-    Exit code 1 says that nothing swings there.
+    Exit code 1 says that nothing oscillates.
 
     For example:
       freefloat spectrum flight.parquet --model servicer-wings --plot modes.png
@@ -65,7 +66,7 @@ def spectrum(
     plot
         A picture of the spectra to write: .png, .svg or .pdf. Needs freefloat[plot].
     save_model
-        The model with its springs scaled to the modes seen, to write (.toml).
+        The model with its springs scaled to the modes found, to write (.toml).
     """
     files = OutputFiles(plot=("--plot", plot), model=("--save-model", save_model))
     faults = [*files.faults(), *check_number("--bandwidth", bandwidth, unit="Hz", above=0.0)]
@@ -159,8 +160,8 @@ def _mode(mode: SeenMode) -> dict[str, object]:
 def _overview(
     file: Path, found: ModalFit, match: ModalMatch | None, written: dict[str, Path]
 ) -> Iterator[RenderableType]:
-    """The stretch, the modes seen, those of the model beside them, and what was written."""
-    span = f" · free swing from {found.start:.4g} to {found.end:.4g} s"
+    """The stretch, its modes, those of the model beside them, and what was written."""
+    span = f" · free response from {found.start:.4g} to {found.end:.4g} s"
     yield Text.assemble((file.name, "bold"), span)
     head = ("frequency [Hz]", "damping ratio", "x noise", "most in", "what")
     rows = [_row(mode) for mode in (*found.modes, *found.others)]

@@ -48,8 +48,8 @@ def structure(
     Give a model with every effect one can think of: wings, slosh, flexible
     joint, friction, gravity gradient, wheels. It is fitted without them, then
     with each (output error); an effect is called for when the Bayesian
-    information criterion falls by more than 10. Modes seen in the free swing
-    are told beside.
+    information criterion falls by more than 10. Modes of the free response
+    are listed beside.
 
     For example:
       freefloat structure servicer-wings flight.parquet --free 'bus.*'
@@ -62,13 +62,13 @@ def structure(
     flights
         Telemetry of one flight or of several: .parquet, .pq, .csv or .tsv.
     free
-        What else to look for, as a name or glob; may be repeated. Unless said, the root body.
+        What else to estimate, as a name or glob; may be repeated. Unless said, the root body.
     effects
         The effects to decide on; may be repeated. Unless said, all that the model has.
     plan
         What was flown: a plan .toml for all flights, or one each, repeated.
     known_start
-        The flights began exactly as the plan says.
+        The initial state is exactly that of the plan.
     save_model
         The model with only what is called for, to write (.toml).
     """
