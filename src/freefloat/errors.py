@@ -23,11 +23,20 @@ def shortened(value: str, length: int = SHOWN_VALUE_LENGTH) -> str:
 class Fault:
     """One thing wrong with an input: where it is, what was found, what was expected, the remedy.
 
-    `code` is what programs and tests look at: it stays when the sentences change. In use are
-    `file.*` (missing, unreadable, unwritable, suffix, size, encoding, syntax, depth, format,
-    version), `key.*` (missing, unknown, duplicate), `value.*` (type, range, choice, count, order,
-    conflict), `name.*` (unknown, duplicate, form), `model.*`, `plan.*`, `urdf.*`, `option.*`.
+    `code` is what programs and tests look at: it stays when the sentences change. The families:
+
+    - `file.*`: missing, unreadable, unwritable, exists, outside (of its folder), suffix, size,
+      encoding, syntax, depth, format, version;
+    - `key.*` of a table: missing, unknown, duplicate;
+    - `value.*`: type, range, choice, count, order, norm, conflict (with another value);
+    - `name.*` of a part: unknown, duplicate, form;
+    - what is particular to one kind of input: `model.*`, `urdf.*`, `plan.*`, `channel.*`, ...
+
     `line` is the line of the input file, where that is known.
+
+    >>> fault = Fault("joint 'arm_1'.damping", "-0.1", ">= 0", "drop the sign", "value.range")
+    >>> print(fault)
+    joint 'arm_1'.damping: got -0.1; expected >= 0; drop the sign
     """
 
     place: str

@@ -15,6 +15,15 @@ def closest(
 ) -> list[str]:
     """The known words most like `word`, the likest first; those that differ by case come first.
 
+    Args:
+        word: what somebody wrote.
+        known: the words that would have been right.
+        most: how many words at most.
+        likeness: the share of letters in common that a word must have, 0 to 1 (difflib's ratio).
+
+    Returns:
+        The words; none where nothing is alike.
+
     >>> closest("Bus.mas", ["bus.mass", "target.mass"])
     ['bus.mass']
     """
@@ -33,6 +42,13 @@ def did_you_mean(
     likeness: float = 0.6,
 ) -> str:
     """A question that names the known words most like `word`, or `otherwise` if there are none.
+
+    Args:
+        word, known, most, likeness: as for `closest`.
+        otherwise: what to say where nothing is alike.
+
+    Returns:
+        A remedy for a fault.
 
     >>> did_you_mean("momentun", ["momentum", "weak"])
     "did you mean 'momentum'?"
@@ -72,8 +88,14 @@ def table_lines(
 ) -> list[str]:
     r"""Rows as lines with aligned columns; the first row is usually the head.
 
-    left: how many columns, from the first on, are flush left, or a flag for each; the others,
-    numbers, are flush right.
+    Args:
+        rows: cells as text, equally many in every row.
+        left: how many columns, from the first on, are flush left, or a flag for each; the others,
+            numbers, are flush right.
+        gap: what stands between columns.
+
+    Returns:
+        One line a row, without trailing spaces.
 
     >>> print("\n".join(table_lines([("name", "value"), ("bus.mass", "2550")])))
     name      value

@@ -130,10 +130,28 @@ def _name_faults(place: str, name: object) -> Iterator[Fault]:
 def save_table(plan: Plan, model: Model, path: str | Path, *, rate: float) -> None:
     """Write the motion as a time table (CSV) that a robot's controller can play.
 
-    One row every 1 / rate [s] from 0 to the end of the plan, with position, velocity and
-    acceleration of every coordinate that is moved (joints, motors and wheels on a motion, and the
-    references of those under feedback), then commanded torques and thrusts, each as its mean until
-    the next row so that impulses are exact, in full precision.
+    Position, velocity and acceleration of every coordinate that is moved (joints, motors and wheels
+    on a motion, and the references of those under feedback), then commanded torques and thrusts,
+    each as its mean until the next row so that impulses are exact, in full precision.
+
+    Args:
+        plan: what to play; a closed loop has no motion that could be tabulated.
+        model: the model it is for.
+        path: a file that ends in .csv; it is written whole or not at all.
+        rate: rows per second [Hz], from 0 to the end of the plan.
+
+    Raises:
+        ExcitationError: the plan does not fit the model, or the table would have no rows or too
+            many.
+
+    >>> import freefloat as ff
+    >>> from tempfile import TemporaryDirectory
+    >>> model = ff.load_model("cepheus")
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "play.csv")
+    ...     save_table(ff.default_plan(model, duration=1.0), model, path, rate=10.0)
+    ...     path.read_text().partition(",")[0]
+    'time [s]'
     """
     TABLE_FILE.require_suffix(path)
     plan.check(model)

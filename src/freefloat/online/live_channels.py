@@ -78,9 +78,9 @@ class Channels:
         present = set(known)
         missing = [name for name, _ in needed if name not in present]
         if missing:
+            expected, code = "a channel of the samples", "channel.missing"
             faults = [
-                Fault(name, "nothing", "a channel of the samples", _remedy(name, present))
-                for name in missing
+                Fault(name, "nothing", expected, _remedy(name, present), code) for name in missing
             ]
             doubt = "" if len(missing) < DOUBTFUL else "; is it the robot that flew?"
             raise IdentificationError(

@@ -127,5 +127,6 @@ def _put(arrays: dict[str, np.ndarray], name: str, into: np.ndarray, path: Path)
 
 
 def _damaged(path: Path, value: str, expected: str) -> IdentificationError:
-    fault = Fault(str(path), value, expected, "start anew with another --state file")
+    remedy = "start anew with another --state file"
+    fault = Fault(str(path), value, expected, remedy, "file.damaged")
     return IdentificationError("the state file cannot be used", [fault])

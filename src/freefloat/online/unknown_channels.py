@@ -99,6 +99,7 @@ def require_known(names: Sequence[str], present: Iterable[str], model: Model) ->
         if name not in known:
             close = likeliest(name, known)
             remedy = f"did you mean {close!r}?" if close else "leave it out"
-            faults.append(Fault(f"noise[{name!r}]", "no such channel", "one of the model", remedy))
+            place, expected = f"noise[{name!r}]", "one of the model"
+            faults.append(Fault(place, "no such channel", expected, remedy, "channel.unknown"))
     if faults:
         raise IdentificationError("noise is given for channels that nobody knows:", faults)

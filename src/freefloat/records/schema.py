@@ -234,7 +234,7 @@ class Schema:
             is_list = kind == "list_type"
             expected, remedy = self.dialect.tables if is_list else self.dialect.table
             key = next((step for step in reversed(path) if isinstance(step, str)), "")
-            yield PathFault(path, value, expected, remedy.replace("{key}", key))
+            yield PathFault(path, value, expected, remedy.replace("{key}", key), "value.type")
 
     def _follow(self, place: tuple[str | int, ...]) -> tuple[KeyPath, TableKind, Any]:
         """The keys that lead to a place, the table that holds the last of them, and what is there.

@@ -201,7 +201,7 @@ def _refuse_unphysical(
         shown = f"mass {value:g} kg" if is_body else f"{value:g}"
         expected = "a body that can be real" if is_body else "> 0"
         remedy = "give the model a positive value to start from, or fix it"
-        faults.append(Fault(owner, shown, expected, remedy))
+        faults.append(Fault(owner, shown, expected, remedy, "prior.not_physical"))
     if faults:
         name = parameters.model.name
         raise IdentificationError(f"{name!r}: the prior of free parameters cannot be real", faults)

@@ -20,7 +20,8 @@ def minimise_with_clarabel(problem: ConvexProblem) -> Array:
         import cvxpy as cp
     except ImportError as error:
         remedy = "pip install 'freefloat[sdp]', or take solver=\"newton\""
-        fault = Fault("cvxpy", "not installed", "cvxpy and clarabel", remedy)
+        expected = "cvxpy and clarabel"
+        fault = Fault("cvxpy", "not installed", expected, remedy, "package.missing")
         raise IdentificationError('solver="clarabel" needs cvxpy and clarabel', [fault]) from error
     c, (T, a, b) = problem.conditions, problem.axes
     z = cp.Variable(len(a))
