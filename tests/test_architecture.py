@@ -87,9 +87,7 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
         "validation",
     },
     "classes": set(),
-    "stems": {
-        "search",
-    },
+    "stems": set(),
     "constants": {
         "dynamics": 5,
         "identification": 43,

@@ -7,7 +7,7 @@ import pytest
 
 from freefloat.design.criteria import Information, information, observable_part
 from freefloat.design.motion_criteria import BaseAcceleration, BaseExcursion, ModalEnergy
-from freefloat.design.search import smooth_worst
+from freefloat.design.motion_search import smooth_worst
 
 KINDS = ("a", "d", "e", "cond", "worst", "named")
 

@@ -10,7 +10,7 @@ from freefloat.design import design
 from freefloat.design.criteria import flights_and_criterion
 from freefloat.design.excitation import Effort, finish_design, scenarios_of, start_search
 from freefloat.design.motion_criteria import band_share, bands_of
-from freefloat.design.search import Search
+from freefloat.design.motion_search import Search
 from freefloat.design.variables import variables_of
 from freefloat.dynamics import flatten
 from freefloat.errors import ExcitationError

@@ -54,7 +54,8 @@ def test_wings_have_46_of_58(sensors: str | None) -> None:
     assert sum(trade.startswith("panel_l1.mass trades against bus.mass (-1)")
                for trade in found.trades) == 1  # fmt: skip
     assert found.scale is not None and found.scale.is_fixed
-    assert ("measured joint torques" if sensors is None else "known bodies") in found.scale.words
+    source = "measured joint torques" if sensors is None else "known bodies"
+    assert any(name.startswith(source) for name in found.scale.sources)
 
 
 @pytest.mark.parametrize(("more", "rank"), [((), 28), (("panel_*.izz",), 30)])
@@ -120,12 +121,12 @@ def test_spatial_base_and_target_need_three_joints(n: int, rank: int) -> None:
     asked = free(model, "bus.*", "target.*")
     found = identifiability(model, asked, plan=moving(model, n, with_thrust=True))
     assert found.rank == rank
-    assert found.scale is not None and found.scale.words.startswith("fixed by thrust")
+    assert found.scale is not None and found.scale.sources[0] == "thrust"
     if n == 3:
         assert len(found.names("seen")) == 20
     without = identifiability(model, asked, plan=moving(model, n, with_thrust=False))
     assert without.rank <= rank and without.scale is not None
-    assert "thrust," not in without.scale.words.partition("what would")[0]
+    assert "thrust" not in without.scale.sources
 
 
 def test_the_accelerometer_makes_the_mass_of_ets7_visible() -> None:
@@ -146,7 +147,7 @@ def test_what_fixes_the_scale_is_named() -> None:
     plan = replace(plan, motions={**plan.motions, "rw_x": spin})
     spun = identifiability(model, free(model, *bodies), plan=plan)
     assert spun.scale is not None
-    assert spun.scale.words.startswith("fixed by a wheel of known inertia (rw_x), to about")
+    assert spun.scale.sources == ("a wheel of known inertia (rw_x)",)
     nothing = identifiability(model, free(model, *bodies, "rw_x.inertia"), plan=plan)
     assert nothing.scale is not None and not nothing.scale.is_fixed
     hidden = [s for s in nothing.parameters if s.value != 0.0]  # what is zero has no scale

@@ -43,7 +43,7 @@ class OptionGroup:
 
 SEARCH = "freefloat.identification.output_error.options:SearchOptions"
 QUALITY = "freefloat.telemetry.quality_checks:QualityLimits"
-EFFORT = "freefloat.design.search:Effort"
+EFFORT = "freefloat.design.motion_search:Effort"
 ACCEPTANCE = "freefloat.validation.acceptance:AcceptanceLimits"
 GROUPS: dict[str, tuple[OptionGroup, ...]] = {
     "design": (OptionGroup("effort", EFFORT, flags=("starts", "rounds", "seconds")),),

@@ -12,7 +12,7 @@ from freefloat.design.criteria import flights_and_criterion
 from freefloat.design.limit_check import LimitUsage, blocking_limits, fit_to_limits
 from freefloat.design.linear_limits import linear_limits_of
 from freefloat.design.motion_criteria import Bands, outside_bands
-from freefloat.design.search import DesignProgress, Effort, Search
+from freefloat.design.motion_search import DesignProgress, Effort, Search
 from freefloat.design.variables import Variables, variables_of
 from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import flatten

@@ -10,7 +10,7 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.design.candidate_flights import FINER, Flier
 from freefloat.design.linear_limits import LinearLimits, linear_limits_of
-from freefloat.design.search import Candidate, Search
+from freefloat.design.motion_search import Candidate, Search
 from freefloat.design.variables import Variables
 from freefloat.errors import ExcitationError, Fault
 from freefloat.excitation.limits import Limit

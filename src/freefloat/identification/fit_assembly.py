@@ -219,7 +219,7 @@ def name_sources(scale: Scale | None, sources: Sequence[str]) -> Scale | None:
         return scale
     if not sources:
         return Scale(False, float("nan"), f"not fixed: only ratios; {REMEDY}")
-    return Scale(True, scale.std, f"fixed by {' and '.join(sources)}")
+    return Scale(True, scale.std, f"fixed by {' and '.join(sources)}", tuple(sources))
 
 
 def hold_at_bounds(fit: Fit, beyond: Sequence[Parameter], again: Fit | None) -> Fit:

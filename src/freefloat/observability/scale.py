@@ -30,11 +30,15 @@ NOT_SCALED = ("rest", "length")
 
 @dataclass(frozen=True)
 class Scale:
-    """Whether the scale is fixed, its relative standard deviation (NaN if not), and in words."""
+    """Whether the scale is fixed, its relative standard deviation (NaN if not), and in words.
+
+    sources: what fixes it, the largest share first; empty if nothing does.
+    """
 
     is_fixed: bool
     std: float
     words: str
+    sources: tuple[str, ...] = ()
 
 
 def is_scaled(name: str) -> bool:
@@ -79,8 +83,9 @@ def scale_of(
         return _not_fixed(f"{names}: below the noise" if names else "")
     shares = {name: float(-weight @ rows) for name, rows in sources.items()}
     named = sorted((n for n in shares if shares[n] > WORTH_NAMING), key=lambda n: -shares[n])
-    source = " and ".join(named) or "what is held fixed"
-    return Scale(True, std, f"fixed by {source}, to about {100.0 * std:.2g} %")
+    named = named or ["what is held fixed"]
+    words = f"fixed by {' and '.join(named)}, to about {100.0 * std:.2g} %"
+    return Scale(True, std, words, tuple(named))
 
 
 def _estimator(A: Array, theta: Array, least_seen: float) -> tuple[Array | None, float]:

@@ -24,7 +24,7 @@ from freefloat.design.motion_criteria import (
     bands_of,
     modal_energy,
 )
-from freefloat.design.search import Search
+from freefloat.design.motion_search import Search
 from freefloat.design.variables import Variables, variables_of
 from freefloat.dynamics.equations import mass_matrix
 from freefloat.dynamics.modes import Mode, modes
