@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,6 +45,10 @@ class Telemetry:
     channels: Mapping[str, Channel]
     metadata: Mapping[str, str] = field(default_factory=dict)
     truth: Telemetry | None = None
+
+    # Set by the folder of readers, which knows telemetry, and not the other way round. Nobody can
+    # have a Telemetry without it: the package imports both.
+    writer: ClassVar[Callable[[Telemetry, str | os.PathLike[str]], None]]
 
     def __post_init__(self) -> None:
         for name, channel in self.channels.items():
@@ -282,9 +287,7 @@ class Telemetry:
 
         See `freefloat.telemetry.readers.write_telemetry`.
         """
-        from freefloat.telemetry.readers import write_telemetry
-
-        write_telemetry(self, path)
+        self.writer(self, path)
 
     def _require_samples(self) -> Array:
         if not self.instants.size:
