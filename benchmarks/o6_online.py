@@ -30,7 +30,8 @@ from freefloat.excitation import Pulses, Sinusoid
 from freefloat.numba_.bound_arguments import bind, opened, prepared
 from freefloat.numba_.compilation import kernel
 from freefloat.online.estimator import OnlineEstimator
-from freefloat.online.kernels.square_root_information import ROOM, solve_triangle, turn_in
+from freefloat.online.kernels.square_root_information import ROOM, add_rows, solve_triangle
+from freefloat.papers.paper_001.recursive_filter import recursive_filter
 from freefloat.telemetry.sample_rows import Sample
 
 VARIANCE = 1e6  # of the unknowns before the first sample, in natural sizes
@@ -42,7 +43,7 @@ LIMIT = 300.0  # [s] for an answer of a peer
 def square_root_step(bound, rows):
     """The same recursion in square-root form: rows into the triangle, and the estimate."""
     T, turned, right, x = opened(bound)
-    turn_in(T, rows, turned)
+    add_rows(T, rows, turned)
     for i in range(x.shape[0]):
         right[i] = T[i, x.shape[0]]
     solve_triangle(T, right, x)
@@ -209,7 +210,8 @@ def whole_updates(
     samples, settled = list(seen), slice(150, None)
 
     def begin(method: str) -> Callable[[], Callable[[Any], object]]:
-        return lambda: OnlineEstimator(model, params, like=seen, method=method).update
+        chosen = {"filter": recursive_filter(method)} if method == "rls" else {"method": method}
+        return lambda: OnlineEstimator(model, params, like=seen, **chosen).update
 
     best, wall = (a[settled] for a in latencies(begin("square-root"), samples, passes=passes))
     plain, _ = latencies(begin("rls"), samples, passes=passes)
@@ -243,8 +245,7 @@ def long_stream(
             early = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - early
     estimate = tracker.estimate
-    sizes = estimate.unknowns.sizes[len(estimate.unknowns.nuisance) :]
-    off = float(np.max(np.abs(estimate.values - truth) / sizes))
+    off = float(np.max(np.abs(estimate.values - truth) / estimate.sizes))
     result.add_promise(f"peak memory grown over {taken} samples [kB]", float(grown), most=1000.0)
     result.notes.append(
         f"{taken} samples: {tracker.health.n_rejected} rejected, worst parameter"
@@ -261,11 +262,11 @@ def main() -> None:
     result = common.Table("O6", f"live updates, 7 joints, {n} unknowns, 1000 updates")
     tracker = OnlineEstimator(model, params, like=seen)
     tracker.warm_up()
-    OnlineEstimator(model, params, like=seen, method="rls").warm_up()
+    OnlineEstimator(model, params, like=seen, filter=recursive_filter("rls")).warm_up()
     samples, rows = list(seen), []
     for sample in samples:
-        if tracker.update(sample).verdict == "taken":
-            rows.append(tracker.memory.rows.copy())
+        if tracker.update(sample).outcome == "taken":
+            rows.append(tracker.filter.memory.rows.copy())
     recursions(result, np.array(rows[50:]), passes=passes)
     whole_updates(result, model, params, seen, passes=passes)
     long_stream(result, tracker, samples, 20_000 if options.quick else 1_000_000)

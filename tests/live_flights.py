@@ -11,7 +11,7 @@ from exciting_plans import exciting_plan
 import freefloat as ff
 from freefloat.excitation.commands import Pulses
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
-from freefloat.online.live_channels import told_by_model
+from freefloat.online.live_channels import noise_of_sensors
 from freefloat.telemetry.sample_rows import Sample
 
 ATTITUDE = tuple(f"base.attitude.{a}" for a in "xyzw")
@@ -38,7 +38,7 @@ def steady_flight(name: str) -> ff.Telemetry:
 def noisy(name: str, seed: int, flight: ff.Telemetry | None = None) -> ff.Telemetry:
     """The flight with fresh noise of the model's sensors."""
     flight = clean_flight(name) if flight is None else flight
-    noise, rng = told_by_model(ff.load_model(name)), np.random.default_rng(seed)
+    noise, rng = noise_of_sensors(ff.load_model(name)), np.random.default_rng(seed)
     columns: dict[str, np.ndarray] = {}
     for channel in flight.channels.values():
         if channel.name not in ATTITUDE:

@@ -45,7 +45,6 @@ FOLDERS = (
     "identification/output_error",
     "online/kernels",
     "online",
-    "online/literature",
     "design",
     "validation",
     "report",
@@ -61,7 +60,6 @@ FOLDERS = (
 ENTRIES = {
     "telemetry": {"__init__"},
     "identification": {"identify", "structure"},
-    "online": {"methods"},
     "papers": {"__init__", "study_runner", "drawings"},
 }
 RANK = {name: float(n) for n, name in enumerate(FOLDERS, start=1)} | {"": 0.0}
@@ -75,12 +73,10 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
     "upward": {
         "dynamics -> dynamics",
         "identification -> report",
-        "online -> online",
         "validation -> report",
     },
     "cycles": {
         "identification",
-        "online",
         "report",
         "validation",
     },
@@ -90,7 +86,6 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
         "dynamics": 5,
         "identification": 43,
         "numba_": 1,
-        "online": 89,
         "prediction": 1,
     },
     "participles": {
@@ -99,7 +94,6 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
         "errors": 1,
         "identification": 21,
         "numba_": 8,
-        "online": 36,
         "parameters": 1,
         "prediction": 7,
         "text": 1,

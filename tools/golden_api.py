@@ -25,6 +25,7 @@ from freefloat.design import Effort
 from freefloat.excitation import Pulses
 from freefloat.identification.output_error.options import SearchOptions
 from freefloat.model import Sensor
+from freefloat.papers.paper_001.recursive_filter import RECURSIVE, recursive_filter
 
 Refusal = ff.FreefloatError
 Flight = ff.Telemetry
@@ -179,8 +180,9 @@ class Tracker:
     def __init__(self, name: str, method: str, flight: ff.Telemetry, **options: Any) -> None:
         model = prior_model(name)
         globs = options.pop("globs", ())
+        chosen = {"filter": recursive_filter(method)} if method in RECURSIVE else {"method": method}
         self.estimator = ff.OnlineEstimator(
-            model, wanted(model, *globs), method=method, like=flight, **options
+            model, wanted(model, *globs), like=flight, **chosen, **options
         )
 
     def update(self, sample: Any) -> Any:
@@ -204,8 +206,11 @@ class Tracker:
 
     @staticmethod
     def content(estimate: Any) -> dict[str, Any]:
-        """An estimate as plain values."""
-        return estimate.as_dict()
+        """An estimate as plain values, called as in the records made before the renames."""
+        content = estimate.as_dict()
+        content["verdict"], content["sight"] = content.pop("outcome"), content.pop("status")
+        del content["health_codes"], content["status_code"]
+        return content
 
 
 def samples_in(flight: ff.Telemetry) -> Iterator[tuple[float, Mapping[str, float]]]:

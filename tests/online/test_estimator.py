@@ -6,12 +6,17 @@ import time
 
 import numpy as np
 import pytest
+from exciting_plans import exciting_plan
 from live_flights import clean_flight, damaged, noisy, steady_flight, truth, wanted
 from scipy.stats import chi2
 
 import freefloat as ff
 from freefloat.errors import IdentificationError
-from freefloat.online.live_channels import told_by_model
+from freefloat.online.estimator import METHODS
+from freefloat.online.health import OUTCOMES
+from freefloat.online.kernels.codes import KERNEL_BITS, KernelOutcome
+from freefloat.online.live_channels import noise_of_sensors
+from freefloat.online.momentum_filter import OUTCOME_WORDS
 
 PLANE, SPACE = "planar-capture", "spatial-capture"
 
@@ -113,8 +118,8 @@ def test_nothing_that_arrives_raises():
     ]  # fmt: skip
     for thing in odd:
         e = t.update(thing)  # type: ignore[arg-type]
-        assert e.verdict in ("unreadable", "incomplete")
-    assert t.health.sentence.startswith("no sample could be used yet: they lack base.rate.z, ")
+        assert e.outcome in ("unreadable", "incomplete")
+    assert t.health.codes == ("samples.none_used",) and t.health.missing[0] == "base.rate.z"
     assert set(e.statuses) == {"not seen"} and np.all(np.isnan(e.std))
 
 
@@ -131,7 +136,7 @@ def test_saved_and_restored_it_goes_on_bit_for_bit(tmp_path, figure):
         for sample in samples[stop:]:
             one.update(sample)
             two.update(sample)
-        for a, b in zip(one.memory, two.memory, strict=True):
+        for a, b in zip(one.filter.memory, two.filter.memory, strict=True):
             assert np.array_equal(a, b, equal_nan=True)
         assert one.health == two.health
     figure("O5", "all arrays identical after stopping at sample 10 and at sample 300 of 601")
@@ -153,8 +158,6 @@ def with_release(seed: int, at: float = 30.0) -> tuple[list, float]:
     heavy = noisy(name, seed)
     lighter = ff.load_model("planar-capture-small")
     from dataclasses import replace as changed
-
-    from exciting_plans import exciting_plan
 
     quiet = tuple(changed(s, noise=0.0) for s in lighter.sensors)
     other = noisy(name, seed, ff.simulate(lighter, exciting_plan(lighter), sensors=quiet))
@@ -255,12 +258,11 @@ def test_what_is_missing_is_named_before_the_first_sample():
 
 def test_noise_free_samples_give_the_truth():
     name = SPACE
-    small = {k: 0.1 * v for k, v in told_by_model(ff.load_model(name)).items()}
+    small = {k: 0.1 * v for k, v in noise_of_sensors(ff.load_model(name)).items()}
     t = tracker(name, noise=small, correct=False, gate=0.0, reset=())
     e = t.run(clean_flight(name))
-    sizes = e.unknowns.sizes[3:]
     # 1e-4: what integration between samples 0.1 s apart leaves with thrusters switching
-    assert np.max(np.abs(e.values - truth(name)) / sizes) < 1e-4
+    assert np.max(np.abs(e.values - truth(name)) / e.sizes) < 1e-4
 
 
 def test_the_physical_projection_is_physical():
@@ -270,3 +272,19 @@ def test_the_physical_projection_is_physical():
         e = t.update(sample)
     for body in ("bus", "target"):
         assert ff.Model.body(e.physical.model, body).mass > 0.0
+
+
+def test_methods_are_chosen_by_name():
+    model = ff.load_model(PLANE)
+    params = ff.Parameters(model).free("bus.mass", "target.mass")
+    made = {m: ff.OnlineEstimator(model, params, method=m) for m in METHODS}
+    kinds = {m: t.filter.method for m, t in made.items()}
+    assert kinds == {"auto": "square-root", "square-root": "square-root", "kalman": "kalman"}
+    assert {type(t) for t in made.values()} == {ff.OnlineEstimator}
+
+
+def test_outcomes_of_kernels_are_outcomes_of_samples():
+    """Words go by the names of the codes, not by their order."""
+    words = {code.name.lower() for code in KernelOutcome} - {"gap"}
+    assert words <= set(OUTCOMES) and {OUTCOME_WORDS[c] for c in OUTCOME_WORDS} == words
+    assert max(KernelOutcome) < 1 << KERNEL_BITS

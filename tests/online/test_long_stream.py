@@ -23,8 +23,8 @@ class AllRows:
     """
 
     def __init__(self, tracker: ff.OnlineEstimator) -> None:
-        self.n = tracker.problem.n_nuisance
-        T = tracker.memory.triangle.astype(np.longdouble)
+        self.n = tracker.filter.problem.n_nuisance
+        T = tracker.filter.memory.triangle.astype(np.longdouble)
         self.A = T.T @ T
 
     def new_segment(self) -> None:
@@ -59,10 +59,10 @@ def run(n_samples: int) -> tuple[ff.OnlineEstimator, AllRows, int, int]:
     while taken < n_samples:
         for sample in noisy(PLANE, 10_000 + lap):
             estimate = tracker.update(Sample(sample.time + 1000.0 * lap, sample.values))
-            if rows is not None and estimate.verdict == "begun":
+            if rows is not None and estimate.outcome == "begun":
                 rows.new_segment()
-            if rows is not None and estimate.verdict == "taken":
-                rows.add(tracker.memory.rows)
+            if rows is not None and estimate.outcome == "taken":
+                rows.add(tracker.filter.memory.rows)
             alarms += sum(event.kind == "change" for event in estimate.events)
             taken += 1
         if lap == 0:
@@ -77,7 +77,7 @@ def run(n_samples: int) -> tuple[ff.OnlineEstimator, AllRows, int, int]:
 def judge(figure, n_samples: int) -> None:
     tracker, rows, grown, alarms = run(n_samples)
     estimate = tracker.estimate
-    drift = rows.drift(tracker.memory.triangle)
+    drift = rows.drift(tracker.filter.memory.triangle)
     off = np.max(np.abs(estimate.values - truth(PLANE)) / estimate.std)
     n, hours = estimate.health.n_samples, estimate.health.n_samples / 36_000
     gated = estimate.health.counts.get("gated", 0)

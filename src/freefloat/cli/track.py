@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -29,6 +29,7 @@ from freefloat.cli.options import (
     require_writable,
 )
 from freefloat.errors import Fault, FreefloatError
+from freefloat.text import did_you_mean
 
 if TYPE_CHECKING:
     from freefloat import Model, OnlineEstimator, Telemetry
@@ -141,7 +142,7 @@ def track(
     written = [str(path) for path in (out, parquet, state) if path is not None]
     lost = getattr(samples, "n_lost", 0)
     _show_end(tracker, latencies.as_dict(), lost, written, as_json=quiet)
-    return 0 if tracker.health.sentence == "fine" else 1
+    return 0 if tracker.health.is_fine else 1
 
 
 def _announce(tracker: OnlineEstimator, source: str) -> None:
@@ -163,10 +164,12 @@ def _show_end(
     """The last estimates, and what became of the samples."""
     from freefloat.cli.track_view import estimate_view, summary
 
-    estimate, unused = tracker.estimate, tracker.strangers.names
+    estimate, unused = tracker.estimate, tracker.unknown_channels
     health = estimate.health
     if as_json:
-        content = {"samples": health.counts, "health": health.sentence, "sight": estimate.sight}
+        content = {"samples": health.counts, "health": health.sentence}
+        content |= {"health_codes": health.codes, "status": str(estimate.status)}
+        content |= {"status_code": estimate.status.code}
         content |= {"latency": latency, "events": [vars(e) for e in health.events]}
         content |= {"connections_lost": n_lost, "unknown_channels": unused}
         screen.print_json({"summary": content, "files": written}, is_line=True)
@@ -235,6 +238,22 @@ class TrackRequest:
     samples: Iterable[Sample | None]
 
 
+def _filter_options(method: str) -> dict[str, Any]:
+    """The filter that `--method` names: a built-in one, or a recursion of the literature."""
+    from freefloat.online.estimator import METHODS
+
+    if method in METHODS:
+        return {"method": method}
+    from freefloat.papers.paper_001.recursive_filter import RECURSIVE, recursive_filter
+
+    known = (*METHODS, *RECURSIVE)
+    if method not in known:
+        remedy = did_you_mean(method, known, otherwise="leave it out")
+        expected = f"one of {', '.join(known)}"
+        require([Fault("--method", method, expected, remedy, code="value.choice")])
+    return {"filter": recursive_filter(method)}
+
+
 def parse_request(
     model: str,
     source: str,
@@ -270,7 +289,7 @@ def parse_request(
     parameters = choose_parameters(robot, free=globs, fix=wanted.fix, prior=wanted.prior)
     flight, samples = _open_source(source, connection)
     tracker = OnlineEstimator(
-        robot, parameters, method=tracking.method, like=flight,
+        robot, parameters, **_filter_options(tracking.method), like=flight,
         noise=_noise_by_channel(robot, flight, noise), random_walk=walk,
         forgetting=tracking.forgetting, gate=tracking.gate, reorder=tracking.reorder,
     )  # fmt: skip
@@ -314,9 +333,9 @@ def _noise_by_channel(
     robot: Model, flight: Telemetry | None, globs: dict[str, float]
 ) -> dict[str, float]:
     """Deviations by channel; a glob speaks for every channel that is known."""
-    from freefloat.online.live_channels import told_by_model
+    from freefloat.online.live_channels import noise_of_sensors
 
-    known = [*told_by_model(robot), *(flight.names if flight is not None else ())]
+    known = [*noise_of_sensors(robot), *(flight.names if flight is not None else ())]
     found: dict[str, float] = {}
     for glob, size in globs.items():
         hits = [name for name in known if fnmatchcase(name, glob)]

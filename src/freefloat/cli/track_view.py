@@ -35,7 +35,7 @@ def _table(estimate: LiveEstimate) -> RenderableType:
     """Parameters with values, deviations, and the interval around the model's value as a bar."""
     lines = zip(
         estimate.unknowns.free, estimate.values, estimate.std, estimate.statuses,
-        estimate.unknowns.sizes[len(estimate.unknowns.nuisance) :], strict=True,
+        estimate.sizes, strict=True,
     )  # fmt: skip
     rows = []
     for p, value, std, status, size in lines:
@@ -88,7 +88,7 @@ def estimate_view(estimate: LiveEstimate, *, is_last: bool = False) -> Renderabl
             title = "No sample was used; these are the model's values:"
         return Group(Text(title, style="dim"), _table(estimate))
     lines = [Text(f"{when}   samples: {sample_counts(health)}", style="dim"), _table(estimate)]
-    lines += [Text(line) for line in dict.fromkeys([health.sentence, estimate.sight])]
+    lines += [Text(line) for line in dict.fromkeys([health.sentence, estimate.status])]
     lines += [
         Text(f"{event.time:.2f} s {event.kind}: {event.message}", style="yellow")
         for event in health.events[-EVENTS:]
@@ -130,8 +130,8 @@ def summary(
     health = estimate.health
     pairs: list[tuple[str, object]] = [("samples", sample_counts(health))]
     pairs.append(("health", health.sentence))
-    if estimate.time is not None and estimate.sight not in health.concerns:
-        pairs.append(("parameters", estimate.sight))
+    if estimate.time is not None and estimate.status not in health.concerns:
+        pairs.append(("parameters", estimate.status))
     if unused:
         pairs.append(("unknown channels", listing(unused, most=4)))
     if n_lost:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,14 +15,18 @@ from freefloat.errors import IdentificationError
 from freefloat.identification.linear.momentum import NUISANCE
 from freefloat.identification.linear.parameter_columns import change_matrix, require_linear
 from freefloat.model.model import Model
-from freefloat.online.kernels.memory import LEVEL, SETTLED, FilterMemory, FilterProblem
+from freefloat.online.kernels.codes import LEVEL, SETTLED
+from freefloat.online.kernels.memory import FilterMemory, FilterProblem
 from freefloat.online.kernels.square_root_information import MOST
 from freefloat.online.live_channels import Channels
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameter, Parameters, parameter_values
 
-DIFFUSE = 1e6  # natural sizes: the deviation of what nobody knows anything about
-GAP = 6.5  # usual steps between samples from which on the way of the root is not known
+if TYPE_CHECKING:
+    from freefloat.online.live_filter import FilterRequest
+
+# theory: natural sizes; the information 1e-12 of such a prior is below the rounding of one row's
+DIFFUSE = 1e6
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,12 @@ class FilterUnknowns:
     def names(self) -> tuple[str, ...]:
         """Nuisance first, then parameters."""
         return (*self.nuisance, *(p.name for p in self.free))
+
+    @property
+    def without_nuisance(self) -> FilterUnknowns:
+        """The parameters alone."""
+        n = len(self.nuisance)
+        return FilterUnknowns(self.free, (), self.sizes[n:], self.prior[n:])
 
 
 def unknowns_of(system: System, parameters: Parameters) -> FilterUnknowns:
@@ -69,18 +80,15 @@ def unknowns_of(system: System, parameters: Parameters) -> FilterUnknowns:
 
 def problem_of(
     system: System,
-    parameters: Parameters,
+    request: FilterRequest,
     unknowns: FilterUnknowns,
     channels: Channels,
-    *,
-    walk: Mapping[str, float],
-    forgetting: float,
     gates: tuple[float, float],
-    every: tuple[int, int],
-    correct: bool,
 ) -> FilterProblem:
     """The problem as arrays."""
-    change = change_of(system, parameters) * unknowns.sizes[len(unknowns.nuisance) :]
+    options = request.options
+    sizes = unknowns.sizes[len(unknowns.nuisance) :]
+    change = change_of(system, request.parameters) * sizes
     n_links = system.n_links
     unknown, place = np.nonzero(change[: 10 * n_links].T)
     return FilterProblem(
@@ -90,9 +98,9 @@ def problem_of(
         channels.sigma.copy(),
         np.array([0, 1, 5] if channels.is_planar else range(6), dtype=np.int64),
         len(unknowns.nuisance), len(unknowns.free), float(unknowns.sizes[0]),
-        walk_rates(unknowns, walk),
-        np.array(gates), GAP, np.array(every, dtype=np.int64), 1.0 if correct else 0.0,
-        float(forgetting),
+        walk_rates(unknowns, request.random_walk),
+        np.array(gates), np.array([options.solve_every, options.weigh_every], dtype=np.int64),
+        1.0 if request.correct else 0.0, checked_forgetting(request.forgetting), options.limits,
     )  # fmt: skip
 
 
@@ -135,8 +143,8 @@ def start(
 
 def renew_model_weights(problem: FilterProblem, memory: FilterMemory) -> None:
     """Weights are made of the model's parameters again."""
-    memory.wx[:] = 0.0
-    memory.phi[:], memory.rotor[:] = problem.par.phi, problem.par.rotor
+    memory.weight_x[:] = 0.0
+    memory.weight_phi[:], memory.weight_rotor[:] = problem.par.phi, problem.par.rotor
     memory.numbers[LEVEL], memory.numbers[SETTLED] = 1.0, 0.0
 
 
@@ -155,19 +163,28 @@ def checked_forgetting(forgetting: float) -> float:
         raise IdentificationError(
             f"forgetting={forgetting!r}: expected more than 0, at most 1 (nothing is forgotten)"
         )
-    return forgetting
+    return float(forgetting)
 
 
 def gates_of(gate: float, channels: Channels) -> tuple[float, float]:
-    """The largest NIS for all rows and for the linear ones."""
+    """The largest NIS for all rows and for the linear ones; zeros for no gate."""
+    largest = gate_limits(gate, [3, 2] if channels.is_planar else [6, 3])
+    return (0.0, 0.0) if largest is None else (float(largest[0]), float(largest[1]))
+
+
+def gate_limits(gate: float, dof: Sequence[int]) -> Array | None:
+    """The NIS that so small a share of good samples exceeds, by degrees of freedom; None: no gate.
+
+    >>> gate_limits(1e-6, [3]).round(1).tolist()
+    [30.7]
+    """
     if not 0.0 <= gate < 0.5:
         raise IdentificationError(f"gate={gate!r}: expected a chance from 0 (no gate) to 0.5")
     if gate == 0.0:
-        return 0.0, 0.0
+        return None
     from scipy.stats import chi2
 
-    rows = (3, 2) if channels.is_planar else (6, 3)
-    return float(chi2.isf(gate, rows[0])), float(chi2.isf(gate, rows[1]))
+    return chi2.isf(gate, dof)
 
 
 def reset_places(
@@ -177,3 +194,27 @@ def reset_places(
     globs = tuple(f"{t.name}.*" for t in model.targets) if reset is None else reset
     names, n = unknowns.names, len(unknowns.nuisance)
     return [k for k in range(n, len(names)) if any(fnmatchcase(names[k], glob) for glob in globs)]
+
+
+def leave_out(memory: FilterMemory, dropped: Sequence[int]) -> None:
+    """Forget all that is known of some unknowns, keeping what the others have without them.
+
+    The triangle is turned so that the dropped ones come first and their rows go. What noise does
+    goes with it: with x_d = q - G x_k eliminated, B becomes that of the columns Y_k - Y_d G.
+    """
+    T, bias = memory.triangle, memory.bias
+    N, n = len(T), len(dropped)
+    d = np.array(dropped, dtype=int)
+    k = np.setdiff1d(np.arange(N), d)
+    turned = np.asarray(np.linalg.qr(T[:, [*d, *k, N]], mode="r"))[:N]
+    turned *= np.where(np.diag(turned) < 0.0, -1.0, 1.0)[:, None]
+    gone = np.linalg.solve(turned[:n, :n], turned[:n, n:])
+    mix = np.zeros((N, len(k)))
+    mix[k] = np.eye(len(k))
+    mix[d] = -gone[:, :-1]
+    right = bias[:, N] - bias[:, d] @ gone[:, -1]
+    B, c = mix.T @ bias[:, :N] @ mix, mix.T @ right
+    T[:], bias[:] = 0.0, 0.0
+    T[np.ix_(k, np.append(k, N))] = turned[n:, n:]
+    bias[np.ix_(k, k)], bias[k, N] = B, c
+    memory.x[d] = 0.0

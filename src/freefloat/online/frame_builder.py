@@ -1,6 +1,6 @@
-"""Channels of different rates, gathered into samples that have them all, without losing readings.
+"""Channels of different rates, brought to frames that have them all, without losing readings.
 
-The slowest channel sets the pace. At each of its instants every faster channel gives the parabola
+Frames are at the instants of the slowest channel. There every faster channel gives the parabola
 through its readings around it, by least squares: ten readings of a gyro between two of a star
 tracker then count as one with half the noise, and that is what the filter is told. An attitude of
 another instant is moved there by the gyro; other slow channels by a polynomial through their
@@ -19,16 +19,11 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
+from freefloat.online.filter_options import FrameOptions
 from freefloat.online.live_channels import Channels
 from freefloat.telemetry.sample_rows import Sample
 
-MOST = 4096  # readings of a channel that are kept
-PATIENCE = 1.5  # paces after which a frame goes without readings that did not come
-FASTER = 1.5  # times the pace: such a channel is waited for, half a pace long
-KEPT = 3.0  # paces that readings are kept for
-WIDEST = 0.1  # [s] on each side that a parabola may stand for: arms are slower than 1 Hz
-SOME = 3  # readings that make a parabola
-SILENCE = 2.0  # [s] without a frame while samples come: a channel has failed
+SOME = 3  # theory: readings that make a parabola
 
 
 class SampleFrame(NamedTuple):
@@ -44,13 +39,13 @@ class SampleFrame(NamedTuple):
 
 
 @dataclass
-class Gatherer:
+class FrameBuilder:
     """Takes samples with any part of the channels; gives frames as soon as they are complete.
 
-    >>> gatherer = Gatherer(("slow", "fast"), (), "slow", fast=("fast",), step=0.1)
+    >>> builder = FrameBuilder(("slow", "fast"), (), "slow", fast=("fast",), step=0.1)
     >>> for k in range(28):
     ...     part = {"fast": 0.1 * k} | ({"slow": 5.0} if k % 10 == 0 else {})
-    ...     for frame in gatherer.push(Sample(0.01 * k, part)):
+    ...     for frame in builder.push(Sample(0.01 * k, part)):
     ...         print(frame.time, round(frame.values["fast"], 6), round(frame.shares["fast"], 2))
     0.0 0.0 0.91
     0.1 1.0 0.47
@@ -58,32 +53,37 @@ class Gatherer:
     """
 
     names: tuple[str, ...]
-    pushes: tuple[str, ...]
-    pace: str
-    fast: tuple[str, ...] = ()  # channels that are faster than the pace
+    pushes: tuple[str, ...]  # channels of thrust and wrench
+    slowest: str  # the channel whose instants are those of the frames
+    fast: tuple[str, ...] = ()  # channels that are faster than the slowest
     sigma: Mapping[str, float] = field(default_factory=dict)
     readings: dict[str, deque[tuple[float, float]]] = field(default_factory=dict)
-    kinks: deque[float] = field(default_factory=lambda: deque(maxlen=MOST))
+    kinks: deque[float] = field(default_factory=lambda: deque(maxlen=FrameOptions().most_readings))
     pending: list[float] = field(default_factory=list)
     told: list[Sample] = field(default_factory=list)
     last_push: dict[str, Any] = field(default_factory=dict)
-    step: float = 0.0
+    step: float = 0.0  # [s] period of the slowest channel
+    options: FrameOptions = field(default_factory=FrameOptions)
     has_taken: bool = False  # whether the last sample had anything new
     since: float = np.nan  # [s] the last frame, or the first sample after nothing came at all
     last: float = np.nan  # [s] the last sample
 
     @classmethod
-    def of(cls, channels: Channels, rates: Mapping[str, float]) -> Gatherer:
+    def of(
+        cls, channels: Channels, rates: Mapping[str, float], options: FrameOptions
+    ) -> FrameBuilder:
         """That of an estimator's channels, with their rates [Hz]."""
-        slowest = min(rates[name] for name in channels.names if name in rates)
+        lowest = min(rates[name] for name in channels.names if name in rates)
         # of equally slow ones, one that the gyro cannot move to another instant
-        slow = [n for n in channels.names if rates.get(n, np.inf) < 1.05 * slowest]
-        pace = min(slow, key=lambda name: (_is_attitude(name), slow.index(name)))
+        slow = [n for n in channels.names if rates.get(n, np.inf) < 1.05 * lowest]
+        slowest = min(slow, key=lambda name: (_is_attitude(name), slow.index(name)))
         sigma = {n: float(np.max(channels.sigma[k])) for n, k in zip(
             channels.names, channels.sources, strict=True)}  # fmt: skip
-        fast = tuple(n for n in channels.names if rates.get(n, 0.0) > FASTER * rates[pace])
+        limit = options.faster * rates[slowest]
+        fast = tuple(n for n in channels.names if rates.get(n, 0.0) > limit)
         pushes = (*channels.thrusters, *channels.wrench)
-        return cls(channels.names, pushes, pace, fast, sigma, step=1.0 / rates[pace])
+        step = 1.0 / rates[slowest]
+        return cls(channels.names, pushes, slowest, fast, sigma, step=step, options=options)
 
     def clear(self) -> None:
         """Forget all readings: the clock jumped."""
@@ -105,23 +105,23 @@ class Gatherer:
             value = values.get(name)
             if value is None or not _is_number(value) or (_is_attitude(name) and not has_attitude):
                 continue
-            series = self.readings.setdefault(name, deque(maxlen=MOST))
+            series = self.readings.setdefault(name, deque(maxlen=self.options.most_readings))
             if series and time <= series[-1][0]:
                 continue  # late, or there twice
             series.append((time, float(value)))
             self.has_taken = True
-            if name == self.pace:
-                self._keep_pace(time)
+            if name == self.slowest:
+                self._note_period(time)
         return self.ready(time)
 
     def arrays(self) -> dict[str, Array]:
         """All readings, by name, for a state file."""
-        found = {f"gathered.{n}": np.array(series) for n, series in self.readings.items()}
-        found["gathered.times"] = np.array([self.since, self.last])
-        found["gathered.pending"] = np.array([self.step, *self.pending])
-        found["gathered.kinks"] = np.array(self.kinks)
+        found = {f"frames.{n}": np.array(series) for n, series in self.readings.items()}
+        found["frames.times"] = np.array([self.since, self.last])
+        found["frames.pending"] = np.array([self.step, *self.pending])
+        found["frames.kinks"] = np.array(self.kinks)
         rows = [Sample(0.0, self.last_push), *self.told]
-        found["gathered.pushes"] = np.array(
+        found["frames.pushes"] = np.array(
             [[s.time, *(s.values.get(n, np.nan) for n in self.pushes)] for s in rows]
         )
         return found
@@ -130,22 +130,22 @@ class Gatherer:
         """Go on from `arrays`."""
         self.clear()
         for name in self.names:
-            if (found := arrays.get(f"gathered.{name}")) is not None:
+            if (found := arrays.get(f"frames.{name}")) is not None:
                 pairs = ((float(t), float(v)) for t, v in found)
-                self.readings[name] = deque(pairs, maxlen=MOST)
-        self.step, *self.pending = arrays["gathered.pending"].tolist()
-        self.since, self.last = arrays["gathered.times"].tolist()
-        self.kinks.extend(arrays["gathered.kinks"].tolist())
+                self.readings[name] = deque(pairs, maxlen=self.options.most_readings)
+        self.step, *self.pending = arrays["frames.pending"].tolist()
+        self.since, self.last = arrays["frames.times"].tolist()
+        self.kinks.extend(arrays["frames.kinks"].tolist())
         told = [
             Sample(t, {n: v for n, v in zip(self.pushes, row, strict=True) if v == v})
-            for t, *row in arrays["gathered.pushes"].tolist()
+            for t, *row in arrays["frames.pushes"].tolist()
         ]
         self.last_push, self.told = dict(told[0].values), told[1:]
 
     @property
     def patience(self) -> float:
         """How long to wait for a frame before its channels are missed [s]."""
-        return max(SILENCE, KEPT * self.step)
+        return max(self.options.silence, self.options.kept * self.step)
 
     def is_silent(self) -> bool:
         """Whether samples come, but for long no frame."""
@@ -175,8 +175,8 @@ class Gatherer:
         self.told.append(Sample(sample.time, found))
         return True
 
-    def _keep_pace(self, time: float) -> None:
-        series = self.readings[self.pace]
+    def _note_period(self, time: float) -> None:
+        series = self.readings[self.slowest]
         if len(series) > 1:
             h = time - series[-2][0]
             self.step += 0.1 * (min(h, 2.0 * self.step) - self.step)
@@ -186,8 +186,8 @@ class Gatherer:
         """Frames that have all readings, or have waited long enough; now: the end of waiting."""
         found = []
         while self.pending:
-            time, half = self.pending[0], min(0.5 * self.step, WIDEST)
-            is_late = now >= time + PATIENCE * self.step
+            time, half = self.pending[0], min(0.5 * self.step, self.options.widest)
+            is_late = now >= time + self.options.patience * self.step
             if not is_late and any(self._newest(n) < time for n in self.names):
                 break
             if not is_late and any(self._newest(n) < time + half for n in self.fast):
@@ -223,12 +223,12 @@ class Gatherer:
             key = (degree, *(t - time for t, _ in inside))
             if key not in weights:
                 weights[key] = fit_weights(np.array(key[1:]) / half, degree)
-            values[name] = float(weights[key] @ _unwrapped(name, [v for _, v in inside]))
+            values[name] = float(weights[key] @ _unwrap_angle(name, [v for _, v in inside]))
             shares[name] = float(np.linalg.norm(weights[key]))
         _normalise(values)
         pushes = [s for s in self.told if s.time <= time]
         self.told = [s for s in self.told if s.time > time]
-        self._forget(time - KEPT * self.step)
+        self._forget(time - self.options.kept * self.step)
         self.since = time
         return SampleFrame(time, values, shares, pushes)
 
@@ -261,7 +261,7 @@ class Gatherer:
             turn["xyz".index(name[-1])] = np.trapezoid(np.interp(path, t, v), path)
             step = abs(time - since) / (len(path) - 1)
         found = np.array([self.readings[n][k][1] for n in names])
-        moved = _turned(found, turn)
+        moved = _rotate_attitude(found, turn)
         wander = abs(time - since) * step * self.sigma.get(rates[0], 0.0) ** 2
         share = float(np.sqrt(1.0 + wander / max(self.sigma.get(names[0], 1.0), 1e-12) ** 2))
         values.update(zip(names, moved.tolist(), strict=True))
@@ -273,7 +273,7 @@ def _is_attitude(name: str) -> bool:
     return name == "base.angle" or name.startswith("base.attitude.")
 
 
-def _turned(attitude: Array, turn: Array) -> Array:
+def _rotate_attitude(attitude: Array, turn: Array) -> Array:
     """An angle, or a quaternion, turned by a vector in root axes."""
     if len(attitude) == 1:
         return attitude + turn[2]
@@ -303,7 +303,7 @@ def fit_weights(instants: Array, degree: int) -> Array:
     return np.linalg.pinv(np.vander(instants, degree + 1, increasing=True))[0]
 
 
-def _unwrapped(name: str, values: list[float]) -> Array:
+def _unwrap_angle(name: str, values: list[float]) -> Array:
     """Angles without jumps of a turn."""
     found = np.array(values)
     return np.unwrap(found, period=2.0 * pi) if name == "base.angle" else found

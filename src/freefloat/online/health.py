@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
-from freefloat.online.status_text import listed
+from freefloat.notes import Note, codes_of
+from freefloat.text import listing
 
 SampleOutcome = Literal[
     "begun", "taken", "gated", "broken", "unusable", "spike", "incomplete", "late", "duplicate",
     "clock jump", "unreadable", "waiting", "gathered", "told",
 ]  # fmt: skip
-OUTCOMES: tuple[SampleOutcome, ...] = (
-    "begun", "taken", "gated", "broken", "unusable", "spike", "incomplete", "late", "duplicate",
-    "clock jump", "unreadable", "waiting", "gathered", "told",
-)  # fmt: skip
-# said when most samples lack channels: only instants that have all of them give equations
-DIFFERENT_RATES = "channels of different rates? gather=True brings them together"
-# chi-square per row from which residuals are wider than chance, as in batch identification
-NOISY = 1.3
-MANY = 100  # rows that make a chi-square worth judging
+OUTCOMES: tuple[SampleOutcome, ...] = get_args(SampleOutcome)
 USED = ("taken", "begun", "waiting", "gathered", "told")
 # what becomes of a frame; with "gathered" there, the rest are samples that are part of none
 FRAMES = ("begun", "taken", "gated", "broken", "unusable", "spike")
+# theory: chi-square per row of n rows has the standard deviation sqrt(2/n), 0.14 for 100 rows
+MANY = 100  # theory: rows that make a chi-square worth judging, see above
+NOISY = 1.3  # theory: two of these deviations: residuals are wider than chance
+WRONG = 3.0  # theory: fourteen of them: not chance but the model or the noise
 EventKind = Literal["change", "stuck", "frozen", "clock jump", "gap", "restart"]
 
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened: when [s], what kind, and a sentence about it."""
+    """Something that happened: when [s], what kind (a stable code), and a sentence about it."""
 
     time: float
     kind: EventKind
@@ -37,15 +35,16 @@ class Event:
 
 @dataclass(frozen=True)
 class Health:
-    """Counts of samples by what became of them, and whether all is well.
+    """Counts of samples by outcome, and whether all is well.
 
-    begun: the first of a segment; taken: used; gated: too surprising; broken: no usable equations;
-    unusable: not finite or not an attitude; spike: a reading far off its own run; incomplete:
-    channels missing; late: older than what was used; duplicate: its instant was used; clock jump:
-    its time fits to nothing yet; unreadable: not a sample; waiting: kept for the right order;
-    gathered: used together with others; told: thrust or wrench alone. concerns: what the estimator
-    has to say against the channels themselves, or that nothing is seen; with any of these all is
-    not well. lacking: the channels that incomplete samples lack, the most missed first.
+    begun: the first of a segment; taken: used; gated: innovation beyond the chi-square gate;
+    broken: no usable equations; unusable: not finite or not an attitude; spike: a reading far off
+    its own run; incomplete: channels missing; late: older than what was used; duplicate: its time
+    was used; clock jump: its time fits to nothing yet; unreadable: not a sample; waiting: held back
+    for the right order; gathered: used together with others; told: thrust or wrench alone.
+    chi2, n_rows: of the residuals. concerns: what is wrong with the channels themselves, or that no
+    parameter is observable; with any of these all is not well. missing: the channels that
+    incomplete samples lack, the most frequent first.
 
     >>> Health({"taken": 98, "gated": 2}, events=()).n_rejected
     2
@@ -56,7 +55,7 @@ class Health:
     chi2: float = 0.0
     n_rows: int = 0
     concerns: tuple[str, ...] = ()
-    lacking: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
     @property
     def n_samples(self) -> int:
@@ -75,45 +74,65 @@ class Health:
 
     @property
     def widening(self) -> float:
-        """How much larger variances are than the stated noise makes them: residuals say so."""
+        """Factor on the variances: residuals are so much larger than the stated noise."""
         return self.misfit if self.n_rows > MANY and self.misfit > NOISY else 1.0
 
     @property
-    def sentence(self) -> str:
-        """How things are, for a person."""
-        found = [*self.concerns, *filter(None, [self._trouble()])]
-        return "; ".join(found) or "fine"
+    def is_fine(self) -> bool:
+        """Whether there is nothing to say."""
+        return not self.notes
 
-    def _trouble(self) -> str:
-        """What the counts and the residuals show; empty if nothing."""
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """All that is wrong, as sentences with codes; empty when all is well."""
+        trouble = self._trouble()
+        return self.concerns if trouble is None else (*self.concerns, trouble)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The codes of `notes`."""
+        return codes_of(self.notes)
+
+    @property
+    def sentence(self) -> str:
+        """How things are, for a person: "fine", or all that is wrong."""
+        return "; ".join(self.notes) or "fine"
+
+    def _trouble(self) -> Note | None:
+        """What the counts and the residuals show."""
         if not self.counts.get("taken"):
-            return f"no sample could be used yet{self._lack()}"
+            return Note("samples.none_used", f"no sample could be used yet{self._lack()}")
         is_gathered = bool(self.counts.get("gathered"))
-        if told := _mostly_unused(self.counts, "samples"):
-            hint = told.endswith("incomplete") and not is_gathered
-            return f"{told}{self._lack()}; {DIFFERENT_RATES}" if hint else told
+        if unused := _mostly_unused(self.counts, "samples"):
+            if unused.code == "samples.mostly_incomplete" and not is_gathered:
+                hint = "channels of different rates? gather=True brings them together"
+                return Note(unused.code, f"{unused}{self._lack()}; {hint}")
+            return unused
         # gathered samples are many and always used: among them rejected frames would not show
         frames = {k: self.counts.get(k, 0) for k in FRAMES}
-        if is_gathered and (told := _mostly_unused(frames, "frames")):
-            return told
-        # 3: chi-square per row of a hundred rows stays within 1 +- 0.4; three is not chance
-        if self.n_rows > MANY and self.misfit > 3.0:
-            return (
+        if is_gathered and (unused := _mostly_unused(frames, "frames")):
+            return unused
+        if self.n_rows > MANY and self.misfit > WRONG:
+            return Note(
+                "residuals.too_large",
                 f"residuals are {self.misfit**0.5:.1f} times as large as the noise: model or noise"
-                " are wrong, and intervals are widened by as much"
+                " are wrong, and the intervals are widened by as much",
             )
-        return ""
+        return None
 
     def _lack(self) -> str:
         """What incomplete samples lack."""
-        return f": they lack {listed(self.lacking)}" if self.lacking else ""
+        return f": they lack {listing(self.missing, most=4)}" if self.missing else ""
 
 
-def _mostly_unused(counts: dict[str, int], what: str) -> str:
-    """How many are not used, and what became of most of those; empty if most are used."""
+def _mostly_unused(counts: Mapping[str, int], what: str) -> Note | None:
+    """How many are not used, and what became of most of those; None if most are used."""
     unused = {k: n for k, n in counts.items() if k not in USED}
     share = sum(unused.values()) / max(sum(counts.values()), 1)
     if share <= 0.5:
-        return ""
+        return None
     worst = max(unused, key=lambda k: unused[k])
-    return f"{share:.0%} of the {what} are not used, most of them {worst}"
+    return Note(
+        f"{what}.mostly_{worst.replace(' ', '_')}",
+        f"{share:.0%} of the {what} are not used, most of them {worst}",
+    )

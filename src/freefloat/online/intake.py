@@ -1,86 +1,212 @@
-"""What every live estimator keeps account of: clock, order, counts, events, and odd channels."""
+"""What arrives, before any filter sees it: clock, order, counts, events, unknown channels."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from bisect import insort
 from collections import defaultdict
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from freefloat.model.model import Model
-from freefloat.online.clock import Clock
-from freefloat.online.health import Event, Health
-from freefloat.online.reorder import ReorderBuffer
+from freefloat.online.health import Event, Health, SampleOutcome
 from freefloat.online.unknown_channels import UnknownChannels, require_known
+from freefloat.telemetry.sample_rows import Sample
 from freefloat.telemetry.telemetry import Telemetry
 
-MOST_EVENTS = 1000
+MOST_EVENTS = 1000  # format: events that are remembered; memory is bounded
+
+TimeCheck = Literal["next", "late", "duplicate", "suspect", "jumped"]
 
 
-class Intake(ABC):
-    """The accounts of an estimator; `channels` and `model` are its own."""
+@dataclass
+class Clock:
+    """Judges the times of samples.
 
-    model: Model
-    channels: Any
+    A sample slightly older than the last is late. One far from it, either way, is suspect; when the
+    next one follows on it, the clock has jumped, and time goes on from there. When only late ones
+    come, one after the other, it has been set back.
 
-    def _keep_books(self, reorder: int, like: Telemetry | None, noise: Mapping[str, float]) -> None:
-        """Open them: the same for every filter."""
-        self.clock, self.buffer = Clock(), ReorderBuffer(reorder)
+    >>> clock = Clock()
+    >>> [clock.judge(t) for t in (0.0, 0.1, 0.1, 0.05, 1e6, 0.2, 500.0, 500.1)]
+    ['next', 'next', 'duplicate', 'late', 'suspect', 'next', 'suspect', 'jumped']
+    """
+
+    jump: float = 30.0  # [s] away from the last sample: another clock
+    set_back: int = 30  # late samples in order, and none in time between them
+    last: float | None = None
+    suspect: float | None = None
+    late: tuple[float, int] = (0.0, 0)  # the last late one [s], and how many came in order
+
+    def judge(self, time: float) -> TimeCheck:
+        """What to make of a sample at this time [s]; the clock goes on unless it is in doubt."""
+        if self.last is None:
+            self.last = time
+            return "next"
+        ahead = time - self.last
+        if abs(ahead) > self.jump:
+            return self._judge_far(time)
+        self.suspect = None
+        if ahead == 0.0:
+            return "duplicate"
+        if ahead < 0.0:
+            before, n = self.late
+            self.late = (time, n + 1 if n and time > before else 1)
+            if self.late[1] < self.set_back:
+                return "late"
+            self.last, self.late = time, (0.0, 0)
+            return "jumped"
+        self.last, self.late = time, (0.0, 0)
+        return "next"
+
+    def follow(self, time: float) -> TimeCheck:
+        """The same for samples whose order does not matter: next, suspect or jumped.
+
+        >>> clock = Clock()
+        >>> [clock.follow(t) for t in (1.0, 0.5, 0.5, 900.0, 900.1)]
+        ['next', 'next', 'next', 'suspect', 'jumped']
+        """
+        judged: TimeCheck = "next"
+        if self.last is not None and abs(time - self.last) > self.jump:
+            judged = self._judge_far(time)
+            if judged == "suspect":
+                return judged
+        self.last = time if self.last is None else max(self.last, time)
+        self.suspect = None
+        return judged
+
+    def _judge_far(self, time: float) -> TimeCheck:
+        """A time far from the last: the second in a row makes it a jump of the clock."""
+        is_next = self.suspect is not None and 0.0 < time - self.suspect <= self.jump
+        self.suspect = None if is_next else time
+        if not is_next:
+            return "suspect"
+        self.last = time
+        return "jumped"
+
+
+class ReorderBuffer:
+    """Holds the newest `size` samples back, so that one that comes late finds its place.
+
+    >>> buffer = ReorderBuffer(1)
+    >>> [s.time for t in (1.0, 3.0, 2.0, 4.0) for s in buffer.push(Sample(t, {}))]
+    [1.0, 2.0, 3.0]
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.held: list[Sample] = []
+
+    def push(self, sample: Sample) -> list[Sample]:
+        """Take one in; the samples whose turn it is, oldest first."""
+        if not self.size:
+            return [sample]
+        if self.held and abs(sample.time - self.held[-1].time) > 60.0:
+            # another clock: order means nothing across it
+            ready, self.held = self.held, [sample]
+            return ready
+        insort(self.held, sample, key=lambda s: s.time)
+        return [self.held.pop(0)] if len(self.held) > self.size else []
+
+    def drain(self) -> list[Sample]:
+        """All that are left, oldest first."""
+        ready, self.held = self.held, []
+        return ready
+
+
+class Intake:
+    """The accounts of a live estimator, the same whatever its filter.
+
+    time [s]: of the last sample that was used; counts: samples by outcome; events: the last ones;
+    missing: how often each channel was missing from an incomplete sample; unknown: channels that
+    the model does not have.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        reorder: int = 0,
+        like: Telemetry | None = None,
+        noise: Mapping[str, float] | None = None,
+        clock_jump: float = 30.0,
+    ) -> None:
+        self.clock, self.buffer = Clock(jump=clock_jump), ReorderBuffer(reorder)
         self.counts: defaultdict[str, int] = defaultdict(int)
         self.events: list[Event] = []
-        self._n_events = 0
-        self._kernels: Any = None
-        self._bound: Any = None
-        self._take_sample: Any = None
+        self.n_events = 0
         self.time: float | None = None
-        self.silenced: set[str] = set()
-        self.lacking: dict[str, int] = {}
-        self.strangers = UnknownChannels(self.model)
-        require_known([*noise], like.names if like is not None else (), self.model)
+        self.missing: dict[str, int] = {}
+        self.unknown = UnknownChannels(model)
+        require_known([*(noise or {})], like.names if like is not None else (), model)
         if like is not None:
-            self.strangers.look(like.names)
+            self.unknown.look(like.names)
 
-    def _greet(self, values: Mapping[str, Any]) -> None:
-        """Look whether a sample has channels that nobody knows."""
-        if not self.strangers.familiar.issuperset(values):
-            self.strangers.look(map(str, values))
+    def recount(self, was: SampleOutcome, now: SampleOutcome, n: int) -> None:
+        """Samples that turned out to be something else than they were counted as."""
+        self.counts[was] -= n
+        self.counts[now] += n
 
-    def _miss(self, values: Mapping[str, Any]) -> None:
-        """Take note of the channels that a sample lacks."""
-        for name in self.channels.names:
+    def check_names(self, values: Mapping[str, Any]) -> None:
+        """Look whether a sample has channels that the model does not have."""
+        if not self.unknown.familiar.issuperset(values):
+            self.unknown.look(map(str, values))
+
+    def note_missing(self, names: Iterable[str], values: Mapping[str, Any]) -> None:
+        """Count the channels, of those needed, that a sample lacks."""
+        for name in names:
             if values.get(name) is None:
-                self.lacking[name] = self.lacking.get(name, 0) + 1
+                self.missing[name] = self.missing.get(name, 0) + 1
 
-    def _most_lacking(self) -> tuple[str, ...]:
-        """The channels that samples lack, those that lack most often first."""
-        if not self.lacking:
-            return ()
-        often = 0.5 * max(self.lacking.values())  # a lone empty sample lacks everything
-        found = [name for name, n in self.lacking.items() if n > often]
-        return tuple(sorted(found, key=lambda name: -self.lacking[name]))
+    def report(self, event: Event) -> None:
+        """Remember an event."""
+        self.events.append(event)
+        self.n_events += 1
+        del self.events[:-MOST_EVENTS]
 
-    @abstractmethod
-    def _misfit(self) -> tuple[float, int]:
-        """Chi-square of the residuals, and their number."""
+    def events_since(self, n_events: int) -> tuple[Event, ...]:
+        """What happened since there were so many events."""
+        new = self.n_events - n_events
+        return tuple(self.events[-new:]) if new else ()
 
-    @abstractmethod
-    def _concerns(self) -> tuple[str, ...]:
-        """What is to be said against the channels themselves."""
-
-    def _counted(self) -> Health:
+    def health(self, chi2: float, n_rows: int, concerns: Sequence[str]) -> Health:
         """What became of the samples so far: made for every sample, so as fast as can be."""
         counts = dict(self.counts)
         if self.buffer.held:
             counts["waiting"] = len(self.buffer.held)
-        events, concerns = tuple(self.events), self._concerns()
-        return Health(counts, events, *self._misfit(), concerns, self._most_lacking())
+        concerns = (*concerns, *self.unknown.concerns)
+        return Health(counts, tuple(self.events), chi2, n_rows, concerns, self._most_missing())
 
-    def _note(self, event: Event) -> None:
-        self.events.append(event)
-        self._n_events += 1
-        del self.events[:-MOST_EVENTS]  # a bounded memory of what happened
+    def _most_missing(self) -> tuple[str, ...]:
+        """The channels that samples lack, those that lack most often first."""
+        if not self.missing:
+            return ()
+        often = 0.5 * max(self.missing.values())  # a lone empty sample lacks everything
+        found = [name for name, n in self.missing.items() if n > often]
+        return tuple(sorted(found, key=lambda name: -self.missing[name]))
 
-    def _since(self, n_events: int) -> tuple[Event, ...]:
-        """What happened since there were so many events."""
-        new = self._n_events - n_events
-        return tuple(self.events[-new:]) if new else ()
+    # -- for the state file ------------------------------------------------------------------------
+
+    def content(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return {
+            "clock": asdict(self.clock),
+            "held": [[s.time, dict(s.values)] for s in self.buffer.held],
+            "counts": self.counts,
+            "events": [asdict(event) for event in self.events],
+            "time": self.time,
+            "missing": self.missing,
+            "unknown_channels": self.unknown.names,
+        }
+
+    def restore(self, content: Mapping[str, Any]) -> None:
+        """Go on from `content`."""
+        self.clock.__dict__.update(content["clock"])
+        self.clock.late = (float(self.clock.late[0]), int(self.clock.late[1]))
+        self.buffer.held = [Sample(float(t), values) for t, values in content["held"]]
+        self.counts.clear()
+        self.counts.update(content["counts"])
+        self.events[:] = [Event(**event) for event in content["events"]]
+        self.time = content["time"]
+        self.missing = dict(content["missing"])
+        self.unknown.restore(content["unknown_channels"])

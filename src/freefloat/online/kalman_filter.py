@@ -1,18 +1,36 @@
-"""The square-root error-state Kalman filter itself: begin, move on, take readings in."""
+"""Live identification of models with springs and slosh: an error-state Kalman filter.
+
+States that nobody measures (wings, fuel, flexible joints) leave no momentum equation to be linear,
+so the whole motion is estimated: the errors of the free states, of the parameters, and of the
+driven joints' motion, which the encoders tell like any other sensor. Between samples the compiled
+tangent of the dynamics carries the errors on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import ceil, sqrt
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from math import isfinite
+from typing import Any
 
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.directions import directions, is_bent
-from freefloat.dynamics.renumber import renumbered
-from freefloat.dynamics.tree import System, with_friction
-from freefloat.identification.output_error.unknowns import NON_NEGATIVE, state_names
-from freefloat.online.filter_problem import FilterUnknowns
+from freefloat.dynamics.tree import System, flatten
+from freefloat.excitation.commands import WRENCH
+from freefloat.identification.linear.method_choice import why_output_error
+from freefloat.model.model import Model
+from freefloat.model.parameter_name import field_of
+from freefloat.notes import Note
+from freefloat.observability.scale import is_scaled
+from freefloat.online.filter_problem import (
+    checked_forgetting,
+    gate_limits,
+    walk_rates,
+    with_fixed_values,
+)
+from freefloat.online.health import Event, EventKind, SampleOutcome
+from freefloat.online.intake import Intake
 from freefloat.online.kalman_memory import (
     CHI2,
     DOF,
@@ -21,378 +39,304 @@ from freefloat.online.kalman_memory import (
     N_ROWS,
     NIS,
     TIME,
-    KalmanMemory,
     Settings,
-    copied,
+    unknowns_of,
 )
-from freefloat.online.kalman_start import Opened
-from freefloat.online.propagation import (
-    ORDERS,
-    STEP,
-    Layout,
-    flown,
-    inputs_at,
-    layout_of,
-    pushed,
-    stepped,
-)
-from freefloat.online.sensing import innovation, predicted, sight
-from freefloat.online.square_root import propagated, surprise, updated
+from freefloat.online.kalman_recursion import KalmanRecursion
+from freefloat.online.kalman_start import StartWindow, WindowEnd, recording_of_samples, solve_window
+from freefloat.online.live_channels import known_channels, thrust_noise
+from freefloat.online.live_estimate import CovarianceEstimate, SampleReport
+from freefloat.online.live_filter import FilterRequest, LiveFilter, restore_in_place
+from freefloat.online.sensing import live_streams
 from freefloat.parameters.parameters import Parameters
+from freefloat.prediction.inputs import with_prescribed
 from freefloat.prediction.measurements import Measurement
+from freefloat.telemetry.sample_rows import Sample
+from freefloat.telemetry.telemetry import Telemetry
+from freefloat.telemetry.thrust_levels import open_levels, with_switches
 
-# How far the first sample may be off what is assumed of the root [m, rad, m/s, rad/s], of what
-# swings [rad, rad/s], and of driven joints: position, rate, acceleration, jerk.
-STATE_SPREAD = {"position": 10.0, "attitude": 0.3, "velocity": 1.0, "rate": 0.3}
-SWING_SPREAD = {"position": 0.03, "velocity": 0.03}
-JOINT_SPREAD = (0.1, 1.0, 2.0, 10.0)
-POSITIVE = (*NON_NEGATIVE, "ixx", "iyy", "izz")
-MOST_TURNS = 6
-DRAWS = 6  # pairs from which curvature is seen
-SHRINK = 0.3  # of a deviation: how far draws go; curvature grows with the square
-SURE = 0.03  # natural sizes: below, slopes are all there is to see
-LARGE_PARAMETER = 0.003  # natural sizes
-LARGE_ACCELERATION = 0.1  # [rad/s^2]
+RIGID = Note(
+    "filter.rigid_model",
+    "every coordinate is measured, and the Kalman filter's covariance is then too small:"
+    " use the square-root method",
+)
 
 
-class KalmanFilter:
-    """State, parameters and joints with their covariance, in memory that can be saved."""
+def needs_kalman(model: Model, parameters: Parameters, like: Telemetry | None = None) -> bool:
+    """Whether only the Kalman filter can find the parameters live.
 
-    def __init__(
-        self, system: System, parameters: Parameters, streams: Sequence[Measurement],
-        unknowns: FilterUnknowns, settings: Settings,
-    ) -> None:  # fmt: skip
-        names = [p.name for p in parameters if p.status in ("free", "tied")]
-        has_friction = any(name.endswith(".friction") for name in names)
-        self.home = with_friction(system) if has_friction else system
-        self.streams, self.unknowns, self.settings = tuple(streams), unknowns, settings
-        self.states = state_names(system, {s.sensor.kind for s in streams})
-        self.ties = [
-            (p.name, *p.tied_to)
-            for p in parameters
-            if p.tied_to and p.tied_to[0] in [q.name for q in unknowns.free]
-        ]
-        self.layout = self._layout()
-        self.memory = self._memory()
-        self._made: tuple[bytes, System] | None = None
-        # what parameters change depends on their values only for pendulums and rests of springs
-        bent = [name for name in self.layout.names if is_bent(self.home, name)]
-        self.known = None if bent else directions(self.home, self.layout.names)
-        self.driven = [self._joint_of(stream) for stream in self.streams]
-        biases = {p.name: k for k, p in enumerate(unknowns.free) if p.name[:5] == "bias."}
-        self.biases = [
-            [(row, biases[f"bias.{channel}"]) for row, channel in enumerate(stream.rows)
-             if f"bias.{channel}" in biases]
-            for stream in self.streams
-        ]  # fmt: skip
-        # what must be positive may go at most nine tenths down at once
-        self._is_positive = np.array([
-            p.name.rpartition(".")[2] in POSITIVE and not p.name.startswith("bias.")
-            for p in unknowns.free
-        ], dtype=bool)  # fmt: skip
-        self._bounds = np.array([[p.lower, p.upper] for p in unknowns.free]).T
+    >>> import freefloat as ff
+    >>> wings = ff.load_model("servicer-wings")
+    >>> needs_kalman(wings, ff.Parameters(wings).free("bus.mass"))
+    True
+    """
+    flights = [like if like is not None else Telemetry.of([])]
+    return why_output_error(flatten(model), parameters, flights) is not None
 
-    def _joint_of(self, stream: Measurement) -> tuple[int, int] | None:
-        """The driven joint that a stream tells of, and the order of its motion."""
-        given = [self.home.coordinates[c] for c in self.home.tree.given]
-        kind, name = stream.sensor.kind, _driven(stream)
-        return (given.index(name), ORDER[kind]) if kind in ORDER and name in given else None
 
-    def _layout(self) -> Layout:
-        free = [p.name for p in self.unknowns.free]
-        inner = [name for name in free if not name.startswith("bias.")]
-        inner += [name for name, _, _ in self.ties]
-        leaders = {name: (leader, factor) for name, leader, factor in self.ties}
-        mix = np.zeros((len(inner), len(free)))
-        for row, name in enumerate(inner):
-            leader, factor = leaders.get(name, (name, 1.0))
-            k = free.index(leader)
-            mix[row, k] = factor * self.unknowns.sizes[k]
-        return layout_of(self.home, self.states, inner, mix, len(free))
+class Readout:
+    """The last sample by stream, with the thrust and wrench that hold from it."""
 
-    def _memory(self) -> KalmanMemory:
-        system, g = self.home, self.layout.n_joints
-        start = np.array([p.value for p in self.unknowns.free])
-        x = np.zeros(13 + 2 * system.n_coordinates)
-        return KalmanMemory(
-            x, np.zeros((ORDERS, g)), np.diag(self._spread()),
-            start + self.unknowns.sizes * self.unknowns.prior[:, 0],
-            np.zeros(len(system.tree.thruster_link) + 6), np.zeros(3),
-            np.zeros(4, dtype=np.int64), np.zeros(len(self.streams), dtype=np.int64),
+    def __init__(self, system: System, streams: Sequence[Measurement], thrust_noise: Array) -> None:
+        self.streams, self.thrust_noise = streams, thrust_noise
+        self.names = tuple(name for s in streams for name in s.channels)
+        pushes = [f"{t.name}.force" for t in system.model.thrusters]
+        self.pushes = (*pushes, *(f"base.{name}" for name in WRENCH))
+        self.has_inputs = self.has_channels = False
+        self.found: dict[int, Array] = {}
+
+    def read(self, values: Mapping[str, Any], push: Array) -> None:
+        """Find every stream whose numbers are all there and finite; put pushes into `push`."""
+        self.found = {}
+        self.has_channels = self.has_inputs = False
+        for k, stream in enumerate(self.streams):
+            numbers = [values.get(name) for name in stream.channels]
+            self.has_channels |= any(number is not None for number in numbers)
+            if all(_is_number(number) for number in numbers):
+                vector = np.array(numbers, dtype=float)
+                # a quaternion far from unit length is no attitude
+                if not stream.is_attitude or abs(float(np.linalg.norm(vector)) - 1.0) < 0.1:
+                    self.found[k] = vector
+        for k, name in enumerate(self.pushes):
+            if _is_number(values.get(name)):
+                push[k] = values[name]
+                self.has_inputs = True
+        n = len(self.thrust_noise)
+        push[:n] = open_levels(push[:n], self.thrust_noise)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+
+
+class KalmanFilter(LiveFilter):
+    """Finds parameters of models with unmeasured passive coordinates, and sensor biases.
+
+    The first seconds (`options.kalman.start_window`) are solved at once by output error, more until
+    most masses and inertias are known to a tenth of their size. Parameters without a prior count as
+    known to half their natural size. Samples may hold any part of the channels, at any rate.
+    """
+
+    method = "kalman"
+
+    def __init__(self, request: FilterRequest) -> None:
+        model, parameters = request.model, request.parameters
+        self.request, self.options = request, request.options.kalman
+        fixed = with_fixed_values(model, parameters)
+        driven = [c.name for c in fixed.assembly.coordinates if c.role == "torque"]
+        self.system = flatten(with_prescribed(fixed, driven))
+        streams = live_streams(self.system, request.like, request.noise)
+        self.unknowns = unknowns_of(self.system, parameters, streams, self.options)
+        sigma = np.concatenate([s.noise for s in streams])
+        walk = walk_rates(self.unknowns, request.random_walk)
+        thrust = thrust_noise(model, known_channels(model, request.like, request.noise)[1])
+        gates = gate_limits(request.gate, [1, 1, 2, 3])
+        self.state_settings = Settings(
+            sigma, walk, checked_forgetting(request.forgetting),
+            np.zeros(0) if gates is None else gates, thrust, self.options,
         )  # fmt: skip
+        self.recursion = self._new_recursion(streams)
+        self.memory = self.recursion.memory
+        window = self.options.start_window
+        self._may_wait = window is None
+        self._swings = bool(np.any(self.system.tree.free >= 6))
+        seconds = self.options.first_window if window is None else window
+        self.window = StartWindow(seconds, self.options.most_kept)
+        self.readout = Readout(self.system, streams, thrust)
+        self.channels = self.readout.names
+        targets = tuple(f"{t.name}.*" for t in model.targets)
+        globs = targets if request.reset is None else request.reset
+        self.reset = [
+            k
+            for k, name in enumerate(self.unknowns.names)
+            if any(fnmatchcase(name, g) for g in globs)
+        ]
+        self._push = self.memory.push.copy()  # what pushes from the sample on that was read
 
-    def _spread(self) -> Array:
-        """Deviations at the beginning."""
-        spread = np.zeros(self.layout.n_all)
-        for k, name in enumerate(self.states):
-            part, _, field = name.removeprefix("start.").rpartition(".")
-            spread[k] = STATE_SPREAD.get(part) or SWING_SPREAD[field]
-        spread[self.layout.parameters] = self.unknowns.prior[:, 1]
-        spread[self.layout.joints] = np.repeat(JOINT_SPREAD, self.layout.n_joints)
-        return spread
+    def _new_recursion(self, streams: Sequence[Measurement]) -> KalmanRecursion:
+        return KalmanRecursion(
+            self.system, self.request.parameters, streams, self.unknowns, self.state_settings
+        )
 
     @property
-    def system(self) -> System:
-        """The system with the parameters as they are known now."""
-        values = self.memory.values
-        if self._made is None or self._made[0] != values.tobytes():
-            named = {p.name: float(v) for p, v in zip(self.unknowns.free, values, strict=True)}
-            named |= {name: factor * named[leader] for name, leader, factor in self.ties}
-            inner = {n: v for n, v in named.items() if not n.startswith("bias.")}
-            self._made = values.tobytes(), renumbered(self.home, inner)
-        return self._made[1]
+    def values(self) -> Array:
+        """The parameters as they are known now."""
+        return self.memory.values.copy()
 
-    def begin(self, time: float, found: Mapping[int, Array]) -> bool:
-        """Start a segment at a sample; False unless it tells where every driven joint is."""
-        m, system = self.memory, self.home
-        coordinates = system.model.assembly.coordinates
-        places = {system.coordinates[c]: k for k, c in enumerate(system.tree.given)}
-        joints = np.zeros_like(m.joints)
-        for name, k in places.items():
-            joints[:2, k] = coordinates[system.coordinates.index(name)].home, 0.0
-            joints[1, k] = coordinates[system.coordinates.index(name)].speed
-        attitude = np.array([0.0, 0.0, 0.0, 1.0])
-        for k, stream in enumerate(self.streams):
-            joint = places.get(_driven(stream))
-            if joint is not None and stream.sensor.kind in ORDER:
-                if k not in found:
-                    return False
-                joints[ORDER[stream.sensor.kind], joint] = found[k][0]
-            elif k in found and stream.is_attitude and stream.target == system.model.root.body:
-                attitude = found[k] / np.linalg.norm(found[k])
-        m.x[:] = 0.0
-        m.x[3:7] = attitude
-        c = system.n_coordinates
-        m.x[13 : 13 + c] = [one.home for one in coordinates]
-        m.joints[:] = joints
-        self._forget_states()
-        self._settle()
-        m.numbers[TIME], m.counts[IS_BEGUN], m.counts[N_BAD] = time, 1, 0
-        return True
+    @property
+    def outliers(self) -> dict[str, int]:
+        """How many readings of each sensor were gated."""
+        counts = self.memory.outliers.tolist()
+        return {s.group: n for s, n in zip(self.recursion.streams, counts, strict=True)}
 
-    def begin_at(self, start: Opened) -> None:
-        """Start where the first seconds end."""
+    def estimate(self, report: SampleReport) -> CovarianceEstimate:
+        """The estimate after a sample."""
         m = self.memory
-        m.x[:], m.joints[:], m.root[:] = start.x, start.joints, start.root
-        m.values[:] = start.values
-        self._settle()
-        m.numbers[TIME], m.counts[IS_BEGUN], m.counts[N_BAD] = start.time, 1, 0
-
-    def _forget_states(self) -> None:
-        """States and joints as at the beginning; what is known of parameters stays."""
-        m, inside = self.memory, self.layout.parameters
-        kept = np.asarray(np.linalg.qr(m.root[inside].T, mode="r")).T
-        m.root[:] = np.diag(self._spread())
-        m.root[inside, inside] = kept
-
-    def forget(self, which: Sequence[int]) -> None:
-        """Parameters that are unknown again: their deviation is that of the beginning."""
-        S, inside = self.memory.root, self.layout.parameters
-        P = S[inside] @ S[inside].T
-        P[which] = P[:, which] = 0.0
-        P[which, which] = self.unknowns.prior[which, 1] ** 2
-        self._forget_states()
-        S[inside, inside] = np.linalg.cholesky(P)
-
-    def _settle(self) -> None:
-        """Put the joints' motion into the state."""
-        m, given, c = self.memory, self.home.tree.given, self.home.n_coordinates
-        m.x[13 + given], m.x[13 + c + given] = m.joints[0], m.joints[1]
-
-    def move_to(self, time: float) -> bool:
-        """Carry everything on to a time; False where that is not finite.
-
-        In short steps, over which the reaction to the joints' errors is straight.
-        """
-        begin = float(self.memory.numbers[TIME])
-        n = ceil((time - begin) / STEP - 1e-9)
-        return all(self._step_to(begin + (time - begin) * (k + 1) / n, n) for k in range(n))
-
-    def _step_to(self, time: float, n: int) -> bool:
-        """One of the n steps to a sample; what a valve is off holds for all of them."""
-        m, settings = self.memory, self.settings
-        ahead = time - float(m.numbers[TIME])
-        x, joints, F = flown(
-            self.system, self.layout, float(m.numbers[TIME]), ahead, x=m.x, joints=m.joints,
-            push=m.push,
+        return CovarianceEstimate(
+            report, float(m.numbers[NIS]), int(m.counts[DOF]), self.request.parameters,
+            self.unknowns, m.values.copy(), m.root[self.recursion.layout.parameters].copy(),
+            self.options.still_prior,
         )  # fmt: skip
-        if not (np.all(np.isfinite(x)) and np.all(np.isfinite(F))):
+
+    def warm_up(self) -> None:
+        """Load or compile the kernels, so that the first sample takes no longer than others."""
+        f = self._new_recursion(self.recursion.streams)
+        readings = {k: np.zeros(len(s.channels)) for k, s in enumerate(f.streams)}
+        for k, stream in enumerate(f.streams):
+            if stream.is_attitude:
+                readings[k][3] = 1.0
+        f.begin(0.0, readings)
+        f.move_to(1e-3)
+        f.take(readings)
+
+    def misfit(self) -> tuple[float, int]:
+        """Chi-square of the innovations, and their number."""
+        return float(self.memory.numbers[CHI2]), int(self.memory.counts[N_ROWS])
+
+    def concerns(self) -> tuple[str, ...]:
+        """That another filter would do better; any rate will do."""
+        return () if self._swings else (RIGID,)
+
+    def samples_of(self, recording: Telemetry) -> Iterable[Sample]:
+        """A recording's samples, and between them the instants at which thrusters switched."""
+        thrusters = self.request.model.thrusters
+        return with_switches(recording, [f"{t.name}.force" for t in thrusters])
+
+    # -- one sample --------------------------------------------------------------------------------
+
+    def read(self, sample: Sample, intake: Intake) -> SampleOutcome | None:
+        """Read the sensors that are there; an outcome if none is."""
+        readout = self.readout
+        self._push = self.memory.push.copy()
+        readout.read(sample.values, self._push)
+        if not readout.found and not readout.has_inputs:
+            return "unusable" if readout.has_channels else "incomplete"
+        return None
+
+    def take(self, sample: Sample, intake: Intake) -> SampleOutcome:
+        """Use the sample that was read, or keep it for the first seconds."""
+        if self.window.samples is not None:
+            return self._keep(sample, intake)
+        return self._follow(sample, self._push, intake)
+
+    def _follow(self, sample: Sample, push: Array, intake: Intake) -> SampleOutcome:
+        """Use a sample that was read; push: what pushes from it on."""
+        f, m, readout = self.recursion, self.memory, self.readout
+        if m.counts[IS_BEGUN] and sample.time - m.numbers[TIME] > self.options.gap:
+            silence = sample.time - m.numbers[TIME]
+            self.restart(sample.time, "gap", f"no sample for {silence:.3g} s", intake)
+        outcome: SampleOutcome = "taken"
+        if not m.counts[IS_BEGUN]:
+            if not f.begin(sample.time, readout.found):
+                return "incomplete"
+            outcome = "begun"
+        elif not f.move_to(sample.time):
+            self.restart(sample.time, "change", "the simulated motion diverged", intake)
+            return "broken"
+        m.push[:] = push
+        if not readout.found:
+            return "incomplete" if readout.has_channels else "told"
+        return self._take_readings(sample.time, outcome, intake)
+
+    def _take_readings(self, time: float, outcome: SampleOutcome, intake: Intake) -> SampleOutcome:
+        f, m, found = self.recursion, self.memory, self.readout.found
+        odd = f.take(found)
+        if odd is None:
+            self.restart(time, "change", "the update diverged", intake)
+            return "broken"
+        m.outliers[odd] += 1
+        intake.time = time
+        # sensors fail one by one; when most of them surprise together, it is the robot
+        is_bad = 2 * len(odd) > len(found)
+        m.counts[N_BAD] = m.counts[N_BAD] + 1 if is_bad else 0
+        if m.counts[N_BAD] >= self.options.bad_in_a_row:
+            f.forget(self.reset)
+            names = ", ".join(dict.fromkeys(self.unknowns.names[k] for k in self.reset))
+            why = f"something changed; {names or 'nothing'} unknown again"
+            self.restart(time, "change", why, intake)
+        return "gated" if len(odd) == len(found) else outcome
+
+    def restart(self, time: float, kind: EventKind, why: str, intake: Intake) -> None:
+        """A new segment: the next complete sample begins the states anew."""
+        self.memory.counts[IS_BEGUN] = 0
+        if self.window.samples is not None:
+            self.window.samples.clear()
+        intake.report(Event(time, kind, f"{why}: states estimated anew"))
+
+    # -- the first seconds -------------------------------------------------------------------------
+
+    def _keep(self, sample: Sample, intake: Intake) -> SampleOutcome:
+        """Keep a sample of the first seconds; once they are full, begin where they end."""
+        kept = self.window.samples
+        assert kept is not None
+        if kept and sample.time - kept[-1].time > self.options.gap:
+            kept.clear()
+        outcome: SampleOutcome = "taken" if kept else "begun"
+        kept.append(Sample(sample.time, dict(sample.values)))
+        intake.time = sample.time
+        if self.window.is_full():
+            self._start(intake, may_wait=self._may_wait)
+        return outcome
+
+    def finish(self, intake: Intake) -> bool:
+        """Solve the first seconds if no more samples came."""
+        kept = self.window.samples
+        if not kept or kept[-1].time - kept[0].time < self.options.shortest_window:
             return False
-        noise = np.zeros(self.layout.n_all)
-        noise[self.layout.parameters] = np.sqrt(settings.walk * ahead)
-        noise[self.layout.n_all - self.layout.n_joints :] = settings.jerk * np.sqrt(ahead)
-        if settings.forgetting < 1.0:
-            F[self.layout.parameters] *= settings.forgetting ** (-0.5 * ahead)
-        W = np.hstack([np.diag(noise)[:, noise > 0.0], sqrt(n) * self._thrust_noise(ahead)])
-        m.root[:] = propagated(m.root, F, W)
-        m.x[:], m.joints[:], m.numbers[TIME] = x, joints, time
+        self.window.seconds = self.options.failed_window  # there will be no more
+        self._start(intake, may_wait=False)
         return True
 
-    def _thrust_noise(self, ahead: float) -> Array:
-        """What noise in the levels of open valves does to the error state, column by column."""
-        m, layout, noise = self.memory, self.layout, self.settings.thrust
-        firing = np.flatnonzero(noise * m.push[: len(noise)])
-        out = np.zeros((layout.n_all, len(firing)))
-        if len(firing):
-            inputs = inputs_at(self.home, m.joints, m.push, np.zeros((1, 3)))
-            time = float(m.numbers[TIME])
-            felt = pushed(self.system, time, ahead, x=m.x, inputs=inputs, which=firing)
-            out[: layout.n_states] = felt[layout.rows] * noise[firing]
-        return out
-
-    def take(self, found: Mapping[int, Array]) -> list[int] | None:
-        """Readings by stream into the estimate; streams too surprising, None if not finite.
-
-        Torques are products of inertias and accelerations, so after a large step the slopes are
-        taken anew where it ended (Gauss-Newton on the one sample).
-        """
-        m, layout = self.memory, self.layout
-        before = copied(m)
-        places, odd = list(found), []
-        step = np.zeros(layout.n_all)
-        for turn in range(MOST_TURNS):
-            C, left = self._rows(places, [found[k] for k in places])
-            if not np.isfinite(np.vstack(C)).all() or not np.isfinite(np.concatenate(left)).all():
-                return self._undo(before)
-            if turn == 0:
-                blur = self._bent(places, before)
-            C = [block / size[:, None] for block, size in zip(C, blur, strict=True)]
-            left = [error / size for error, size in zip(left, blur, strict=True)]
-            if turn == 0:
-                odd = self._odd(places, C, left)
-                kept = [n for n, k in enumerate(places) if k not in odd]
-                places, C, left = (
-                    [places[n] for n in kept],
-                    [C[n] for n in kept],
-                    [left[n] for n in kept],
-                )
-                blur = [blur[n] for n in kept]
-                if not places:
-                    return odd
-            rows = np.vstack(C)
-            root, new, nis = updated(before.root, rows, np.concatenate(left) + rows @ step)
-            if not np.all(np.isfinite(new)):
-                return self._undo(before)
-            change, step = new - step, new
-            self._move(before, step)
-            if not self._is_large(change):
-                break
-        m.root[:] = root
-        m.numbers[NIS], m.counts[DOF] = nis, len(rows)
-        m.numbers[CHI2] += nis
-        m.counts[N_ROWS] += len(rows)
-        return odd
-
-    def _bent(self, places: list[int], before: KalmanMemory) -> Sequence[Array]:
-        """By how much what slopes leave out makes the noise of every row larger.
-
-        Torques are products of what is not known yet: to trust slopes alone makes the filter sure
-        of wrong parameters within a second. Pairs of opposite draws from the covariance show the
-        curvature, as half the sum of both changes; it counts as noise until it fades.
-        """
-        m, layout = self.memory, self.layout
-        blur = [np.ones(len(self.streams[k].noise)) for k in places]
-        bent = [n for n, k in enumerate(places) if self.streams[k].needs_forces]
-        spread = np.linalg.norm(before.root[layout.parameters], axis=1)
-        if not bent or np.max(spread, initial=0.0) < SURE:
-            return blur
-        streams = [self.streams[places[n]] for n in bent]
-        middle = self._predicted(streams)
-        total = [np.zeros(len(s.noise)) for s in streams]
-        rng = np.random.default_rng(int(m.counts[N_ROWS]))
-        for _ in range(DRAWS):
-            draw = SHRINK * (before.root @ rng.standard_normal(layout.n_all))
-            self._move(before, draw)
-            ahead = self._predicted(streams)
-            self._move(before, -draw)
-            behind = self._predicted(streams)
-            for n, (a, b, c) in enumerate(zip(ahead, middle, behind, strict=True)):
-                total[n] += (0.5 * (a + c) - b) ** 2 / (DRAWS * SHRINK**4)
-        self._undo(before)
-        for n, stream, size in zip(bent, streams, total, strict=True):
-            blur[n] = np.sqrt(1.0 + size / stream.noise**2)
-        return blur
-
-    def _predicted(self, streams: Sequence[Measurement]) -> Sequence[Array]:
-        m = self.memory
-        inputs = inputs_at(self.home, m.joints, m.push, np.zeros((1, 3)))
-        return predicted(self.system, streams, float(m.numbers[TIME]), m.x, inputs=inputs)
-
-    def _undo(self, before: KalmanMemory) -> None:
-        for array, old in zip(self.memory, before, strict=True):
-            array[...] = old
-
-    def _odd(self, places: list[int], C: Sequence[Array], left: Sequence[Array]) -> list[int]:
-        """Streams that surprise more than they may."""
-        gates = self.settings.gates
-        if not len(gates):
-            return []
-        B, ends = np.vstack(C) @ self.memory.root, np.cumsum([len(block) for block in C])
-        parts = np.split(B, ends[:-1])
-        return [
-            k
-            for k, part, error in zip(places, parts, left, strict=True)
-            if surprise(part, error) > gates[len(error)]
-        ]
-
-    def _is_large(self, change: Array) -> bool:
-        """Whether a step is so long that slopes may differ at its end."""
-        g, n = self.layout.n_joints, self.layout.n_all
-        parameters, speeding = change[self.layout.parameters], change[n - 2 * g : n - g]
-        return bool(
-            np.max(np.abs(parameters), initial=0.0) > LARGE_PARAMETER
-            or np.max(np.abs(speeding), initial=0.0) > LARGE_ACCELERATION
-        )
-
-    def _move(self, before: KalmanMemory, step: Array) -> None:
-        """Put what is known where a step from `before` ends."""
-        m, layout = self.memory, self.layout
-        m.x[:] = stepped(self.home, layout, before.x, step[: layout.n_states])
-        m.joints[:] = before.joints + step[layout.joints].reshape(m.joints.shape)
-        self._move_parameters(before.values, self.unknowns.sizes * step[layout.parameters])
-        self._settle()
-
-    def _rows(self, places: list[int], measured: list[Array]) -> tuple[list[Array], list[Array]]:
-        """Whitened slopes by the error state and innovations of some streams."""
-        m, layout = self.memory, self.layout
-        streams = [self.streams[k] for k in places]
-        inputs = inputs_at(self.home, m.joints, m.push, np.zeros((1, 3)))
-        seen = sight(
-            self.system, streams, float(m.numbers[TIME]), m.x, inputs=inputs, names=layout.names,
-            driven=[self.driven[k] for k in places], known=self.known,
+    def _start(self, intake: Intake, *, may_wait: bool) -> None:
+        """Begin at the end of the samples kept, or keep more."""
+        window, f, options = self.window, self.recursion, self.options
+        assert window.samples is not None
+        flight = recording_of_samples(window.samples, f.streams, self.readout.pushes)
+        end = solve_window(
+            self.system.model, self.request.parameters, flight, unknowns=self.unknowns,
+            layout=f.layout, options=options,
         )  # fmt: skip
-        both = layout.n_states + layout.n_parameters
-        ends = np.cumsum([len(stream.noise) for stream in streams])
-        table = np.zeros((ends[-1], layout.n_all))
-        table[:, :both] = np.vstack(seen.by_names) @ layout.mix
-        table[:, both : both + 3 * layout.n_joints] = np.vstack(
-            [part.reshape(len(part), -1) for part in seen.by_joints]
-        )
-        left = []
-        for k, stream in enumerate(streams):
-            bias = stream.bias
-            if self.biases[places[k]]:
-                bias = bias.copy()
-            for row, place in self.biases[places[k]]:
-                bias[row] = m.values[place]
-                at = ends[k] - len(stream.noise) + row
-                table[at, layout.n_states + place] = self.unknowns.sizes[place]
-            error = innovation(stream, measured[k], seen.values[k], bias)
-            left.append(error / stream.noise)
-        table /= np.concatenate([stream.noise for stream in streams])[:, None]
-        return np.split(table, ends[:-1]), left
+        kept, window.samples = window.samples, None
+        is_vague = end is not None and may_wait and self._is_vague(end)
+        most = options.vague_window if is_vague else options.failed_window
+        if (end is None or is_vague) and window.seconds < most and len(kept) < options.most_kept:
+            window.samples, window.seconds = kept, 2.0 * window.seconds
+            return
+        if end is not None:
+            f.begin_at(end)
+            for before in (s for s in kept if s.time <= end.time):
+                self.readout.read(before.values, f.memory.push)  # what pushes at the start
+            for late in (s for s in kept if s.time > end.time):
+                push = f.memory.push.copy()  # smoothing ends a little before the samples do
+                self.readout.read(late.values, push)
+                self._follow(late, push, intake)
 
-    def _move_parameters(self, before: Array, step: Array) -> None:
-        """Parameters after a correction; what must be positive goes at most nine tenths down."""
-        value = before + step
-        least = np.where(self._is_positive, 0.1 * before, -np.inf)
-        self.memory.values[:] = np.clip(np.maximum(value, least), *self._bounds)
+    def _is_vague(self, end: WindowEnd) -> bool:
+        """Whether most masses, or any spring, are known so badly that linearising misleads."""
+        options, free = self.options, self.unknowns.free
+        std = np.linalg.norm(end.root[self.recursion.layout.parameters], axis=1)
+        pairs = zip(free, end.values / self.unknowns.sizes, strict=True)
+        grows = np.array([is_scaled(p.name) and abs(value) > options.large for p, value in pairs])
+        springs = np.array([field_of(p.name) == "stiffness" for p in free])
+        is_lost = bool(np.any(grows) and np.median(std[grows]) > options.vague)
+        return is_lost or bool(np.any(std[springs] > options.vague))
 
+    # -- for the state file ------------------------------------------------------------------------
 
-# The order of a joint's motion that a kind of sensor tells.
-ORDER = {"encoder": 0, "motor_encoder": 0, "joint_rate": 1, "motor_rate": 1, "wheel_speed": 1}
+    def settings(self) -> dict[str, Any]:
+        """What a saved state must have been made with."""
+        s = self.state_settings
+        return {
+            "noise": s.sigma.tolist(), "random_walk": s.walk.tolist(),
+            "forgetting": s.forgetting, "gate": s.gates.tolist(),
+        }  # fmt: skip
 
+    def arrays(self) -> dict[str, Any]:
+        """Everything, by name."""
+        found = {f"memory.{name}": array for name, array in self.memory._asdict().items()}
+        return found | self.window.arrays()
 
-def _driven(stream: Measurement) -> str:
-    """The coordinate that an encoder or a rate belongs to."""
-    return f"{stream.target}.motor" if "motor" in stream.sensor.kind else stream.target
+    def restore(self, arrays: Mapping[str, Any]) -> None:
+        """Go on from `arrays`."""
+        restore_in_place(arrays, "memory", self.memory._asdict())
+        self.window.restore(arrays)

@@ -13,15 +13,15 @@ from freefloat.arrays import Array
 from freefloat.dynamics.directions import parameter_names
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
+from freefloat.model.parameter_name import ParameterName
+from freefloat.online.filter_options import KalmanOptions
 from freefloat.online.filter_problem import FilterUnknowns
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.measurements import Measurement
 
-SPREAD = 0.5  # natural sizes: how well a parameter without a prior is known
-BIAS_SPREAD = 100.0  # of a sample's noise
-TIME, CHI2, NIS = range(3)
-IS_BEGUN, N_ROWS, DOF, N_BAD = range(4)
+TIME, CHI2, NIS = range(3)  # places in KalmanMemory.numbers
+IS_BEGUN, N_ROWS, DOF, N_BAD = range(4)  # places in KalmanMemory.counts
 
 
 class KalmanMemory(NamedTuple):
@@ -37,7 +37,7 @@ class KalmanMemory(NamedTuple):
     outliers: NDArray[np.int64]  # by stream: readings that were too surprising
 
 
-def copied(memory: KalmanMemory) -> KalmanMemory:
+def copy_of(memory: KalmanMemory) -> KalmanMemory:
     """The memory as it is now."""
     return KalmanMemory._make(array.copy() for array in memory)
 
@@ -47,21 +47,20 @@ class Settings:
     """What was asked of the filter.
 
     sigma: deviations of all rows; walk: variance per second of parameters, in natural sizes; gates:
-    the largest NIS by number of rows, none when empty; jerk: random walk of the joints' jerk;
-    thrust: deviations of the thrusters' levels [N], fresh with every sample.
+    the largest NIS by number of rows, none when empty; thrust: deviations of the thrusters' levels
+    [N], fresh with every sample.
     """
 
     sigma: Array
     walk: Array
     forgetting: float
     gates: Array
-    jerk: float
     thrust: Array
-    probing: float = 0.0
+    options: KalmanOptions
 
 
 def unknowns_of(
-    system: System, parameters: Parameters, streams: Sequence[Measurement]
+    system: System, parameters: Parameters, streams: Sequence[Measurement], options: KalmanOptions
 ) -> FilterUnknowns:
     """The free parameters with sizes and priors."""
     free = parameters.free_ones
@@ -69,7 +68,7 @@ def unknowns_of(
         raise IdentificationError("nothing is free; say what to look for with Parameters.free(...)")
     noise = {f"bias.{c}": n for s in streams for c, n in zip(s.rows, s.noise, strict=True)}
     known = {*parameter_names(system), *noise}
-    odd = [p.name for p in free if p.name not in known or p.name.startswith("start.")]
+    odd = [p.name for p in free if p.name not in known or ParameterName.parse(p.name).is_start]
     if odd:
         raise IdentificationError(
             f"live identification does not look for {', '.join(odd[:4])}: states are found anyway,"
@@ -80,7 +79,7 @@ def unknowns_of(
     for k, p in enumerate(free):
         is_bias = p.name in noise
         sizes[k] = noise[p.name] if is_bias else sizes[k]
-        prior[k, 1] = BIAS_SPREAD if is_bias else SPREAD
+        prior[k, 1] = options.bias_spread if is_bias else options.parameter_spread
         if p.prior is not None:
             prior[k] = np.array([p.prior[0] - p.value, p.prior[1]]) / sizes[k]
     return FilterUnknowns(free, (), sizes, prior)

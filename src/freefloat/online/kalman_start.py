@@ -23,9 +23,10 @@ from freefloat.identification.output_error.recording import recording_of
 from freefloat.identification.output_error.search import SearchResult, search
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import is_of_sensor
+from freefloat.online.filter_options import KalmanOptions
 from freefloat.online.filter_problem import FilterUnknowns
-from freefloat.online.propagation import ORDERS, Layout, felt
-from freefloat.online.sensing import pull_of
+from freefloat.online.propagation import ORDERS, Layout, state_rates
+from freefloat.online.sensing import joint_response
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.measurements import Measurement
 from freefloat.telemetry.channel import Channel
@@ -33,24 +34,19 @@ from freefloat.telemetry.names import unit_of
 from freefloat.telemetry.sample_rows import Sample
 from freefloat.telemetry.telemetry import Telemetry
 
-STEP = 1e-2  # [s] of the integration
-MOST = 6000  # samples kept; memory is bounded
-# How well smoothing knows the joints' rate, acceleration and jerk at its end.
-END_SPREAD = (0.01, 0.3, 3.0)
 
-
-class Kept:
+class StartWindow:
     """Samples of the first seconds, until they have been solved."""
 
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
+    def __init__(self, seconds: float, most: int) -> None:
+        self.seconds, self.most = seconds, most
         self.samples: list[Sample] | None = [] if seconds > 0.0 else None
 
     def is_full(self) -> bool:
         """Whether it is time to solve."""
         kept = self.samples or []
         long = bool(kept) and kept[-1].time - kept[0].time >= self.seconds
-        return long or len(kept) >= MOST
+        return long or len(kept) >= self.most
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything, for a file."""
@@ -65,7 +61,7 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class Opened:
+class WindowEnd:
     """Where the first seconds end: time [s], state, joints (4, n), parameters, covariance root."""
 
     time: float
@@ -75,7 +71,7 @@ class Opened:
     root: Array
 
 
-def recorded(
+def recording_of_samples(
     samples: Sequence[Sample], streams: Sequence[Measurement], pushes: Sequence[str]
 ) -> Telemetry:
     """The samples as a recording, without what is not finite."""
@@ -93,32 +89,38 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
-def opened(
+def solve_window(
     model: Model,
     parameters: Parameters,
     flight: Telemetry,
     *,
     unknowns: FilterUnknowns,
     layout: Layout,
-) -> Opened | None:
+    options: KalmanOptions,
+) -> WindowEnd | None:
     """What output error finds of a recording's first seconds; None where it finds nothing."""
     try:
         for p, (_, spread), size in zip(unknowns.free, unknowns.prior, unknowns.sizes, strict=True):
             if p.prior is None:
                 parameters = parameters.prior(p.name, std=float(spread * size))
-        recording = recording_of(model, flight, step=STEP, trims=(True, False))
+        recording = recording_of(model, flight, step=options.start_step, trims=(True, False))
         found = search(parameters, [recording], robust="huber")
         if found.descent.ending != "converged":
             return None
-        result = _end_of(found, unknowns, layout, flight)
+        result = _end_of(found, unknowns, layout, flight, options.end_spread)
     except (FreefloatError, np.linalg.LinAlgError):
         return None
     return result if np.all(np.isfinite(result.root)) else None
 
 
 def _end_of(
-    found: SearchResult, unknowns: FilterUnknowns, layout: Layout, flight: Telemetry
-) -> Opened:
+    found: SearchResult,
+    unknowns: FilterUnknowns,
+    layout: Layout,
+    flight: Telemetry,
+    end_spread: Sequence[float],
+) -> WindowEnd:
+    """State, parameters and covariance at the end of the window."""
     problem, theta = found.problem, found.theta
     recording = problem.recordings[0]
     known = problem.unknowns.values(theta, 0)
@@ -137,9 +139,11 @@ def _end_of(
     given = recording.record_inputs.given
     joints = np.zeros((ORDERS, layout.n_joints))
     joints[:3] = (given[-1, 0] if len(given) > 1 else given[0, 0]).T
+    quiet = [c.noise for c in flight.channels.values() if c.name.endswith("position") and c.noise]
+    spread = np.repeat([max(quiet, default=1e-4), *end_spread], layout.n_joints)
     system = recording.system_at(known)
-    root = _with_joints(system, layout, part, path.states[-1], time, joints, flight)
-    return Opened(time, path.states[-1], joints, theta[own], root)
+    root = _with_joints(system, layout, part, path.states[-1], time, joints, spread)
+    return WindowEnd(time, path.states[-1], joints, theta[own], root)
 
 
 def _with_joints(
@@ -149,19 +153,17 @@ def _with_joints(
     x: Array,
     time: float,
     joints: Array,
-    flight: Telemetry,
+    spread: Array,
 ) -> Array:
     """The whole root: what a joint's rate is off moves the free states against it."""
     g, n = layout.n_joints, layout.n_states + layout.n_parameters
     inputs = no_inputs(system)
     inputs.given[0, :] = joints[:3].T
-    against = felt(x, pull_of(system, time, x, inputs=inputs), system.tree.free)[:, 2]
+    against = state_rates(x, joint_response(system, time, x, inputs=inputs), system.tree.free)[:, 2]
     f = len(against) - 6
     react = np.zeros((12 + 2 * f, 2, g))
     react[[*range(6), *range(12, 12 + f)], 0] = against
     react[[*range(6, 12), *range(12 + f, 12 + 2 * f)], 1] = against
-    quiet = [c.noise for c in flight.channels.values() if c.name.endswith("position") and c.noise]
-    spread = np.repeat([max(quiet, default=1e-4), *END_SPREAD], g)
     whole = np.zeros((layout.n_all, part.shape[1] + ORDERS * g))
     whole[:n, : part.shape[1]] = part
     whole[layout.joints, part.shape[1] :] = np.diag(spread)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-BINS = np.geomspace(1e-7, 10.0, 801)  # [s], 2.3 % wide
+BINS = np.geomspace(1e-7, 10.0, 801)  # format: [s], 2.3 % wide
 
 
 class Latencies:

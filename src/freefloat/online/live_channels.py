@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
+from functools import cached_property
 from math import hypot, sqrt
 from operator import itemgetter
 from typing import Any
@@ -18,8 +18,10 @@ from freefloat.errors import Fault, IdentificationError
 from freefloat.model.checks import sensor_targets
 from freefloat.model.model import Model
 from freefloat.model.parts import Sensor
+from freefloat.notes import Note
 from freefloat.telemetry.names import XYZ, channel_names
 from freefloat.telemetry.telemetry import Telemetry
+from freefloat.text import closest, listing
 
 # Kinds of sensors and what they call their channels, of those that momentum is made of.
 BODY_KINDS = {"gyro": "rate", "attitude": "attitude", "velocity": "velocity"}
@@ -27,7 +29,7 @@ JOINT_KINDS = {
     "encoder": "position", "joint_rate": "velocity", "wheel_speed": "speed",
     "motor_encoder": "motor_position", "motor_rate": "motor_velocity",
 }  # fmt: skip
-DOUBTFUL = 6  # channels that lack: more than a sensor or a joint
+DOUBTFUL = 6  # theory: channels that lack: more than one sensor or joint has
 # theory: half the digits of a double, per unit of a reading (rad, rad/s, m, m/s). Rows are
 # differences of momenta, which lose the other half; finer readings could not be told apart.
 FINEST = float(np.sqrt(np.finfo(float).eps))
@@ -35,7 +37,7 @@ FINEST = float(np.sqrt(np.finfo(float).eps))
 
 @dataclass(frozen=True)
 class Channels:
-    """The channels of a sample vector (see kernels/momenta.py).
+    """The channels of a sample vector (see kernels/momentum_columns.py).
 
     names: what must be there; places: where each goes in the vector; home: the vector otherwise;
     sigma: standard deviations by source of error; thrusters, wrench: channel -> column, told when
@@ -51,20 +53,21 @@ class Channels:
     wrench: dict[str, int]
     thrust_noise: Array
     is_planar: bool
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     take: Callable[[Mapping[str, Any]], Any]
 
-    @property
-    def concerns(self) -> tuple[str, ...]:
+    @cached_property
+    def concerns(self) -> tuple[Note, ...]:
         """That deviations leave something out."""
         noisy = [name for name, k in self.thrusters.items() if self.thrust_noise[k] > 0.0]
         if not noisy:
             return ()
-        which = noisy[0] if len(noisy) == 1 else f"{noisy[0]} ..."
-        return (
-            f"deviations leave out the noise of thrust readings ({which}): identify from the"
-            " recording, or tell what was commanded, with noise 0",
+        which = listing(noisy, most=1)
+        text = (
+            f"standard deviations leave out the noise of thrust readings ({which}): identify from"
+            " the recording, or give the commanded thrust, with noise 0"
         )
+        return (Note("channel.thrust_noise", text),)
 
     @property
     def sources(self) -> list[slice | int]:
@@ -74,13 +77,19 @@ class Channels:
     @classmethod
     def of(cls, system: System, known: Sequence[str], noise: Mapping[str, float]) -> Channels:
         """The channels needed, of those `known`; IdentificationError naming all that lack."""
-        needed, optional = _needed(system)
+        needed, optional = _channel_places(system)
         present = set(known)
         missing = [name for name, _ in needed if name not in present]
         if missing:
-            expected, code = "a channel of the samples", "channel.missing"
             faults = [
-                Fault(name, "nothing", expected, _remedy(name, present), code) for name in missing
+                Fault(
+                    name,
+                    "nothing",
+                    "a channel of the samples",
+                    _remedy(name, present),
+                    code="channel.missing",
+                )
+                for name in missing
             ]
             doubt = "" if len(missing) < DOUBTFUL else "; is it the robot that flew?"
             raise IdentificationError(
@@ -90,7 +99,7 @@ class Channels:
             )
         wanted = [*needed, *((n, place) for n, place in optional if n in present)]
         notes = tuple(
-            f"{name} is not there: taken as it is at home"
+            Note("channel.assumed_home", f"{name} is not there: taken as it is at home")
             for name, _ in optional
             if name not in present
         )
@@ -112,7 +121,7 @@ def thrust_noise(model: Model, noise: Mapping[str, float]) -> Array:
     return np.array([max(noise.get(f"{t.name}.force", 0.0), 0.0) for t in model.thrusters])
 
 
-def _needed(system: System) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+def _channel_places(system: System) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
     """Channels with their places: those that must be there, and those that may stay at home."""
     is_planar = system.model.root.type == "planar"
     needed = [(f"base.rate.{XYZ[k]}", k) for k in ([2] if is_planar else [0, 1, 2])]
@@ -142,11 +151,11 @@ def _needed(system: System) -> tuple[list[tuple[str, int]], list[tuple[str, int]
 
 def needed_names(model: Model) -> list[str]:
     """The channels that every sample must have."""
-    return [name for name, _ in _needed(flatten(model))[0]]
+    return [name for name, _ in _channel_places(flatten(model))[0]]
 
 
 def _remedy(name: str, present: Collection[str]) -> str:
-    close = get_close_matches(name[:100], list(present), n=1, cutoff=0.8)
+    close = closest(name, present, likeness=0.8)
     if close and not any(c.isdigit() for c in {*name} ^ {*close[0]}):
         return f"there is {close[0]!r}: rename it if that is what it is"
     if name.endswith(".velocity"):
@@ -195,26 +204,48 @@ def _sigma(
     return sigma, exact
 
 
-def _exact_note(names: Sequence[str]) -> str:
+def _exact_note(names: Sequence[str]) -> Note:
     """What is said of channels without noise."""
-    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return (
-        f"noise of {shown} stated as (almost) none: deviations are those of rounding and of"
-        " integrating between samples"
+    shown = listing(names, most=3)
+    text = (
+        f"noise of {shown} stated as (almost) none: standard deviations are those of rounding and"
+        " of integrating between samples"
     )
+    return Note("channel.noise_free", text)
 
 
-def told_by_model(model: Model) -> dict[str, float]:
+def slow_rate_notes(what: str, step: float, slowest: float) -> tuple[Note, ...]:
+    """What is to be said of so many seconds between readings; nothing if they are close enough.
+
+    slowest [Hz]: below, arms move too far from one sample to the next for momentum to be followed.
+
+    >>> slow_rate_notes("samples come", 0.5, 5.0)[0].code
+    'rate.too_slow'
+    >>> slow_rate_notes("samples come", 0.2, 5.0)
+    ()
+    """
+    if step * slowest * 0.95 <= 1.0:  # 5 %: dropped samples are no rate
+        return ()
+    rate = f"{1.0 / step:.2g}"
+    times = "1 time" if rate == "1" else f"{rate} times"
+    text = (
+        f"{what} {times} a second; momentum is not followed from one to the next"
+        f" below {slowest:g} Hz: sample faster, or identify from the recording"
+    )
+    return (Note("rate.too_slow", text),)
+
+
+def noise_of_sensors(model: Model) -> dict[str, float]:
     """Channels that the model's sensors report, with their noise."""
     told: dict[str, float] = {}
-    for sensor, names in _reported(model):
+    for sensor, names in _momentum_sensors(model):
         coloured = sensor.coloured.sigma if sensor.coloured is not None else 0.0
         size = hypot(sensor.noise, coloured, sensor.quantisation / sqrt(12.0))
         told.update(dict.fromkeys(names, size))
     return told
 
 
-def _reported(model: Model) -> Iterator[tuple[Sensor, list[str]]]:
+def _momentum_sensors(model: Model) -> Iterator[tuple[Sensor, list[str]]]:
     """Sensors of what momentum is made of, with their channels."""
     for sensor in model.sensors:
         targets = sensor_targets(model, sensor)
@@ -231,7 +262,7 @@ def _reported(model: Model) -> Iterator[tuple[Sensor, list[str]]]:
 def channel_rates(model: Model, like: Telemetry | None, names: Sequence[str]) -> dict[str, float]:
     """Readings per second of the channels: of a recording like it, or of the model's sensors."""
     if like is None:
-        told = {name: sensor.rate for sensor, own in _reported(model) for name in own}
+        told = {name: sensor.rate for sensor, own in _momentum_sensors(model) for name in own}
         return {name: told[name] for name in names if told.get(name)}
     spans = {name: like[name].time for name in names if name in like}
     return {
@@ -241,7 +272,7 @@ def channel_rates(model: Model, like: Telemetry | None, names: Sequence[str]) ->
     }
 
 
-def told_by_flight(flight: Telemetry) -> dict[str, float]:
+def noise_of_recording(flight: Telemetry) -> dict[str, float]:
     """The channels of a recording with their noise; -1 where it does not say."""
     return {
         name: -1.0 if channel.noise is None else channel.noise
@@ -256,7 +287,7 @@ def known_channels(
 
     Those of `noise` count before those of `like`, and these before the model's sensors'.
     """
-    told = told_by_model(model)
-    known = dict(told) if like is None else told_by_flight(like)
+    told = noise_of_sensors(model)
+    known = dict(told) if like is None else noise_of_recording(like)
     sizes = told | {n: s for n, s in known.items() if s >= 0.0} | dict(noise or {})
     return [*known, *(noise or {})], sizes

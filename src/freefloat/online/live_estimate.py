@@ -2,46 +2,50 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from freefloat.arrays import Array, frozen
 from freefloat.identification.physical.consistent_fit import Physical, closest_physical
-from freefloat.identification.solve import LinearSolution
+from freefloat.identification.solve import Bias, LinearSolution, solve_triangle
+from freefloat.notes import Note
+from freefloat.observability.visibility import known_status
 from freefloat.online.filter_problem import FilterUnknowns
 from freefloat.online.health import Event, Health, SampleOutcome
-from freefloat.online.information_matrix import solution
-from freefloat.online.status_text import KNOWN, sight
+from freefloat.online.status_text import KNOWN, status_note
 from freefloat.parameters.parameters import Parameters
 
-WEAK = 0.3  # natural sizes: a deviation above says little of the parameter
 NO_BAND = "no band"  # the status of all that an estimator without deviations finds
-FROM_PRIOR = 0.01  # of the prior's deviation: above, the data did not say it
+UNKNOWN = 1e4  # theory: natural sizes; only a diffuse prior leaves a deviation as wide
+
+
+class SampleReport(NamedTuple):
+    """What the intake knows after a sample: the time [s] of the last one used, None before any."""
+
+    time: float | None
+    outcome: SampleOutcome
+    events: tuple[Event, ...]
+    health: Health
 
 
 @dataclass(frozen=True, eq=False)
 class LiveEstimate:
-    """Parameters after a sample; `time` [s] is that of the last sample used, None before.
+    """Parameters after a sample.
 
-    verdict: what became of this sample; nis and dof: how surprising it was; events: what happened
-    with it; counted: what became of all so far. Values, deviations, health, sight (what is seen, in
-    words) and the physical projection are worked out on first use, from a snapshot.
+    report: what became of this sample and of all so far; nis and dof: its normalised innovation
+    squared and the degrees of freedom. Values, deviations, health, status and the physical
+    projection are worked out on first use, from a snapshot of the filter.
     """
 
-    time: float | None
-    verdict: SampleOutcome
+    report: SampleReport
     nis: float
     dof: int
-    events: tuple[Event, ...]
-    counted: Health
     parameters: Parameters
     unknowns: FilterUnknowns
-    triangle: Array
-    bias: Array
-    n_rows: int
 
     @classmethod
     def of(cls, **fields: Any) -> Self:
@@ -54,34 +58,53 @@ class LiveEstimate:
         return made
 
     @property
+    def time(self) -> float | None:
+        """Time [s] of the last sample used; None before."""
+        return self.report.time
+
+    @property
+    def outcome(self) -> SampleOutcome:
+        """What became of this sample: see `Health`."""
+        return self.report.outcome
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """What happened with it."""
+        return self.report.events
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of the free parameters."""
         return tuple(p.name for p in self.unknowns.free)
 
-    @cached_property
-    def solution(self) -> LinearSolution:
-        """What the rows say of all unknowns, nuisance first, in natural sizes."""
-        return solution(self.triangle, self.bias, self.n_rows, self.counted.chi2)
+    @property
+    def sizes(self) -> Array:
+        """Natural sizes of the free parameters, in their units."""
+        return self.unknowns.sizes[len(self.unknowns.nuisance) :]
 
-    @cached_property
+    @property
+    @abstractmethod
     def values(self) -> Array:
-        """The estimates, in the parameters' units; what is not seen stays at the model's value."""
-        n = len(self.unknowns.nuisance)
-        start = np.array([p.value for p in self.unknowns.free])
-        return frozen(start + self.unknowns.sizes[n:] * self.solution.values[n:])
+        """The estimates, in the parameters' units."""
 
-    @cached_property
+    @property
+    @abstractmethod
     def covariance(self) -> Array:
         """Covariance of the estimates; NaN for what the data do not say."""
-        n, sizes = len(self.unknowns.nuisance), self.unknowns.sizes
-        found = self.solution.covariance.copy()
-        from_prior = np.sqrt(np.diag(found)) > FROM_PRIOR * 1e6  # only diffuse priors are so wide
-        found[from_prior] = found[:, from_prior] = np.nan
-        return frozen((found * np.outer(sizes, sizes))[n:, n:] * self.counted.widening)
+
+    @property
+    @abstractmethod
+    def physical(self) -> Physical:
+        """The closest parameters that bodies can have."""
+
+    @property
+    def lost_directions(self) -> Array | None:
+        """(parameters, k) unit directions, in natural sizes, that the data do not tell."""
+        return None
 
     @cached_property
     def std(self) -> Array:
-        """Standard deviations; NaN for what is not seen on its own."""
+        """Standard deviations; NaN for what is not observable on its own."""
         return frozen(np.sqrt(np.diag(self.covariance)))
 
     @property
@@ -91,43 +114,21 @@ class LiveEstimate:
 
     @property
     def statuses(self) -> tuple[str, ...]:
-        """seen, weak or not seen, for every parameter."""
-        n = len(self.unknowns.nuisance)
-        relative = self.std / self.unknowns.sizes[n:]
-        return tuple(
-            "not seen" if np.isnan(r) else "weak" if r > WEAK else "seen" for r in relative
-        )
+        """seen, weak or not seen, for every parameter: as in batch, by std over natural size."""
+        relative = self.std / self.sizes
+        return tuple("not seen" if np.isnan(r) else known_status(r) for r in relative)
 
     @cached_property
-    def lost(self) -> Array | None:
-        """(parameters, k) unit directions, in natural sizes, that the data do not tell."""
-        n, found = len(self.unknowns.nuisance), self.solution
-        both = np.column_stack([found.unseen, found.buried])[n:]
-        return np.linalg.qr(both)[0][:, : both.shape[1]]
-
-    @cached_property
-    def sight(self) -> str:
-        """What is seen, in words; where nothing is, why and what would show it."""
-        return sight(self)
+    def status(self) -> Note:
+        """How many parameters are observable; where none is, why and what would help."""
+        return status_note(self)
 
     @cached_property
     def health(self) -> Health:
-        """What became of the samples so far, and whether anything is seen."""
-        is_blind = self.counted.counts.get("taken") and not set(self.statuses) & {*KNOWN, NO_BAND}
-        if not is_blind:
-            return self.counted
-        return replace(self.counted, concerns=(*self.counted.concerns, self.sight))
-
-    @cached_property
-    def physical(self) -> Physical:
-        """The closest parameters that bodies can have; where the data say nothing, the model's."""
-        n, sizes = len(self.unknowns.nuisance), self.unknowns.sizes
-        root = self.solution.root
-        if n:  # the nuisance may be anything
-            turned = np.asarray(np.linalg.qr(root, mode="r"))
-            root = turned[n:, n:] if len(turned) > n else turned[:0, n:]
-        root = root / sizes[n:]
-        return closest_physical(self.parameters, self.names, self.values, root.T @ root)
+        """What became of the samples so far, and whether any parameter is observable."""
+        found = self.report.health
+        is_blind = found.counts.get("taken") and not set(self.statuses) & {*KNOWN, NO_BAND}
+        return replace(found, concerns=(*found.concerns, self.status)) if is_blind else found
 
     def __getitem__(self, name: str) -> tuple[float, float]:
         """Value and standard deviation of a parameter."""
@@ -140,7 +141,7 @@ class LiveEstimate:
         columns = (self.values.tolist(), self.std.tolist(), self.statuses)
         return {
             "time": self.time,
-            "verdict": self.verdict,
+            "outcome": self.outcome,
             "nis": self.nis,
             "parameters": {
                 name: dict(zip(fields, row, strict=True))
@@ -148,5 +149,139 @@ class LiveEstimate:
             },
             "events": [vars(event) for event in self.events],
             "health": self.health.sentence,
-            "sight": self.sight,
+            "health_codes": list(self.health.codes),
+            "status": str(self.status),
+            "status_code": self.status.code,
         }
+
+
+@dataclass(frozen=True, eq=False)
+class InformationEstimate(LiveEstimate):
+    """That of a square-root information filter: R x = z, and what noise in the columns adds."""
+
+    triangle: Array
+    bias: Array
+    n_rows: int
+
+    @cached_property
+    def solution(self) -> LinearSolution:
+        """What the rows say of all unknowns, nuisance first, in natural sizes."""
+        T, bias = self.triangle, self.bias
+        return solve_triangle(
+            T[:, :-1], T[:, -1], bias=Bias(bias[:, :-1], bias[:, -1]),
+            n_rows=max(self.n_rows, 1), chi2=self.report.health.chi2,
+        )  # fmt: skip
+
+    @cached_property
+    def values(self) -> Array:
+        """The estimates; what is not observable stays at the model's value."""
+        n = len(self.unknowns.nuisance)
+        start = np.array([p.value for p in self.unknowns.free])
+        return frozen(start + self.unknowns.sizes[n:] * self.solution.values[n:])
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Covariance of the estimates; NaN for what the data do not say."""
+        n, sizes = len(self.unknowns.nuisance), self.unknowns.sizes
+        found = self.solution.covariance.copy()
+        from_prior = np.sqrt(np.diag(found)) > UNKNOWN
+        found[from_prior] = found[:, from_prior] = np.nan
+        return frozen((found * np.outer(sizes, sizes))[n:, n:] * self.report.health.widening)
+
+    @cached_property
+    def lost_directions(self) -> Array | None:
+        """(parameters, k) unit directions, in natural sizes, that the data do not tell."""
+        n, found = len(self.unknowns.nuisance), self.solution
+        both = np.column_stack([found.unseen, found.buried])[n:]
+        return np.linalg.qr(both)[0][:, : both.shape[1]]
+
+    @cached_property
+    def physical(self) -> Physical:
+        """The closest parameters that bodies can have; where the data say nothing, the model's."""
+        n, sizes = len(self.unknowns.nuisance), self.unknowns.sizes
+        root = self.solution.root
+        if n:  # the nuisance may be anything
+            turned = np.asarray(np.linalg.qr(root, mode="r"))
+            root = turned[n:, n:] if len(turned) > n else turned[:0, n:]
+        root = root / sizes[n:]
+        return closest_physical(self.parameters, self.names, self.values, root.T @ root)
+
+
+@dataclass(frozen=True, eq=False)
+class CovarianceEstimate(LiveEstimate):
+    """That of a Kalman filter: values, and a root of their covariance in natural sizes.
+
+    still_prior: a deviation above this share of the prior's is the prior's.
+    """
+
+    found: Array
+    root: Array
+    still_prior: float
+
+    @property
+    def values(self) -> Array:
+        """The estimates, in the parameters' units."""
+        return frozen(self.found)
+
+    @cached_property
+    def spread(self) -> Array:
+        """Covariance of the estimates, what only the prior says included."""
+        S = self.root * self.unknowns.sizes[:, None]
+        return frozen(S @ S.T)
+
+    @cached_property
+    def covariance(self) -> Array:
+        """Covariance of the estimates; NaN for what the data do not say."""
+        found = self.spread.copy()
+        prior = self.unknowns.prior[:, 1] * self.unknowns.sizes
+        unsaid = np.sqrt(np.diag(found)) > self.still_prior * prior
+        found[unsaid] = found[:, unsaid] = np.nan
+        return frozen(found * self.report.health.widening)
+
+    @cached_property
+    def lost_directions(self) -> Array | None:
+        """(parameters, k) unit directions of which the data say no more than the prior."""
+        if not self.report.health.n_rows:
+            return None
+        prior = self.unknowns.prior[:, 1] * self.unknowns.sizes
+        shares, ways = np.linalg.eigh(self.spread / np.outer(prior, prior))
+        both = ways[:, shares > self.still_prior**2] * self.unknowns.prior[:, 1:]
+        return np.linalg.qr(both)[0][:, : both.shape[1]]
+
+    @cached_property
+    def physical(self) -> Physical:
+        """The closest parameters that bodies can have."""
+        L = np.asarray(np.linalg.qr(self.root.T, mode="r")).T
+        root = np.linalg.inv(L) / self.unknowns.sizes
+        return closest_physical(self.parameters, self.names, self.values, root.T @ root)
+
+
+@dataclass(frozen=True, eq=False)
+class ValueEstimate(LiveEstimate):
+    """Values, and their covariance where the filter knows one."""
+
+    found: Array
+    found_covariance: Array | None = None
+
+    @property
+    def values(self) -> Array:
+        """The estimates, in the parameters' units."""
+        return frozen(self.found)
+
+    @property
+    def covariance(self) -> Array:
+        """Covariance of the estimates; NaN where the filter knows none."""
+        n = len(self.found)
+        known = self.found_covariance
+        return frozen(np.full((n, n), np.nan) if known is None else known)
+
+    @property
+    def statuses(self) -> tuple[str, ...]:
+        """As usual; without a covariance, that there are no bands."""
+        return (NO_BAND,) * len(self.found) if self.found_covariance is None else super().statuses
+
+    @cached_property
+    def physical(self) -> Physical:
+        """The closest parameters that bodies can have, in natural sizes."""
+        weights = np.diag(1.0 / np.square(self.sizes))
+        return closest_physical(self.parameters, self.names, self.values, weights)

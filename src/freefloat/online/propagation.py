@@ -20,13 +20,12 @@ from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.sensitivity import integrate_with_sensitivity
 from freefloat.dynamics.tree import System
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
-from freefloat.online.sensing import pull_of, thrust_of
+from freefloat.online.sensing import joint_response, thrust_accelerations
 
-STEP = 0.02  # [s] of the integrator, at most; RK4 is exact to 1e-7 below 2 Hz
-ORDERS = 4  # position, rate, acceleration, jerk
-NOW = np.zeros((1, 3))
+ORDERS = 4  # format: position, rate, acceleration, jerk
+NOW = np.zeros((1, 3))  # format: [s] after the joints' instant, as `inputs_at` wants it
 NOW.setflags(write=False)
-# 1 / factorials: how far one order of a joint's motion carries into those below
+# theory: 1 / factorials: how far one order of a joint's motion carries into those below
 CARRY = np.array([1.0, 1.0, 1.0 / 2.0, 1.0 / 6.0])
 
 
@@ -75,7 +74,7 @@ def layout_of(
     )  # fmt: skip
 
 
-def carried(joints: Array, ahead: float) -> Array:
+def carry_joints(joints: Array, ahead: float) -> Array:
     """Joint motion (4, joints) after `ahead` seconds of constant jerk."""
     return carry(ahead) @ joints
 
@@ -90,19 +89,22 @@ def inputs_at(system: System, joints: Array, push: Array, times: Array) -> Input
     """Inputs at times (rows, 3) after the joints' instant."""
     given = np.empty((*times.shape, joints.shape[1], 3))
     for place in np.ndindex(times.shape):
-        given[place] = carried(joints, float(times[place]))[:3].T
+        given[place] = carry_joints(joints, float(times[place]))[:3].T
     gains = np.zeros((system.n_coordinates, 3))
     gains[:, 2] = np.inf
     efforts = np.zeros((1, 3, system.n_coordinates, 3))
     return Inputs(given, efforts, np.broadcast_to(push, (1, 3, len(push))).copy(), gains)
 
 
-def flown(
+def propagate(
     system: System, layout: Layout, time: float, ahead: float, *, x: Array, joints: Array,
-    push: Array,
+    push: Array, longest: float,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
-    """State and joint motion `ahead` seconds on, and the transition F of the error state."""
-    n = max(ceil(ahead / STEP - 1e-9), 1)
+    """State and joint motion `ahead` seconds on, and the transition F of the error state.
+
+    longest: simulation step [s].
+    """
+    n = max(ceil(ahead / longest - 1e-9), 1)
     h = ahead / n
     times = (np.arange(n)[:, None] + np.array([0.0, 0.5, 1.0])) * h
     path = integrate_with_sensitivity(
@@ -113,10 +115,13 @@ def flown(
     own = slice(0, layout.n_states)
     n_both = layout.n_states + layout.n_parameters
     F[own, :n_both] = path.tangents[-1][layout.rows] @ layout.mix
-    end, after = path.states[-1], carried(joints, ahead)
+    end, after = path.states[-1], carry_joints(joints, ahead)
     ends = [
-        (x, pull_of(system, time, x, inputs=inputs_at(system, joints, push, NOW))),
-        (end, pull_of(system, time + ahead, end, inputs=inputs_at(system, after, push, NOW))),
+        (x, joint_response(system, time, x, inputs=inputs_at(system, joints, push, NOW))),
+        (
+            end,
+            joint_response(system, time + ahead, end, inputs=inputs_at(system, after, push, NOW)),
+        ),
     ]
     F[own, layout.joints] = reaction(system, ends, ahead)[layout.rows]
     F[layout.joints, layout.joints] = np.kron(carry(ahead), np.eye(layout.n_joints))
@@ -132,7 +137,7 @@ def reaction(system: System, ends: Sequence[tuple[Array, Array]], ahead: float) 
     """
     free = system.tree.free[system.tree.free >= 6] - 6
     f, g = len(free), len(system.tree.given)
-    first, last = (felt(x, pull, system.tree.free) for x, pull in ends)
+    first, last = (state_rates(x, pull, system.tree.free) for x, pull in ends)
     moved = np.zeros((12 + 2 * f, ORDERS, g))
     velocity = [*range(6, 12), *range(12 + f, 12 + 2 * f)]
     place = [*range(6), *range(12, 12 + f)]
@@ -147,12 +152,12 @@ def reaction(system: System, ends: Sequence[tuple[Array, Array]], ahead: float) 
     return moved.reshape(12 + 2 * f, -1)
 
 
-def pushed(
+def thrust_response(
     system: System, time: float, ahead: float, *, x: Array, inputs: Inputs, which: NDArray[np.intp]
 ) -> Array:
     """How a newton more of thrusters, held, moves the free states: (tangent rows, thrusters)."""
-    pull = thrust_of(system, time, x, inputs=inputs, which=which)
-    moved = felt(x, pull, system.tree.free)[:, 0]
+    pull = thrust_accelerations(system, time, x, inputs=inputs, which=which)
+    moved = state_rates(x, pull, system.tree.free)[:, 0]
     f = len(moved) - 6
     out = np.zeros((12 + 2 * f, len(which)))
     out[[*range(6, 12), *range(12 + f, 12 + 2 * f)]] = moved * ahead
@@ -160,7 +165,7 @@ def pushed(
     return out
 
 
-def felt(x: Array, pull: Array, free: NDArray[np.int64]) -> Array:
+def state_rates(x: Array, pull: Array, free: NDArray[np.int64]) -> Array:
     """Rates of velocity (world axes), rate and free coordinates per joint motion or thrust."""
     free = free[free >= 6] - 6
     turn = rotations(x[None])[0]
@@ -169,7 +174,7 @@ def felt(x: Array, pull: Array, free: NDArray[np.int64]) -> Array:
     return np.concatenate(rows).reshape(-1, *pull.shape[1:])
 
 
-def stepped(system: System, layout: Layout, x: Array, step: Array) -> Array:
+def apply_step(system: System, layout: Layout, x: Array, step: Array) -> Array:
     """State x after a correction of the free states."""
     out = x.copy()
     f = int(np.sum(system.tree.free >= 6))

@@ -16,16 +16,16 @@ from freefloat.online.live_channels import Channels
 from freefloat.telemetry.sample_rows import Sample
 from freefloat.telemetry.thrust_levels import open_levels
 
-LARGEST = 1e30  # no force is larger, and an integer that is has no floating-point number
-LATEST = 1e12  # [s]; no clock shows more
+LARGEST = 1e30  # format: no force is larger, and an integer that is has no floating-point number
+LATEST = 1e12  # format: [s]; no clock shows more
 
 
-def taken_from(sample: object) -> Sample | None:
+def as_sample(sample: object) -> Sample | None:
     """The Sample that something is: a Sample, or a mapping with "time" and values; else None.
 
-    >>> taken_from({"time": 1, "base.rate.x": 0.1})
+    >>> as_sample({"time": 1, "base.rate.x": 0.1})
     Sample(time=1.0, values={'time': 1, 'base.rate.x': 0.1})
-    >>> taken_from({"base.rate.x": 0.1}) is None
+    >>> as_sample({"base.rate.x": 0.1}) is None
     True
     """
     if type(sample) is Sample:  # as most are: no need to look closer
@@ -45,7 +45,7 @@ def taken_from(sample: object) -> Sample | None:
     return Sample(float(time), values) if not isinstance(sample, Sample) else sample
 
 
-class Taken:
+class SampleVector:
     """The vector of the last sample, with the thruster levels and the wrench that hold from it."""
 
     def __init__(self, channels: Channels) -> None:
@@ -81,7 +81,11 @@ class Taken:
             self.vector[3], self.vector[5], self.vector[6] = 0.0, sin(angle), cos(angle)
         return True
 
-    def is_told(self, values: Mapping[str, Any]) -> bool:
+    def arrays(self) -> dict[str, Array]:
+        """What holds on from sample to sample, by name."""
+        return {"vector": self.vector, "levels": self.levels, "wrench": self.wrench}
+
+    def is_input_only(self, values: Mapping[str, Any]) -> bool:
         """Whether a sample has thrust or wrench and nothing else."""
         return self.has_inputs and not any(name in values for name in self.channels.names)
 

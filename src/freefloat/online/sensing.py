@@ -26,8 +26,8 @@ from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.telemetry import Telemetry
 
-# Joints are moved by this much [rad or m, rad/s, rad/s^2] to see what their error does: readings
-# are linear in the acceleration, quadratic in the rate, and smooth in the position.
+# theory: joints are moved by this much [rad or m, rad/s, rad/s^2] to see what their error does:
+# readings are linear in the acceleration, quadratic in the rate, and smooth in the position.
 NUDGES = (1e-6, 1e-4, 1.0)
 
 
@@ -115,7 +115,7 @@ def _drives(system: System, flight: Telemetry) -> list[Measurement]:
     return found
 
 
-def sight(
+def predict_with_slopes(
     system: System, streams: Sequence[Measurement], time: float, x: Array, *, inputs: Inputs,
     names: Sequence[str], driven: Sequence[tuple[int, int] | None],
     known: tuple[Directions, Array] | None,
@@ -126,7 +126,7 @@ def sight(
     all there is to know of it; else None. known: `directions` of the names.
     """
     g = inputs.given.shape[2]
-    at = _nudged(system, time, x, inputs)
+    at = _perturb_joints(system, time, x, inputs)
     motion, rows, times, states = at.motion, at.inputs, at.times, at.states
     first = SystemMotion(motion.accelerations[:1], motion.forces[:1], motion.links[:1])
     slopes = integrate_with_sensitivity(system, x, names, inputs=inputs, step=1.0, n_steps=0,
@@ -157,13 +157,13 @@ def sight(
     return seen
 
 
-def pull_of(system: System, time: float, x: Array, *, inputs: Inputs) -> Array:
+def joint_response(system: System, time: float, x: Array, *, inputs: Inputs) -> Array:
     """Accelerations per position, rate and acceleration of the joints: (6 + c, 3, joints)."""
-    accelerations = _nudged(system, time, x, inputs).motion.accelerations
+    accelerations = _perturb_joints(system, time, x, inputs).motion.accelerations
     return _by_joint(accelerations[1:] - accelerations[0], inputs.given.shape[2])
 
 
-def thrust_of(
+def thrust_accelerations(
     system: System, time: float, x: Array, *, inputs: Inputs, which: NDArray[np.intp]
 ) -> Array:
     """Accelerations per newton of some thrusters: (6 + c, 1, thrusters)."""
@@ -177,7 +177,7 @@ def thrust_of(
     return (accelerations[1:] - accelerations[0]).T[:, None]
 
 
-def _nudged(system: System, time: float, x: Array, inputs: Inputs) -> FlightSegment:
+def _perturb_joints(system: System, time: float, x: Array, inputs: Inputs) -> FlightSegment:
     """The instant as it is, then with position, rate and acceleration of each joint nudged."""
     g, given = inputs.given.shape[2], system.tree.given
     n, c = 1 + 3 * g, system.n_coordinates
@@ -195,7 +195,7 @@ def _nudged(system: System, time: float, x: Array, inputs: Inputs) -> FlightSegm
     return FlightSegment(times, states, observe(system, states, inputs=rows, times=times), rows)
 
 
-def predicted(
+def predict(
     system: System, streams: Sequence[Measurement], time: float, x: Array, *, inputs: Inputs
 ) -> list[Array]:
     """What the streams should read at state x, and no more."""

@@ -8,12 +8,12 @@ from scipy.linalg import solve_triangular
 from freefloat.arrays import Array
 
 
-def propagated(S: Array, F: Array, W: Array) -> Array:
+def propagate_root(S: Array, F: Array, W: Array) -> Array:
     """The factor of F S S^T F^T + W W^T, lower triangular."""
     return np.asarray(np.linalg.qr(np.hstack([F @ S, W]).T, mode="r")).T
 
 
-def updated(S: Array, C: Array, innovation: Array) -> tuple[Array, Array, float]:
+def update_root(S: Array, C: Array, innovation: Array) -> tuple[Array, Array, float]:
     """Factor, correction and NIS after rows `C` with unit noise said `innovation`.
 
     One orthogonal turn of [[1, C S], [0, S]] to a lower triangle gives the factor of the
@@ -29,7 +29,7 @@ def updated(S: Array, C: Array, innovation: Array) -> tuple[Array, Array, float]
     return np.ascontiguousarray(after[m:, m:]), after[m:, :m] @ white, float(white @ white)
 
 
-def surprise(B: Array, innovation: Array) -> float:
+def nis_of(B: Array, innovation: Array) -> float:
     """NIS on their own of rows with unit noise; B = C S."""
     if len(B) == 1:
         return float(innovation[0] ** 2 / (1.0 + B[0] @ B[0]))

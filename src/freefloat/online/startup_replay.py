@@ -7,51 +7,44 @@ goes back to where it began and takes the samples kept so far with the weights i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freefloat.online.kernels.change_detection import NOTHING
-from freefloat.online.kernels.memory import (
+from freefloat.online.filter_options import StartupOptions
+from freefloat.online.kernels.codes import (
     CHI2,
     DOF,
     LEVEL,
     N_ROWS,
     NIS,
+    NOTHING,
     SETTLED,
     SHARE,
     TAKEN,
     WRONG,
-    FilterMemory,
-    new_scratch,
 )
+from freefloat.online.kernels.memory import FilterMemory, new_scratch
 
 if TYPE_CHECKING:
     from freefloat.arrays import Array
     from freefloat.online.kernels.memory import FilterProblem, FilterScratch
-    from freefloat.online.sample import Taken
+    from freefloat.online.sample import SampleVector
 
-MOST = 600  # samples that are kept; after so many without a clear estimate, none
-MOST_INPUTS = 100 * MOST  # the same of inputs told between samples: memory is bounded
-FEW = 3  # outliers that any start may have; and one in twenty samples
-AGREEING = 2.0  # chi-square per row of samples that agree with each other
-PATIENCE = 200  # samples after which it is the model or the noise that is wrong, not the samples
-PROBATION = 50  # samples
-NEVER = 10**9
-# Rows are linear about the weights' parameters, so exact samples are taken again about better ones;
-# noisy ones are not: about an estimate that noise has led astray they go further astray.
-AGAIN = 2
+NEVER = 10**9  # format: samples until new weights; never
 KEPT = ("time", "flags", "vector", "levels", "wrench", "sigma")  # of every sample
 # What is kept when the samples are taken again: the weights; or all that the samples have said.
-WEIGHTS = ("wx", "phi", "rotor")
-INFORMED = (*WEIGHTS, "triangle", "bias", "x", "worst", "spread")
+WEIGHTS = ("weight_x", "weight_phi", "weight_rotor")
+INFORMED = (*WEIGHTS, "triangle", "bias", "x", "worst", "clear_factor")
 
 
 class StartupReplay:
     """Where the filter began, and what came since; empty once it has settled."""
 
-    def __init__(self, memory: FilterMemory) -> None:
-        self.snapshot: FilterMemory | None = _copied(memory)
+    def __init__(self, memory: FilterMemory, options: StartupOptions) -> None:
+        self.options = options
+        self.snapshot: FilterMemory | None = _copy(memory)
         # time, flags, and the arrays of KEPT
         self.entries: list[tuple[Any, ...]] = []
         self.n_samples = 0  # of the entries; the others are inputs told between samples
@@ -59,9 +52,9 @@ class StartupReplay:
 
     def begin(self, memory: FilterMemory) -> None:
         """Keep samples again, from here on."""
-        self._drop(_copied(memory))
+        self._drop(_copy(memory))
 
-    def note(self, time: float, taken: Taken, sigma: Array, *, is_sample: bool) -> None:
+    def note(self, time: float, vector: SampleVector, sigma: Array, *, is_sample: bool) -> None:
         """Keep one: a sample, or inputs alone."""
         if self.snapshot is None:
             return
@@ -70,14 +63,15 @@ class StartupReplay:
             if not self.probation:
                 self.end()
             return
-        flags = 2.0 * is_sample + taken.has_wrench
-        read = (taken.vector.copy(), sigma.copy())
+        flags = 2.0 * is_sample + vector.has_wrench
+        read = (vector.vector.copy(), sigma.copy())
         if not is_sample and self.entries:  # nobody reads these of inputs alone
             read = (self.entries[-1][2], self.entries[-1][5])
-        inputs = (taken.levels.copy(), taken.wrench.copy())
+        inputs = (vector.levels.copy(), vector.wrench.copy())
         self.entries.append((time, flags, read[0], *inputs, read[1]))
         self.n_samples += is_sample
-        if self.n_samples > MOST or len(self.entries) > MOST_INPUTS:
+        options = self.options
+        if self.n_samples > options.most_samples or len(self.entries) > options.most_inputs:
             self.end()
 
     def end(self) -> None:
@@ -97,7 +91,7 @@ class StartupReplay:
     def rewind(self, memory: FilterMemory) -> None:
         """Back to where it began: what came since contradicts itself."""
         assert self.snapshot is not None
-        _put_back(self.snapshot, memory, ())
+        _copy_back(self.snapshot, memory, ())
         self._drop(self.snapshot)
 
     def replay(
@@ -112,7 +106,7 @@ class StartupReplay:
         weights go on.
         """
         assert self.snapshot is not None
-        entries = list(self.entries)
+        options, entries = self.options, list(self.entries)
         ungated = problem._replace(gates=np.zeros(2))
         steady = ungated._replace(every=np.array([problem.every[0], NEVER]))
         n_out = 0
@@ -120,17 +114,20 @@ class StartupReplay:
             n_out = self._leave_out(problem, steady, memory, scratch, kept=())
             self._take_all(ungated, memory, scratch, ())  # for weights that outliers did not touch
         n_out += self._leave_out(problem, ungated, memory, scratch, kept=WEIGHTS)
-        for _ in range(AGAIN if problem.probing == 0.0 else 0):
-            memory.wx[:] = memory.x[problem.n_nuisance :]
+        # Rows are linearised about the weights' parameters, so exact samples are taken again about
+        # better ones. Noisy ones are not: about an estimate that noise led astray they go further.
+        for _ in range(options.relinearisations if problem.probing == 0.0 else 0):
+            memory.weight_x[:] = memory.x[problem.n_nuisance :]
             self._take_all(ungated, memory, scratch, WEIGHTS)
         rows = memory.counts[N_ROWS] - self.snapshot.counts[N_ROWS]
         chi2 = memory.numbers[CHI2] - self.snapshot.numbers[CHI2]
-        if self.n_samples < PATIENCE and chi2 > AGREEING * max(rows - len(memory.x), 1):
+        most = options.agreeing * max(rows - len(memory.x), 1)
+        if self.n_samples < options.patience and chi2 > most:
             self.entries = entries
             self._take_all(steady, memory, scratch, ())
             memory.numbers[SETTLED] = 0.0
             return None
-        self._drop(self.snapshot, PROBATION)
+        self._drop(self.snapshot, options.probation)
         return n_out
 
     def _leave_out(
@@ -144,7 +141,8 @@ class StartupReplay:
     ) -> int:
         """Take all again, and again without the worst, until no outlier is left; how many."""
         n_out = 0
-        most = FEW + self.n_samples // 20 if problem.gates[0] > 0.0 else 0
+        most = self.options.outliers + self.n_samples // self.options.outlier_share
+        most = most if problem.gates[0] > 0.0 else 0
         self._take_all(ungated, memory, scratch, kept)
         while n_out < most and (worst := self._worst(problem, ungated, memory)) is not None:
             time, flags, *arrays = self.entries[worst]
@@ -157,7 +155,7 @@ class StartupReplay:
         self, problem: FilterProblem, ungated: FilterProblem, memory: FilterMemory
     ) -> int | None:
         """The sample that fits worst to what all say; None if none is a surprise."""
-        again = _copied(memory)
+        again = _copy(memory)
         nis, dof = self._take_all(ungated, again, new_scratch(problem, again), INFORMED)
         seen = np.flatnonzero(dof > 0.0)
         if not seen.size:
@@ -181,11 +179,11 @@ class StartupReplay:
     ) -> tuple[Array, Array]:
         """Go back, but for what is `kept`, and take all entries; NIS and rows of each."""
         from freefloat.numba_.bound_arguments import bind
-        from freefloat.online.kernels.update import take_sample, tell_inputs
+        from freefloat.online.kernels.update import take_inputs, take_sample
 
         assert self.snapshot is not None
         share, wrong = memory.numbers[SHARE], memory.numbers[WRONG]
-        _put_back(self.snapshot, memory, kept)
+        _copy_back(self.snapshot, memory, kept)
         if "x" in kept:
             memory.numbers[SHARE], memory.numbers[WRONG] = share, wrong
         memory.numbers[LEVEL], memory.numbers[SETTLED] = 1.0, 1.0
@@ -194,13 +192,13 @@ class StartupReplay:
             return found[0], found[1]
         own = tuple(array.copy() for array in self.entries[0][2:5])
         bound, usual = bind(problem, memory, scratch, *own), problem.sigma.copy()
-        now = (*own, problem.sigma)  # a gathered sample has its own noise
+        now = (*own, problem.sigma)  # a frame has its own noise
         for k, (time, flags, *arrays) in enumerate(self.entries):
             for mine, kept_then in zip(now, arrays, strict=True):
                 mine[:] = kept_then
             has_wrench = flags % 2.0 == 1.0
             if flags < 2.0:
-                tell_inputs(bound, time, has_wrench)
+                take_inputs(bound, time, has_wrench)
                 continue
             code = take_sample(bound, time, has_wrench, NOTHING)
             if code == TAKEN:
@@ -221,7 +219,7 @@ class StartupReplay:
         found["kept.probation"] = np.array(self.probation)
         return found
 
-    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+    def restore(self, arrays: Mapping[str, Any]) -> None:
         """Go on from `arrays`."""
         self.end()
         if "kept.time" not in arrays:
@@ -234,11 +232,11 @@ class StartupReplay:
         self.n_samples = sum(entry[1] >= 2.0 for entry in self.entries)
 
 
-def _copied(memory: FilterMemory) -> FilterMemory:
+def _copy(memory: FilterMemory) -> FilterMemory:
     return FilterMemory(*(array.copy() for array in memory))
 
 
-def _put_back(snapshot: FilterMemory, memory: FilterMemory, kept: tuple[str, ...]) -> None:
+def _copy_back(snapshot: FilterMemory, memory: FilterMemory, kept: tuple[str, ...]) -> None:
     for name, array in snapshot._asdict().items():
         if name not in kept:
             getattr(memory, name)[...] = array

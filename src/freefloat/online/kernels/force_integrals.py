@@ -1,10 +1,113 @@
-"""The inputs go on: integrated up to now, and switched."""
+"""Known forces between samples: moments over time, whatever the rate at which they are told.
+
+A thruster's level is held until it is told anew; a commanded wrench runs smoothly between its
+samples (a cubic through the last four). Moments are integrals of level times s^0 ... s^3 (s^4 for
+thrusters), with s counted from the last sample that was used, so that products with anything that
+moves smoothly (the direction of a thruster, the lever arm of a force) integrate exactly to third
+order.
+"""
 
 from __future__ import annotations
 
+from freefloat.dynamics.kernels.spatial import cross
 from freefloat.numba_.compilation import inlined
-from freefloat.online.kernels.force_moments import add_level, add_wrench, push_whole
-from freefloat.online.kernels.memory import HISTORY, INPUT_TIME, N_WRENCH, STEP
+from freefloat.online.kernels.codes import HISTORY, INPUT_TIME, N_WRENCH, STEP
+
+# theory: nodes and weights of Gauss-Legendre on [0, 1]; four points integrate a cubic times s^3
+NODES = (0.06943184420297371, 0.33000947820757187, 0.6699905217924281, 0.9305681557970263)
+# theory: see NODES
+WEIGHTS = (0.17392742256872692, 0.32607257743127307, 0.32607257743127307, 0.17392742256872692)
+
+
+@inlined
+def lagrange(times, first, origin, c):
+    """c (4, 4): coefficients in s = t - origin of the polynomials through times[first:]."""
+    for j in range(first, 4):
+        c[j, 0], c[j, 1], c[j, 2], c[j, 3] = 1.0, 0.0, 0.0, 0.0
+        sj = times[j] - origin
+        for i in range(first, 4):
+            if i == j:
+                continue
+            si = times[i] - origin
+            d = 1.0 / (sj - si)
+            c[j, 3] = d * (c[j, 2] - si * c[j, 3])
+            c[j, 2] = d * (c[j, 1] - si * c[j, 2])
+            c[j, 1] = d * (c[j, 0] - si * c[j, 1])
+            c[j, 0] = -d * si * c[j, 0]
+
+
+@inlined
+def add_level(moments, level, a, b):
+    """A level held from s = a to b."""
+    if level != 0.0:
+        pa, pb = a, b
+        for i in range(5):
+            moments[i] += level * (pb - pa) / (i + 1.0)
+            pa, pb = pa * a, pb * b
+
+
+@inlined
+def add_wrench(history, first, moments, slip, origin, a, b):
+    """The wrench between its last two samples, at s = a and b: a cubic through the last ones.
+
+    history (4, 7): time, torque, force; the newest last, from row `first` on. slip (6): added to by
+    what leaving out the oldest of them would change, which bounds the error of the integral.
+    """
+    oldest = 0.0
+    for n in range(4):
+        node, weight = NODES[n], WEIGHTS[n]
+        s = a + (b - a) * node
+        power = weight * (b - a)
+        t = origin + s
+        for j in range(first, 4):
+            part = power
+            for i in range(first, 4):
+                if i != j:
+                    part *= (t - history[i, 0]) / (history[j, 0] - history[i, 0])
+            if j == first:
+                oldest += part
+            size = part
+            for k in range(4):
+                for axis in range(6):
+                    moments[axis, k] += size * history[j, 1 + axis]
+                size *= s
+    for axis in range(1, 7):
+        foretold = 0.0  # the oldest, by the polynomial through the others
+        for j in range(first + 1, 4):
+            part = history[j, axis]
+            for i in range(first + 1, 4):
+                if i != j:
+                    part *= (history[first, 0] - history[i, 0]) / (history[j, 0] - history[i, 0])
+            foretold += part
+        slip[axis - 1] += abs(oldest * (history[first, axis] - foretold))
+
+
+@inlined
+def root_acceleration(inertia, is_planar, x, y, z, fx, fy, fz):
+    """The acceleration of the root's origin under a torque and force on it, joints held.
+
+    inertia (10): of everything, about the root's origin, all in root axes.
+    """
+    m = inertia[0]
+    sx, sy, sz = inertia[1], inertia[2], inertia[3]
+    ax, ay, az = cross(sx, sy, sz, fx, fy, fz)
+    x, y, z = x - ax / m, y - ay / m, z - az / m
+    xx = inertia[4] - (sy * sy + sz * sz) / m
+    yy = inertia[7] - (sx * sx + sz * sz) / m
+    zz = inertia[9] - (sx * sx + sy * sy) / m
+    if is_planar:
+        x, y, z = 0.0, 0.0, z / zz
+    else:
+        xy, xz, yz = inertia[5] + sx * sy / m, inertia[6] + sx * sz / m, inertia[8] + sy * sz / m
+        a, b, c = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
+        d = 1.0 / (xx * a + xy * b + xz * c)
+        x, y, z = (
+            d * (a * x + b * y + c * z),
+            d * (b * x + (xx * zz - xz * xz) * y + (xy * xz - xx * yz) * z),
+            d * (c * x + (xy * xz - xx * yz) * y + (xx * yy - xy * xy) * z),
+        )
+    ax, ay, az = cross(x, y, z, sx, sy, sz)
+    return (fx - ax) / m, (fy - ay) / m, (fz - az) / m
 
 
 @inlined
@@ -12,7 +115,7 @@ def integrate_inputs(problem, m, t, levels, wrench, has_wrench):
     """Integrate the inputs up to t; the wrench runs smoothly to what it is then.
 
     A thruster switches when it is said to; after a gap it may have done so at any time in between,
-    and m.unsure (6,) keeps the variance of its impulse and angular impulse.
+    and m.impulse_variance (6,) keeps the variance of its impulse and angular impulse.
     """
     origin, before = m.times[3], m.numbers[INPUT_TIME]
     is_begun = m.counts[HISTORY] > 0
@@ -33,8 +136,8 @@ def integrate_inputs(problem, m, t, levels, wrench, has_wrench):
                 a = 3 * axis
                 push = R[a] * w[3] + R[a + 1] * w[4] + R[a + 2] * w[5]
                 turn = R[a] * w[0] + R[a + 1] * w[1] + R[a + 2] * w[2]
-                m.unsure[axis] += variance * push * push
-                m.unsure[3 + axis] += variance * turn * turn
+                m.impulse_variance[axis] += variance * push * push
+                m.impulse_variance[3 + axis] += variance * turn * turn
     if has_wrench and (m.counts[N_WRENCH] == 0 or t > m.wrench[3, 0]):
         for j in range(3):
             for k in range(7):
@@ -47,17 +150,17 @@ def integrate_inputs(problem, m, t, levels, wrench, has_wrench):
             first = 4 - m.counts[N_WRENCH]
             start = m.wrench[2, 0] - origin
             a, b = max(start, 0.0), t - origin
-            add_wrench(m.wrench, first, m.wrench_moments, m.slip, origin, a, b)
+            add_wrench(m.wrench, first, m.wrench_moments, m.wrench_error, origin, a, b)
     m.numbers[INPUT_TIME] = t
 
 
 @inlined
-def switch(problem, m, t, levels):
+def switch_thrusters(problem, m, t, levels):
     """Thrusters have new levels from t on, and the velocity a kink, of known size.
 
     Polynomials through samples before and after a kink are wrong. So the samples before it are
-    moved to where the root would have come from with the new thrust on (m.detour: what that adds
-    to the way since the last sample).
+    moved to where the root would have come from with the new thrust on (m.switch_displacement: what
+    that adds to the displacement since the last sample).
     """
     x = y = z = fx = fy = fz = 0.0
     for n in range(m.levels.shape[0]):
@@ -69,15 +172,15 @@ def switch(problem, m, t, levels):
             fx, fy, fz = fx + more * w[3], fy + more * w[4], fz + more * w[5]
     if m.counts[HISTORY] == 0 or (fx == 0.0 and fy == 0.0 and fz == 0.0 and x == y == z == 0.0):
         return
-    ax, ay, az = push_whole(m.inertia, problem.n_nuisance == 2, x, y, z, fx, fy, fz)
+    ax, ay, az = root_acceleration(m.inertia, problem.n_nuisance == 2, x, y, z, fx, fy, fz)
     R = m.axes[3]
-    kink = m.kink
+    kink = m.switch_acceleration
     kink[0] = R[0] * ax + R[1] * ay + R[2] * az
     kink[1] = R[3] * ax + R[4] * ay + R[5] * az
     kink[2] = R[6] * ax + R[7] * ay + R[8] * az
     since = t - m.times[3]
     for axis in range(3):
-        m.detour[axis] += 0.5 * kink[axis] * since * since
+        m.switch_displacement[axis] += 0.5 * kink[axis] * since * since
         for j in range(4):
             ago = m.times[j] - t
             m.velocities[j, axis] += kink[axis] * ago

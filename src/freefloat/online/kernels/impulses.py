@@ -17,7 +17,7 @@ MILNE = 1.0 / 20.0
 
 
 @inlined
-def turned_by(R, x, y, z):
+def to_world_axes(R, x, y, z):
     """A vector in root axes, in world axes; R (9): the axes, row by row."""
     return (
         R[0] * x + R[1] * y + R[2] * z,
@@ -39,20 +39,20 @@ def cubic_moment(moments, power, h, a, da, b, db):
 
 
 @inlined
-def add_push(thruster, moments, m, k, first, h):
+def add_impulse(thruster, moments, m, k, first, h):
     """The impulse of a thruster whose level has these moments, and its lag.
 
-    Its direction turns with the root: a cubic with the rates of both ends; k.other (6) has what
-    polynomials through the last samples say.
+    Its direction turns with the root: a cubic with the rates of both ends; k.other_impulse (6) has
+    what polynomials through the last samples say.
     """
     fx, fy, fz = thruster[3], thruster[4], thruster[5]
     w0, w1, R0, R1 = m.rate, k.sample, k.axes[2], k.axes[3]
-    ax, ay, az = turned_by(R0, fx, fy, fz)
-    bx, by, bz = turned_by(R1, fx, fy, fz)
+    ax, ay, az = to_world_axes(R0, fx, fy, fz)
+    bx, by, bz = to_world_axes(R1, fx, fy, fz)
     x, y, z = cross(w0[0], w0[1], w0[2], fx, fy, fz)
-    px, py, pz = turned_by(R0, x, y, z)
+    px, py, pz = to_world_axes(R0, x, y, z)
     x, y, z = cross(w1[0], w1[1], w1[2], fx, fy, fz)
-    qx, qy, qz = turned_by(R1, x, y, z)
+    qx, qy, qz = to_world_axes(R1, x, y, z)
     k.gain[3] += cubic_moment(moments, 0, h, ax, px, bx, qx)
     k.gain[4] += cubic_moment(moments, 0, h, ay, py, by, qy)
     k.gain[5] += cubic_moment(moments, 0, h, az, pz, bz, qz)
@@ -62,34 +62,37 @@ def add_push(thruster, moments, m, k, first, h):
     for j in range(first, 4):
         c = k.coefficients[j]
         part = c[0] * moments[0] + c[1] * moments[1] + c[2] * moments[2] + c[3] * moments[3]
-        x, y, z = turned_by(k.axes[j], fx, fy, fz)
-        k.other[0], k.other[1] = k.other[0] + part * x, k.other[1] + part * y
-        k.other[2] += part * z
+        x, y, z = to_world_axes(k.axes[j], fx, fy, fz)
+        k.other_impulse[0], k.other_impulse[1] = (
+            k.other_impulse[0] + part * x,
+            k.other_impulse[1] + part * y,
+        )
+        k.other_impulse[2] += part * z
 
 
 @inlined
-def add_turn(thruster, moments, m, k, first, h):
-    """The angular impulse of a thruster about where the root was, by both rules (`add_push`)."""
+def add_angular_impulse(thruster, moments, m, k, first, h):
+    """The angular impulse of a thruster about where the root was, by both rules (`add_impulse`)."""
     tx, ty, tz = thruster[0], thruster[1], thruster[2]
     fx, fy, fz = thruster[3], thruster[4], thruster[5]
     w0, w1, R0, R1 = m.rate, k.sample, k.axes[2], k.axes[3]
     v0, v1, d = m.velocity, k.velocities[3], k.gain
-    ax, ay, az = turned_by(R0, tx, ty, tz)
+    ax, ay, az = to_world_axes(R0, tx, ty, tz)
     x, y, z = cross(w0[0], w0[1], w0[2], tx, ty, tz)
-    px, py, pz = turned_by(R0, x, y, z)
-    gx, gy, gz = turned_by(R0, fx, fy, fz)
+    px, py, pz = to_world_axes(R0, x, y, z)
+    gx, gy, gz = to_world_axes(R0, fx, fy, fz)
     x, y, z = cross(v0[0], v0[1], v0[2], gx, gy, gz)
     px, py, pz = px + x, py + y, pz + z
-    bx, by, bz = turned_by(R1, tx, ty, tz)
-    gx, gy, gz = turned_by(R1, fx, fy, fz)
+    bx, by, bz = to_world_axes(R1, tx, ty, tz)
+    gx, gy, gz = to_world_axes(R1, fx, fy, fz)
     x, y, z = cross(d[0], d[1], d[2], gx, gy, gz)
     bx, by, bz = bx + x, by + y, bz + z
     qx, qy, qz = cross(v1[0], v1[1], v1[2], gx, gy, gz)
     x, y, z = cross(w1[0], w1[1], w1[2], tx, ty, tz)
-    x, y, z = turned_by(R1, x, y, z)
+    x, y, z = to_world_axes(R1, x, y, z)
     qx, qy, qz = qx + x, qy + y, qz + z
     x, y, z = cross(w1[0], w1[1], w1[2], fx, fy, fz)
-    gx, gy, gz = turned_by(R1, x, y, z)
+    gx, gy, gz = to_world_axes(R1, x, y, z)
     x, y, z = cross(d[0], d[1], d[2], gx, gy, gz)
     qx, qy, qz = qx + x, qy + y, qz + z
     k.gain[6] += cubic_moment(moments, 0, h, ax, px, bx, qx)
@@ -98,27 +101,30 @@ def add_turn(thruster, moments, m, k, first, h):
     for j in range(first, 4):
         c, p = k.coefficients[j], k.positions[j]
         part = c[0] * moments[0] + c[1] * moments[1] + c[2] * moments[2] + c[3] * moments[3]
-        gx, gy, gz = turned_by(k.axes[j], fx, fy, fz)
-        x, y, z = turned_by(k.axes[j], tx, ty, tz)
+        gx, gy, gz = to_world_axes(k.axes[j], fx, fy, fz)
+        x, y, z = to_world_axes(k.axes[j], tx, ty, tz)
         gx, gy, gz = cross(p[0], p[1], p[2], gx, gy, gz)
-        k.other[3], k.other[4] = k.other[3] + part * (x + gx), k.other[4] + part * (y + gy)
-        k.other[5] += part * (z + gz)
+        k.other_impulse[3], k.other_impulse[4] = (
+            k.other_impulse[3] + part * (x + gx),
+            k.other_impulse[4] + part * (y + gy),
+        )
+        k.other_impulse[5] += part * (z + gz)
 
 
 @inlined
-def extrapolate(k, axis):
+def correct_impulse(k, axis):
     """Take the difference of two rules off an impulse, and count it as its error as well.
 
     What is left after that is smaller by a power of the step: so errors of neighbouring intervals,
     which are alike, do not add up beyond what is counted.
     """
-    more = MILNE * (k.other[axis] - k.gain[3 + axis])
+    more = MILNE * (k.other_impulse[axis] - k.gain[3 + axis])
     k.gain[3 + axis] += more
-    k.unsure[axis] += more * more
+    k.impulse_variance[axis] += more * more
 
 
 @inlined
-def add_command(moments, k):
+def add_wrench_impulse(moments, k):
     """The impulse of the commanded wrench, and its lag."""
     for axis in range(3):
         k.gain[3 + axis] += moments[3 + axis, 0]
@@ -126,7 +132,7 @@ def add_command(moments, k):
 
 
 @inlined
-def add_lever(moments, k, h):
+def add_wrench_lever(moments, k, h):
     """The angular impulse of the commanded force, which acts where the root is.
 
     On its way the root has the velocities of both ends: a cubic, 19 times closer than the one
@@ -141,6 +147,6 @@ def add_lever(moments, k, h):
             way = 3.0 * b * k.gain[axis] - a * (2.0 * v[axis] + w[axis])
             if i == 3:
                 way = b * (v[axis] + w[axis]) - 2.0 * a * b * k.gain[axis]
-            k.turn[axis] = v[axis] if i == 1 else way
-        ax, ay, az = cross(k.turn[0], k.turn[1], k.turn[2], fx, fy, fz)
+            k.small_turn[axis] = v[axis] if i == 1 else way
+        ax, ay, az = cross(k.small_turn[0], k.small_turn[1], k.small_turn[2], fx, fy, fz)
         k.gain[6], k.gain[7], k.gain[8] = k.gain[6] + ax, k.gain[7] + ay, k.gain[8] + az

@@ -13,20 +13,20 @@ from __future__ import annotations
 
 from freefloat.dynamics.kernels.spatial import C, cross
 from freefloat.numba_.compilation import inlined
-from freefloat.online.kernels.force_moments import lagrange
+from freefloat.online.kernels.codes import HISTORY, ROWS_HERE, SETTLED
+from freefloat.online.kernels.force_integrals import lagrange
 from freefloat.online.kernels.impulses import (
-    add_command,
-    add_lever,
-    add_push,
-    add_turn,
-    extrapolate,
+    add_angular_impulse,
+    add_impulse,
+    add_wrench_impulse,
+    add_wrench_lever,
+    correct_impulse,
 )
-from freefloat.online.kernels.memory import SETTLED
 from freefloat.online.kernels.square_root_information import cholesky
 
-FLOOR = 1e-8  # of the largest variance of its kind: nothing has infinite weight
-FAR_OFF = 1.0  # how wrong the way may be by the parameters of a model that may be far off
-LOST = 1e12  # variance, times its own, of an angular row over a gap
+# theory: share of the largest variance of its kind, half the digits of a double: no infinite weight
+FLOOR = 1e-8
+LOST = 1e12  # theory: variance, times its own, of an angular row over a gap: no weight at all
 
 
 @inlined
@@ -41,13 +41,15 @@ def integrate_interval(problem, m, k, t, s):
         k.times[j] = m.times[j + 1]
         for axis in range(3):
             k.velocities[j, axis] = m.velocities[j + 1, axis]
-            k.positions[j, axis] = m.positions[j + 1, axis] - m.positions[3, axis] + m.detour[axis]
+            k.positions[j, axis] = (
+                m.positions[j + 1, axis] - m.positions[3, axis] + m.switch_displacement[axis]
+            )
         for axis in range(9):
             k.axes[j, axis] = m.axes[j + 1, axis]
     k.times[3] = t
     for axis in range(3):
         k.velocities[3, axis] = s[7 + axis]
-    n_known = min(m.counts[0], 3)
+    n_known = min(m.counts[HISTORY], 3)
     first = 3 - n_known
     origin = m.times[3]
     lagrange(k.times, first, origin, k.coefficients)
@@ -62,53 +64,53 @@ def integrate_interval(problem, m, k, t, s):
         for axis in range(3):
             k.gain[axis] += part * k.velocities[j, axis]
     for axis in range(3):
-        k.gain[axis] += m.detour[axis]
+        k.gain[axis] += m.switch_displacement[axis]
     for axis in range(6):
-        k.other[axis], slip = 0.0, m.slip[(axis + 3) % 6]
-        k.unsure[axis] = m.unsure[axis] + slip * slip
+        k.other_impulse[axis], slip = 0.0, m.wrench_error[(axis + 3) % 6]
+        k.impulse_variance[axis] = m.impulse_variance[axis] + slip * slip
     for n in range(tree.thruster_link.shape[0]):
         if m.level_moments[n, 0] != 0.0:
-            add_push(tree.thrusters[n], m.level_moments[n], m, k, first, h)
+            add_impulse(tree.thrusters[n], m.level_moments[n], m, k, first, h)
     for axis in range(3):
-        extrapolate(k, axis)
-    add_command(m.wrench_moments, k)
-    refine_way(problem, m, k, 0.5 * h)
+        correct_impulse(k, axis)
+    add_wrench_impulse(m.wrench_moments, k)
+    refine_displacement(problem, m, k, 0.5 * h)
     for axis in range(3):
         k.positions[3, axis] = k.gain[axis]
     for n in range(tree.thruster_link.shape[0]):
         if m.level_moments[n, 0] != 0.0:
-            add_turn(tree.thrusters[n], m.level_moments[n], m, k, first, h)
+            add_angular_impulse(tree.thrusters[n], m.level_moments[n], m, k, first, h)
     for axis in range(3, 6):
-        extrapolate(k, axis)
+        correct_impulse(k, axis)
     for axis in range(3):
         k.gain[6 + axis] += m.wrench_moments[axis, 0]
-    add_lever(m.wrench_moments, k, h)
+    add_wrench_lever(m.wrench_moments, k, h)
     return first
 
 
 @inlined
-def refine_way(problem, m, k, half):
+def refine_displacement(problem, m, k, half):
     """dr by the trapezoidal rule, plus what that lacks, from readings with less noise.
 
     A velocity's error in dr then is that of the trapezoidal rule, which the linear rows of the same
     two samples explain. What the rule lacks follows from where the centre of mass is: with S the
     first moment about the root and M the mass, M dr = int(P) dt - [S(t) - S(t')], whatever happens
     in between, long gaps included. It has the small noise of attitude and encoders, but depends on
-    the parameters. So it is linear about those of the weights (k.ways, see `let_way_depend`), and
-    as long as those are not an estimate mixed with what the polynomial through the last velocities
-    says, as if it were FAR_OFF wrong.
+    the parameters. So it is linear about those of the weights (k.displacement_slopes, see
+    `linearise_displacement`), and as long as those are not an estimate mixed with what the
+    polynomial through the last velocities says, as if it were `model_error` wrong.
     """
-    n = m.wx.shape[0]
-    M = k.w.L[0, C]
-    S, S0, R, R0 = k.w.L[0], m.inertia, k.axes[3], m.axes[3]
-    off = 0.0 if m.numbers[SETTLED] == 1.0 else FAR_OFF
+    n = m.weight_x.shape[0]
+    M = k.work.L[0, C]
+    S, S0, R, R0 = k.work.L[0], m.inertia, k.axes[3], m.axes[3]
+    off = 0.0 if m.numbers[SETTLED] == 1.0 else problem.limits.model_error
     for axis in range(3):
         a = 3 * axis
         moment = R[a] * S[C + 1] + R[a + 1] * S[C + 2] + R[a + 2] * S[C + 3]
         moment -= R0[a] * S0[1] + R0[a + 1] * S0[2] + R0[a + 2] * S0[3]
         drift = k.columns[axis, n] + m.columns[axis, n]  # of S, by the rates of both ends
         for p in range(n):
-            drift += (k.columns[axis, p] + m.columns[axis, p]) * m.wx[p]
+            drift += (k.columns[axis, p] + m.columns[axis, p]) * m.weight_x[p]
         ends = m.velocity[axis] + k.velocities[3, axis]
         drift -= M * ends
         pushed = half * k.gain[3 + axis] - k.lag[axis]
@@ -117,25 +119,32 @@ def refine_way(problem, m, k, half):
         share = error * error / (error * error + noise * noise + 1e-300)
         k.gain[axis] = share * k.gain[axis] + (1.0 - share) * (half * ends + lacking)
         for p in range(n):
-            mass = k.firsts[3, p]
+            mass = k.first_moments[3, p]
             more = half * (k.columns[axis, p] + m.columns[axis, p] - mass * ends)
-            more -= k.firsts[axis, p] - m.firsts[axis, p] + mass * lacking
-            k.ways[axis, p] = (1.0 - share) * more / M
+            more -= k.first_moments[axis, p] - m.first_moments[axis, p] + mass * lacking
+            k.displacement_slopes[axis, p] = (1.0 - share) * more / M
 
 
 @inlined
-def let_way_depend(problem, m, k):
+def linearise_displacement(problem, m, k):
     """dr depends on the unknowns: what that makes of dr x P, about the weights' parameters."""
     nn, n = problem.n_nuisance, problem.n_unknowns
     px, py, pz = k.gain[9], k.gain[10], k.gain[11]
     for p in range(n):
-        x, y, z = cross(k.ways[0, p], k.ways[1, p], k.ways[2, p], px, py, pz)
+        x, y, z = cross(
+            k.displacement_slopes[0, p],
+            k.displacement_slopes[1, p],
+            k.displacement_slopes[2, p],
+            px,
+            py,
+            pz,
+        )
         for r in range(problem.rows.shape[0]):
             row = problem.rows[r]
             if row >= 3:
                 part = x if row == 3 else (y if row == 4 else z)
                 k.rows[r, nn + p] += part
-                k.rows[r, nn + n] += part * m.wx[p]
+                k.rows[r, nn + n] += part * m.weight_x[p]
 
 
 @inlined
@@ -171,7 +180,7 @@ def set_rows(problem, now, before, dx, dy, dz, J, gain, is_probe, out):
 
 
 @inlined
-def set_moments(sigma, slopes, out):
+def set_moment_errors(sigma, slopes, out):
     """out (sources, 3): the change of the first moment by one deviation of every position.
 
     The first moment moves with a position as the linear momentum does with its rate.
@@ -185,13 +194,13 @@ def set_moments(sigma, slopes, out):
 
 
 @inlined
-def set_ends(k, sigma, half, side, px, py, pz, slopes, moments, ends):
+def set_end_errors(k, sigma, half, side, px, py, pz, slopes, moments, ends):
     """ends (sources, 6): a sample's errors as they enter the interval it ends (side 1).
 
     Errors also make dr wrong, and with it dr x P: velocities by the trapezoidal rule, positions
-    and rates by what the rule lacks (`refine_way`); side -1: the interval it starts.
+    and rates by what the rule lacks (`refine_displacement`); side -1: the interval it starts.
     """
-    inverse = 1.0 / k.w.L[0, C]
+    inverse = 1.0 / k.work.L[0, C]
     for n in range(slopes.shape[0]):
         for r in range(6):
             ends[n, r] = slopes[n, r]
@@ -212,20 +221,22 @@ def set_ends(k, sigma, half, side, px, py, pz, slopes, moments, ends):
 
 
 @inlined
-def covariances(problem, m, k, half, is_lost):
-    """k.C: covariance of the rows, and k.X: of the previous rows (first index) with them."""
+def set_covariances(problem, m, k, half, is_lost):
+    """k.covariance of the rows, k.cross_covariance of the rows before (first index) with them."""
     n_rows = problem.rows.shape[0]
     px, py, pz = m.momentum[0], m.momentum[1], m.momentum[2]
-    set_ends(k, problem.sigma, half, -1.0, px, py, pz, m.slopes, m.moments, k.starts)
-    own, shared = k.own, k.shared
+    set_end_errors(
+        k, problem.sigma, half, -1.0, px, py, pz, m.momentum_errors, m.moment_errors, k.start_errors
+    )
+    own, shared = k.row_covariance, k.row_cross_covariance
     for i in range(6):
         for j in range(6):
             own[i, j] = shared[i, j] = 0.0
-    for n in range(k.ends.shape[0]):
-        end, before, start = k.ends[n], m.ends[n], k.starts[n]
+    for n in range(k.end_errors.shape[0]):
+        end, before, start = k.end_errors[n], m.end_errors[n], k.start_errors[n]
         for j in range(3, 6):  # linear rows know nothing of where the interval starts
             # twice the slope is taken off: the start counts -slope, dr x P on both sides +
-            start[j] -= 2.0 * m.slopes[n, j]
+            start[j] -= 2.0 * m.momentum_errors[n, j]
         for i in range(6):
             for j in range(i + 1):
                 own[i, j] += end[i] * end[j]
@@ -237,59 +248,59 @@ def covariances(problem, m, k, half, is_lost):
     for a in range(n_rows):
         for b in range(n_rows):
             i, j = problem.rows[a], problem.rows[b]
-            k.C[a, b], k.X[a, b] = own[max(i, j), min(i, j)], shared[i, j]
+            k.covariance[a, b], k.cross_covariance[a, b] = own[max(i, j), min(i, j)], shared[i, j]
     for a in range(n_rows):  # linear ones too, for this sample alone: so the gate knows of it
-        k.C[a, a] += k.unsure[problem.rows[a]]
+        k.covariance[a, a] += k.impulse_variance[problem.rows[a]]
     for kind in range(2):
         most = 1e-300
         for a in range(n_rows):
             if (problem.rows[a] >= 3) == (kind == 1):
-                most = max(most, k.C[a, a])
+                most = max(most, k.covariance[a, a])
         for a in range(n_rows):
             if (problem.rows[a] >= 3) == (kind == 1):
-                k.C[a, a] += FLOOR * most
+                k.covariance[a, a] += FLOOR * most
                 if kind == 1 and is_lost:
-                    k.C[a, a] += LOST * most
+                    k.covariance[a, a] += LOST * most
 
 
 @inlined
 def set_factors(m, k):
-    """k.G = factor^-T X and k.D, the upper factor of C - G^T G; whether there is one."""
-    n = k.C.shape[0]
+    """k.carried = factor^-T X, and k.noise_factor of C - G^T G; whether there is one."""
+    n = k.covariance.shape[0]
     for a in range(n):
         for b in range(n):
-            k.G[a, b] = k.X[a, b] if m.counts[1] > 0 else 0.0
-    if m.counts[1] > 0:
+            k.carried[a, b] = k.cross_covariance[a, b] if m.counts[ROWS_HERE] > 0 else 0.0
+    if m.counts[ROWS_HERE] > 0:
         for a in range(n):
             for b in range(n):
-                total = k.G[a, b]
+                total = k.carried[a, b]
                 for j in range(a):
-                    total -= m.factor[j, a] * k.G[j, b]
-                k.G[a, b] = total / m.factor[a, a]
+                    total -= m.noise_factor[j, a] * k.carried[j, b]
+                k.carried[a, b] = total / m.noise_factor[a, a]
     for a in range(n):
         for b in range(n):
-            total = k.C[a, b]
+            total = k.covariance[a, b]
             for j in range(n):
-                total -= k.G[j, a] * k.G[j, b]
-            k.D[a, b] = total
-    return cholesky(k.D) > 0.0
+                total -= k.carried[j, a] * k.carried[j, b]
+            k.noise_factor[a, b] = total
+    return cholesky(k.noise_factor) > 0.0
 
 
 @inlined
-def whiten(k, before, rows):
+def decorrelate(k, before, rows):
     """rows (m, N + 1) = D^-T (rows - G^T before), in place."""
     n, width = rows.shape
     for a in range(n):
         for j in range(n):
-            g = k.G[j, a]
+            g = k.carried[j, a]
             if g != 0.0:
                 for c in range(width):
                     rows[a, c] -= g * before[j, c]
     for a in range(n):
         for j in range(a):
-            d = k.D[j, a]
+            d = k.noise_factor[j, a]
             for c in range(width):
                 rows[a, c] -= d * rows[j, c]
-        d = 1.0 / k.D[a, a]
+        d = 1.0 / k.noise_factor[a, a]
         for c in range(width):
             rows[a, c] *= d

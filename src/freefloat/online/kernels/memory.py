@@ -1,4 +1,10 @@
-"""What the filter holds: the problem, its memory, and scratch space, all as arrays."""
+"""What the filter holds: the problem, its memory, and scratch space, all as arrays.
+
+Sizes: n free parameters; N unknowns, the nuisance (initial momentum) first; m rows of a sample (3
+in the plane, 6 in space); c coordinates; "sources" the errors of a sample, numbered as in
+momentum_columns.py. Unknowns are in natural sizes; momenta are linear [N s] first, then angular
+[N m s]; positions [m], velocities [m/s] and axes in world axes unless said.
+"""
 
 from __future__ import annotations
 
@@ -7,153 +13,150 @@ from typing import NamedTuple
 import numpy as np
 
 from freefloat.dynamics.kernels.newton_euler import Work, new_work
-from freefloat.dynamics.tree import ParameterArrays as Numbers
-from freefloat.dynamics.tree import Tree
+from freefloat.dynamics.tree import ParameterArrays, Tree
+from freefloat.online.kernels.codes import Count, Number
+from freefloat.online.kernels.kernel_limits import KernelLimits
 from freefloat.online.kernels.square_root_information import ROOM
-
-# What became of a sample; GAP: nothing yet, since momentum must be found anew first.
-BEGUN, TAKEN, GATED, BROKEN, UNUSABLE, SPIKY, GAP = range(7)
-
-# Places in Memory.counts: samples in the segment's history (0 to 4), samples with rows in the
-# segment, samples taken, samples gated, the last 60 verdicts as bits, samples taken since the last
-# change, rows in the triangle, wrench samples known (0 to 4).
-HISTORY, ROWS_HERE, N_TAKEN, N_GATED, VERDICTS, SINCE_CHANGE, N_ROWS, N_WRENCH = range(8)
-# Places in Memory.numbers: time up to which inputs are integrated, chi-square of the residuals,
-# cumulated excess of NIS, last NIS and its degrees of freedom, share of B taken off, how far noise
-# may have misled the estimate, usual step, mean NIS per row (at least one), whether the
-# weights are those of an estimate.
-INPUT_TIME, CHI2, EXCESS, NIS, DOF, SHARE, WRONG, STEP, LEVEL, SETTLED = range(10)
 
 
 class FilterProblem(NamedTuple):
     """What does not change while the filter runs."""
 
     tree: Tree
-    par: Numbers  # parameters of the model, about which the unknowns count
+    par: ParameterArrays  # of the model, about which the unknowns count
     links: np.ndarray  # (active,) links with unknowns
-    entries: np.ndarray  # (k, 2) which of the links' phi (10 link + place) moves with which unknown
-    entry_sizes: np.ndarray  # (k,) and by how much; in the order of the unknowns
-    rotor_blocks: np.ndarray  # (rotors, unknowns)
-    sigma: np.ndarray  # (sources,) standard deviations, see momenta.py
+    entries: np.ndarray  # (e, 2) which of the links' phi (10 link + place) moves with which unknown
+    entry_sizes: np.ndarray  # (e,) and by how much; in the order of the unknowns
+    rotor_blocks: np.ndarray  # (rotors, n) how rotor inertias [kg m2] move with the unknowns
+    sigma: np.ndarray  # (sources,) standard deviations [SI]
     rows: np.ndarray  # (m,) which of the six equations the root has
     n_nuisance: int
-    n_unknowns: int  # without the nuisance
+    n_unknowns: int  # n
     momentum_size: float  # unit of the initial momentum [N s]
-    walk: np.ndarray  # (nuisance + unknowns,) variance of a random walk per second
+    walk: np.ndarray  # (N,) variance of a random walk per second
     gates: np.ndarray  # (2,) largest NIS for all rows and for the linear ones; 0: no gate
-    gap: float  # usual steps from which on dr is not known
     every: np.ndarray  # (2,) samples between solutions, and between new weights
     probing: float  # 1: what noise in the columns does is found and taken off; 0: it is not
     forgetting: float  # what old information counts after a sample
+    limits: KernelLimits
 
 
 class FilterMemory(NamedTuple):
     """Everything the filter knows; saving it saves the filter."""
 
-    counts: np.ndarray
-    numbers: np.ndarray
-    times: np.ndarray  # (4,) of the last samples, newest last
-    velocities: np.ndarray  # (4, 3) from the segment's first velocity on
-    positions: np.ndarray  # (4, 3)
-    axes: np.ndarray  # (4, 9)
-    velocity: np.ndarray  # (3,) of the last sample; `velocities` are without kinks
-    rate: np.ndarray  # (3,) of the last sample, root axes
-    shift: np.ndarray  # (3,) the segment's first velocity
-    impulse: np.ndarray  # (3,)
-    momentum: np.ndarray  # (3,) linear, at the last sample, by the weights' parameters
-    inertia: np.ndarray  # (10,) of everything, at the last sample, by the weights' parameters
-    detour: np.ndarray  # (3,) see `switch`
-    kink: np.ndarray  # (3,)
-    unsure: np.ndarray  # (6,) variance of impulse and angular impulse, see `integrate_inputs`
-    slip: np.ndarray  # (6,) error of integrating the wrench since the last sample: torque, force
-    levels: np.ndarray  # (thrusters,)
-    level_moments: np.ndarray  # (thrusters, 5)
-    wrench: np.ndarray  # (4, 7)
-    wrench_moments: np.ndarray  # (6, 4)
-    columns: np.ndarray  # (6, unknowns + 1) of the last sample
-    firsts: np.ndarray  # (4, unknowns) of the last sample, see `first_columns`
-    probe: np.ndarray  # (6, unknowns + 1)
-    probe_velocity: np.ndarray  # (3,)
-    slopes: np.ndarray  # (sources, 6)
-    moments: np.ndarray  # (sources, 3) change of the first moment by a deviation
-    ends: np.ndarray  # (sources, 6)
-    factor: np.ndarray  # (m, m)
-    rows: np.ndarray  # (m, N + 1)
-    probe_rows: np.ndarray  # (m, N + 1)
-    echo: np.ndarray  # (m, N + 1) what wandering made of the rows before, see `echo`
-    unheard: np.ndarray  # (m, m) its covariance
-    triangle: np.ndarray  # (N, N + 1)
-    bias: np.ndarray  # (N, N + 1)
+    # the last samples, newest last
+    counts: np.ndarray  # see codes.Count
+    numbers: np.ndarray  # see codes.Number
+    times: np.ndarray  # (4,) [s]
+    velocities: np.ndarray  # (4, 3) [m/s] less frame_velocity, as if thrust had not switched
+    positions: np.ndarray  # (4, 3) [m] in the frame that moves with frame_velocity
+    axes: np.ndarray  # (4, 9) of the root, row by row
+    velocity: np.ndarray  # (3,) [m/s] of the last sample, less frame_velocity
+    rate: np.ndarray  # (3,) [rad/s] of the last sample, root axes
+    frame_velocity: np.ndarray  # (3,) [m/s] the segment's first
+    impulse: np.ndarray  # (3,) [N s] since the segment began
+    momentum: np.ndarray  # (3,) linear [N s] at the last sample, by the weights' parameters
+    inertia: np.ndarray  # (10,) phi of everything about the root, by the weights' parameters
+    # inputs since the last sample
+    switch_displacement: np.ndarray  # (3,) [m] what switching thrust adds, see `switch_thrusters`
+    switch_acceleration: np.ndarray  # (3,) [m/s2] step of the root's acceleration at the switch
+    impulse_variance: np.ndarray  # (6,) of impulse and angular impulse, see `integrate_inputs`
+    wrench_error: np.ndarray  # (6,) of its integral: torque [N m s], force [N s]
+    levels: np.ndarray  # (thrusters,) [N]
+    level_moments: np.ndarray  # (thrusters, 5) integrals of level s^i [N s^(i+1)]
+    wrench: np.ndarray  # (4, 7) time, torque, force of the last ones told
+    wrench_moments: np.ndarray  # (6, 4) integrals of torque and force times s^i
+    # what the last sample left
+    columns: np.ndarray  # (6, n + 1) momentum by unknown; last, what the model has
+    first_moments: np.ndarray  # (4, n) first moment [kg m] and mass [kg] by unknown
+    probe_columns: np.ndarray  # (6, n + 1) change of the columns by the probe's noise
+    probe_velocity: np.ndarray  # (3,) [m/s] noise of the probe's velocity
+    momentum_errors: np.ndarray  # (sources, 6) change of momentum by one deviation
+    moment_errors: np.ndarray  # (sources, 3) change of the first moment [kg m] by one deviation
+    end_errors: np.ndarray  # (sources, 6) change of the rows of the interval that it ended
+    noise_factor: np.ndarray  # (m, m) upper factor of the rows' noise given the rows before
+    rows: np.ndarray  # (m, N + 1) whitened, without what walks did to them
+    probe_rows: np.ndarray  # (m, N + 1) change of the rows by the probe's noise
+    walk_rows: np.ndarray  # (m, N + 1) estimate of what walks made of `rows`, by unknown
+    walk_covariance: np.ndarray  # (m, m) of that
+    # the estimate
+    triangle: np.ndarray  # (N, N + 1) R and z of R x = z with unit noise
+    bias: np.ndarray  # (N, N + 1) what noise in the columns adds to R^T R and R^T z
     x: np.ndarray  # (N,)
     worst: np.ndarray  # (N,) the direction that is noise for the greatest part
-    spread: np.ndarray  # (N, N) upper factor of 1 - A
-    wx: np.ndarray  # (unknowns,) of the weights
-    phi: np.ndarray  # (links, 10) for the weights
-    rotor: np.ndarray  # (rotors,)
+    clear_factor: np.ndarray  # (N, N) upper factor of 1 - A, the part that is not noise
+    weight_x: np.ndarray  # (n,) the unknowns that rows are weighted by
+    weight_phi: np.ndarray  # (links, 10) inertial parameters of these
+    weight_rotor: np.ndarray  # (rotors,) [kg m2]
+    # what readings look odd
     last: np.ndarray  # the last sample, as it came
-    trend: np.ndarray  # (4,) samples known, spikes in a row, instants of the last two
+    spike_state: np.ndarray  # (4,) samples known, spikes in a row, instants of the last two [s]
     recent: np.ndarray  # (2, sample) the last two that were no spikes
-    wobble: np.ndarray  # (sample,) what they usually miss a straight line by
+    usual_miss: np.ndarray  # (sample,) what they usually miss a straight line by
     repeats: np.ndarray  # (sources,) samples for which a reading has been the same
-    still: np.ndarray  # (coordinates, 2) how long it has rested [s], and its largest speed so far
+    rest: np.ndarray  # (c, 2) how long a joint has rested [s], and its largest speed so far [rad/s]
 
 
 class FilterScratch(NamedTuple):
-    """Space for one update; nothing here outlives it."""
+    """Space for one update; nothing here outlives it. Fields called as in FilterMemory are next."""
 
-    w: Work
-    weights: Numbers  # parameters whose arrays are those of Memory
-    Y: np.ndarray
-    energy: np.ndarray
-    sample: np.ndarray
-    original: np.ndarray
-    turn: np.ndarray
+    # the sample
+    work: Work  # links, placed and moving
+    weights: ParameterArrays  # parameters whose arrays are weight_phi and weight_rotor
+    regressor: np.ndarray  # (6, 10 links) momentum by phi, root axes
+    energy_row: np.ndarray  # (10 links,) not used, but the regressor's kernel fills it
+    sample: np.ndarray  # (10 + 2 c,) rate, attitude, velocity, q, dq
+    original: np.ndarray  # (10 + 2 c,) the same before the probe moved it
+    small_turn: np.ndarray  # (3,) half the rotation vector [rad] of the probe; any vector
     columns: np.ndarray
-    firsts: np.ndarray
-    ways: np.ndarray  # (3, unknowns) change of dr with each unknown
-    tables: np.ndarray  # (2, 6, unknowns + 1) columns of the probe and of the sample
-    probe: np.ndarray
+    first_moments: np.ndarray
+    displacement_slopes: np.ndarray  # (3, n) [m] change of the displacement with each unknown
+    column_pair: np.ndarray  # (2, 6, n + 1) columns of the probe and of the sample
+    probe_columns: np.ndarray
     probe_velocity: np.ndarray
-    slopes: np.ndarray
-    moments: np.ndarray
-    ends: np.ndarray
-    starts: np.ndarray
+    momentum_errors: np.ndarray
+    moment_errors: np.ndarray
+    end_errors: np.ndarray
+    start_errors: np.ndarray  # (sources, 6) of the last sample in the rows of this interval
+    # the interval
     times: np.ndarray
     velocities: np.ndarray
     positions: np.ndarray
     axes: np.ndarray
-    coefficients: np.ndarray
-    gain: np.ndarray  # (12,) dr, impulse, angular impulse, linear momentum
-    other: np.ndarray  # (6,) impulse and angular impulse of thrusters by another rule
-    unsure: np.ndarray  # (6,) as in Memory, with the error of integrating thrust and wrench
-    lag: np.ndarray  # (3,) force times the time since the last sample, over the interval [N s2]
-    after: np.ndarray  # (3,) impulse so far
+    coefficients: np.ndarray  # (4, 4) of the polynomials through the last samples
+    gain: np.ndarray  # (12,) displacement, impulse, angular impulse, linear momentum
+    other_impulse: np.ndarray  # (6,) impulse and angular impulse of thrusters by another rule
+    impulse_variance: np.ndarray  # (6,) with the error of integrating thrust and wrench
+    lag: np.ndarray  # (3,) [N s2] integral of force times the time since the last sample
+    impulse: np.ndarray  # (3,) [N s] since the segment began
+    # its rows
     rows: np.ndarray
     probe_rows: np.ndarray
-    plain: np.ndarray  # (2, m, N + 1) rows and probe rows as the next sample's need them
-    turned: np.ndarray  # see `turn_in`
-    own: np.ndarray  # (6, 6)
-    shared: np.ndarray  # (6, 6)
-    C: np.ndarray
-    X: np.ndarray
-    G: np.ndarray
-    D: np.ndarray
-    E: np.ndarray
-    F: np.ndarray
-    H: np.ndarray
-    past: np.ndarray  # (m, N + 1)
-    U: np.ndarray  # (N, 8), two registers a row: a column for each of the six equations
-    V: np.ndarray
-    Z: np.ndarray
-    eight: np.ndarray
-    S: np.ndarray
-    left: np.ndarray
-    row: np.ndarray
-    g: np.ndarray
-    d: np.ndarray
-    pushed: np.ndarray
-    A: np.ndarray  # (N, N), rows filled up to fours: they are worked on so
-    W: np.ndarray
+    plain_rows: np.ndarray  # (2, m, N + 1) rows and probe rows as the next sample needs them
+    reflected: np.ndarray  # (ROOM,) rows while they are turned into the triangle
+    row_covariance: np.ndarray  # (6, 6) of all six equations
+    row_cross_covariance: np.ndarray  # (6, 6) of the rows before (first index) with these
+    covariance: np.ndarray  # (m, m) C, of the rows there are
+    cross_covariance: np.ndarray  # (m, m) X
+    carried: np.ndarray  # (m, m) G = factor^-T X: what the rows before tell of these
+    noise_factor: np.ndarray  # (m, m) D, upper factor of C - G^T G
+    walk_factor: np.ndarray  # (m, m) E, upper factor of 1 + F V F^T, V the walk's covariance
+    walk_gain: np.ndarray  # (m, m) F = D^-T G^T: how the walk enters the rows
+    walk_cross: np.ndarray  # (m, m) H = F V, whitened
+    walk_before: np.ndarray  # (m, N + 1) the walk's estimate before it is carried on
+    # gate and estimate
+    uncertain: np.ndarray  # (N, 8) U, two registers a row: a column for each of the six equations
+    misled: np.ndarray  # (N, 8) V, the same of what noise in the columns may have misled
+    solved: np.ndarray  # (N, 8) R^-1 U
+    lanes: np.ndarray  # (8,)
+    innovation_covariance: np.ndarray  # (m, m) S = 1 + U^T U + V^T V
+    innovation: np.ndarray  # (m,) of the whitened rows
+    row: np.ndarray  # (N + 1,)
+    gradient: np.ndarray  # (N + 1,) R^T R d; any right side
+    direction: np.ndarray  # (N,) d, along which an unknown walks
+    along: np.ndarray  # (N,) R d
+    noise_part: np.ndarray  # (N, fours) A = R^-T B R^-1; rows filled up to fours
+    clear_part: np.ndarray  # (N, fours) 1 - A, and its factor
 
 
 def new_memory(problem: FilterProblem) -> FilterMemory:
@@ -162,25 +165,25 @@ def new_memory(problem: FilterProblem) -> FilterMemory:
     N, m, k = problem.n_nuisance + n, len(problem.rows), len(tree.thruster_link)
     c, sources = len(tree.links) - 1 + len(tree.rotor_link), len(problem.sigma)
     return FilterMemory(
-        counts=np.zeros(8, dtype=np.int64), numbers=np.zeros(10), times=np.zeros(4),
-        velocities=np.zeros((4, 3)), positions=np.zeros((4, 3)), axes=np.zeros((4, 9)),
-        velocity=np.zeros(3), rate=np.zeros(3), shift=np.zeros(3),
+        counts=np.zeros(len(Count), dtype=np.int64), numbers=np.zeros(len(Number)),
+        times=np.zeros(4), velocities=np.zeros((4, 3)), positions=np.zeros((4, 3)),
+        axes=np.zeros((4, 9)), velocity=np.zeros(3), rate=np.zeros(3), frame_velocity=np.zeros(3),
         impulse=np.zeros(3), momentum=np.zeros(3), inertia=np.zeros(10),
-        detour=np.zeros(3), kink=np.zeros(3), unsure=np.zeros(6), slip=np.zeros(6),
-        levels=np.zeros(k),
+        switch_displacement=np.zeros(3), switch_acceleration=np.zeros(3),
+        impulse_variance=np.zeros(6), wrench_error=np.zeros(6), levels=np.zeros(k),
         level_moments=np.zeros((k, 5)), wrench=np.zeros((4, 7)), wrench_moments=np.zeros((6, 4)),
-        columns=np.zeros((6, n + 1)), firsts=np.zeros((4, n)), probe=np.zeros((6, n + 1)),
-        probe_velocity=np.zeros(3),
-        slopes=np.zeros((sources, 6)), moments=np.zeros((sources, 3)),
-        ends=np.zeros((sources, 6)), factor=np.zeros((m, m)),
+        columns=np.zeros((6, n + 1)), first_moments=np.zeros((4, n)),
+        probe_columns=np.zeros((6, n + 1)), probe_velocity=np.zeros(3),
+        momentum_errors=np.zeros((sources, 6)), moment_errors=np.zeros((sources, 3)),
+        end_errors=np.zeros((sources, 6)), noise_factor=np.zeros((m, m)),
         rows=np.zeros((m, N + 1)), probe_rows=np.zeros((m, N + 1)),
-        echo=np.zeros((m, N + 1)), unheard=np.zeros((m, m)), triangle=np.zeros((N, N + 1)),
-        bias=np.zeros((N, N + 1)), x=np.zeros(N), worst=np.ones(N),
-        spread=np.eye(N),
-        wx=np.zeros(n), phi=problem.par.phi.copy(), rotor=problem.par.rotor.copy(),
-        last=np.zeros(10 + 2 * c),
-        trend=np.zeros(4), recent=np.zeros((2, 10 + 2 * c)), wobble=np.zeros(10 + 2 * c),
-        repeats=np.zeros(sources, dtype=np.int64), still=np.zeros((c, 2)),
+        walk_rows=np.zeros((m, N + 1)), walk_covariance=np.zeros((m, m)),
+        triangle=np.zeros((N, N + 1)), bias=np.zeros((N, N + 1)), x=np.zeros(N),
+        worst=np.ones(N), clear_factor=np.eye(N), weight_x=np.zeros(n),
+        weight_phi=problem.par.phi.copy(), weight_rotor=problem.par.rotor.copy(),
+        last=np.zeros(10 + 2 * c), spike_state=np.zeros(4), recent=np.zeros((2, 10 + 2 * c)),
+        usual_miss=np.zeros(10 + 2 * c), repeats=np.zeros(sources, dtype=np.int64),
+        rest=np.zeros((c, 2)),
     )  # fmt: skip
 
 
@@ -188,25 +191,28 @@ def new_scratch(problem: FilterProblem, memory: FilterMemory) -> FilterScratch:
     """Space for updates; its weights are the memory's own arrays."""
     tree, n = problem.tree, problem.n_unknowns
     N, m, links = problem.n_nuisance + n, len(problem.rows), len(tree.links)
-    c, sources = len(memory.still), len(problem.sigma)
-    weights = Numbers(memory.phi, memory.rotor, problem.par.spring)
-    wide, tall, fours = (6, n + 1), (sources, 6), (N, -4 * (-N // 4))
+    c, sources = len(memory.rest), len(problem.sigma)
+    weights = ParameterArrays(memory.weight_phi, memory.weight_rotor, problem.par.spring)
+    sample, wide, tall = (10 + 2 * c,), (6, n + 1), (sources, 6)
+    table, square, eights, fours = (m, N + 1), (m, m), (N, 8), (N, -4 * (-N // 4))
     return FilterScratch(
-        w=new_work(tree), weights=weights, Y=np.zeros((6, 10 * links)), energy=np.zeros(10 * links),
-        sample=np.zeros(10 + 2 * c), original=np.zeros(10 + 2 * c), turn=np.zeros(3),
-        columns=np.zeros(wide), firsts=np.zeros((4, n)), ways=np.zeros((3, n)),
-        tables=np.zeros((2, *wide)), probe=np.zeros(wide),
-        probe_velocity=np.zeros(3), slopes=np.zeros(tall), moments=np.zeros((sources, 3)),
-        ends=np.zeros(tall),
-        starts=np.zeros(tall), times=np.zeros(4), velocities=np.zeros((4, 3)),
+        work=new_work(tree), weights=weights, regressor=np.zeros((6, 10 * links)),
+        energy_row=np.zeros(10 * links), sample=np.zeros(sample), original=np.zeros(sample),
+        small_turn=np.zeros(3), columns=np.zeros(wide), first_moments=np.zeros((4, n)),
+        displacement_slopes=np.zeros((3, n)), column_pair=np.zeros((2, *wide)),
+        probe_columns=np.zeros(wide), probe_velocity=np.zeros(3), momentum_errors=np.zeros(tall),
+        moment_errors=np.zeros((sources, 3)), end_errors=np.zeros(tall),
+        start_errors=np.zeros(tall), times=np.zeros(4), velocities=np.zeros((4, 3)),
         positions=np.zeros((4, 3)), axes=np.zeros((4, 9)), coefficients=np.zeros((4, 4)),
-        gain=np.zeros(12), other=np.zeros(6), unsure=np.zeros(6), lag=np.zeros(3),
-        after=np.zeros(3), rows=np.zeros((m, N + 1)), probe_rows=np.zeros((m, N + 1)),
-        plain=np.zeros((2, m, N + 1)), turned=np.zeros(ROOM),
-        own=np.zeros((6, 6)), shared=np.zeros((6, 6)), C=np.zeros((m, m)), X=np.zeros((m, m)),
-        G=np.zeros((m, m)), D=np.zeros((m, m)), E=np.zeros((m, m)), F=np.zeros((m, m)),
-        H=np.zeros((m, m)), past=np.zeros((m, N + 1)),
-        U=np.zeros((N, 8)), V=np.zeros((N, 8)), Z=np.zeros((N, 8)), eight=np.zeros(8),
-        S=np.zeros((m, m)), left=np.zeros(m), row=np.zeros(N + 1), g=np.zeros(N + 1),
-        d=np.zeros(N), pushed=np.zeros(N), A=np.zeros(fours), W=np.zeros(fours),
+        gain=np.zeros(12), other_impulse=np.zeros(6), impulse_variance=np.zeros(6),
+        lag=np.zeros(3), impulse=np.zeros(3), rows=np.zeros(table), probe_rows=np.zeros(table),
+        plain_rows=np.zeros((2, *table)), reflected=np.zeros(ROOM),
+        row_covariance=np.zeros((6, 6)), row_cross_covariance=np.zeros((6, 6)),
+        covariance=np.zeros(square), cross_covariance=np.zeros(square), carried=np.zeros(square),
+        noise_factor=np.zeros(square), walk_factor=np.zeros(square), walk_gain=np.zeros(square),
+        walk_cross=np.zeros(square), walk_before=np.zeros(table), uncertain=np.zeros(eights),
+        misled=np.zeros(eights), solved=np.zeros(eights), lanes=np.zeros(8),
+        innovation_covariance=np.zeros(square), innovation=np.zeros(m), row=np.zeros(N + 1),
+        gradient=np.zeros(N + 1), direction=np.zeros(N), along=np.zeros(N),
+        noise_part=np.zeros(fours), clear_part=np.zeros(fours),
     )  # fmt: skip

@@ -3,9 +3,14 @@
 A sample is a vector: rate (3, root axes), attitude (4; x, y, z, w), velocity (3, world axes), q,
 dq. Momenta come out in world axes: linear first, then angular about the root's origin. Sources of
 error are numbered rate (3), attitude (3, small turns about root axes), velocity (3), q, dq.
+
+The probe is the sample with every reading moved by its standard deviation, up or down by chance:
+what it does to the columns is what noise does, in the mean.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from freefloat.dynamics.kernels.newton_euler import (
     ATTITUDE,
@@ -33,6 +38,7 @@ from freefloat.dynamics.kernels.spatial import (
     three,
 )
 from freefloat.numba_.compilation import inlined
+from freefloat.online.kernels.codes import N_GATED, N_TAKEN
 
 
 @inlined
@@ -62,7 +68,7 @@ def to_world(root, out, p, lx, ly, lz, px, py, pz):
 
 
 @inlined
-def columns(problem, w, Y, energy, s, out):
+def sample_columns(problem, w, Y, energy, s, out):
     """out (6, unknowns + 1): momentum for each unknown being one; last, what the model has.
 
     Returns the root's velocity in root axes, links placed and moving. Scratch: Y (6, 10 links),
@@ -111,10 +117,10 @@ def columns(problem, w, Y, energy, s, out):
 
 
 @inlined
-def first_columns(problem, w, out):
+def first_moment_columns(problem, w, out):
     """out (4, unknowns): first moment about the root, in world axes, and mass, for each being one.
 
-    After `columns` of the same sample.
+    After `sample_columns` of the same sample.
     """
     L, entry = w.L, 0
     a, b, c, d, e, f, g, h, i = root_axes(w.root)
@@ -137,7 +143,7 @@ def first_columns(problem, w, out):
 
 
 @inlined
-def gather_outboard(tree, par, L, U, ux, uy, uz):
+def sum_outboard(tree, par, L, U, ux, uy, uz):
     """Inertia (C) and momentum (F) of everything outboard of each joint, the link included.
 
     Links move with the root's velocity (ux, uy, uz) added; rotors add their spin.
@@ -170,7 +176,7 @@ def gather_outboard(tree, par, L, U, ux, uy, uz):
 
 
 @inlined
-def turned(L, i, ux, uy, uz, j):
+def joint_slope(L, i, ux, uy, uz, j):
     """How the momentum changes when joint i moves by one: its outboard part turns along.
 
     The velocities that the outboard part has from inboard (link j) do not turn with it.
@@ -203,7 +209,7 @@ def put_slope(root, out, k, sigma, lx, ly, lz, px, py, pz):
 
 @inlined
 def base_slopes(w, sigma, ux, uy, uz, out):
-    """Slopes along errors of rate, attitude and velocity, after `gather_outboard`."""
+    """Slopes along errors of rate, attitude and velocity, after `sum_outboard`."""
     L, root = w.L, w.root
     x, y, z, fx, fy, fz = six(L, 0, F)
     a, b, c, d, e, f, g, h, i = root_axes(root)
@@ -225,18 +231,18 @@ def base_slopes(w, sigma, ux, uy, uz, out):
 
 
 @inlined
-def slopes(tree, par, w, sigma, ux, uy, uz, out):
+def momentum_slopes(tree, par, w, sigma, ux, uy, uz, out):
     """out (sources, 6): the change of momentum by one standard deviation of every source.
 
-    After `columns` of the same sample, which gives the root's velocity in root axes. The whole
-    momentum stays in the root's row of the link table (F), in root axes.
+    After `sample_columns` of the same sample, which gives the root's velocity in root axes. The
+    whole momentum stays in the root's row of the link table (F), in root axes.
     """
     L, U = w.L, w.U
-    gather_outboard(tree, par, L, U, ux, uy, uz)
+    sum_outboard(tree, par, L, U, ux, uy, uz)
     base_slopes(w, sigma, ux, uy, uz, out)
     n, c = L.shape[0], U.shape[0]
     for i in range(1, n):
-        x, y, z, fx, fy, fz = turned(L, i, ux, uy, uz, tree.links[i, 0])
+        x, y, z, fx, fy, fz = joint_slope(L, i, ux, uy, uz, tree.links[i, 0])
         put_slope(w.root, out, 8 + i, sigma[8 + i], x, y, z, fx, fy, fz)
         ax, ay, az, bx, by, bz = six(L, i, S)
         x, y, z, fx, fy, fz = momentum_of(L, i, ax, ay, az, bx, by, bz)
@@ -250,3 +256,70 @@ def slopes(tree, par, w, sigma, ux, uy, uz, out):
         put_slope(w.root, out, k, sigma[k], size * x, size * y, size * z, 0.0, 0.0, 0.0)
         for m in range(6):
             out[9 + n - 1 + r, m] = 0.0  # the angle of a rotor does not matter
+
+
+@inlined
+def signs_of(count):
+    """64 fair bits from a counter (the finaliser of splitmix64)."""
+    z = np.uint64(count) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0xD1B54A32D192ED03)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@inlined
+def perturb_sample(problem, k, side, bits, more):
+    """k.sample = k.original with every source moved by its deviation, up or down as bits say.
+
+    side: 1; 0 leaves it as it is.
+    """
+    s, o, turn = k.sample, k.original, k.small_turn
+    n = k.work.U.shape[0]
+    for i in range(9 + 2 * n):
+        word = bits if i < 64 else more
+        is_up = (word >> np.uint64(i % 64)) & np.uint64(1) == np.uint64(1)
+        step = side * problem.probing * (problem.sigma[i] if is_up else -problem.sigma[i])
+        if i < 3:
+            s[i] = o[i] + step
+        elif i < 6:
+            turn[i - 3] = 0.5 * step
+        else:
+            s[i + 1] = o[i + 1] + step
+        if 6 <= i < 9 and side > 0.0:
+            k.probe_velocity[i - 6] = step
+    x, y, z, w = o[3], o[4], o[5], o[6]
+    s[3] = x + w * turn[0] + y * turn[2] - z * turn[1]
+    s[4] = y + w * turn[1] + z * turn[0] - x * turn[2]
+    s[5] = z + w * turn[2] + x * turn[1] - y * turn[0]
+    s[6] = w - x * turn[0] - y * turn[1] - z * turn[2]
+
+
+@inlined
+def measure_sample(problem, m, k, s):
+    """Columns, slopes and probe of a sample, seen from the segment's frame."""
+    for i in range(k.original.shape[0]):
+        k.original[i] = s[i]
+    for axis in range(3):
+        k.original[7 + axis] = s[7 + axis] - m.frame_velocity[axis]
+    count = m.counts[N_TAKEN] + m.counts[N_GATED]
+    bits, more = signs_of(2 * count), signs_of(2 * count + 1)
+    x = y = z = 0.0
+    for turn in range(2):  # moved, and at last as it is: then the links stand as they do
+        perturb_sample(problem, k, 1.0 - turn, bits, more)
+        x, y, z = sample_columns(
+            problem, k.work, k.regressor, k.energy_row, k.sample, k.column_pair[turn]
+        )
+    for a in range(6):
+        for p in range(k.columns.shape[1]):
+            k.probe_columns[a, p] = k.column_pair[0, a, p] - k.column_pair[1, a, p]
+            k.columns[a, p] = k.column_pair[1, a, p]
+    first_moment_columns(problem, k.work, k.first_moments)
+    a, b, c, d, e, f, g, h, i_ = root_axes(k.work.root)
+    k.axes[3, 0], k.axes[3, 1], k.axes[3, 2] = a, b, c
+    k.axes[3, 3], k.axes[3, 4], k.axes[3, 5] = d, e, f
+    k.axes[3, 6], k.axes[3, 7], k.axes[3, 8] = g, h, i_
+    momentum_slopes(problem.tree, k.weights, k.work, problem.sigma, x, y, z, k.momentum_errors)
+    _, _, _, x, y, z = six(k.work.L, 0, F)
+    k.gain[9] = a * x + b * y + c * z
+    k.gain[10] = d * x + e * y + f * z
+    k.gain[11] = g * x + h * y + i_ * z

@@ -8,12 +8,9 @@ from freefloat.numba_.compilation import inlined
 from freefloat.numba_.lanes import lanes_at, put_lanes_at
 from freefloat.online.kernels.square_root_information import dot, solve_transposed, solve_triangle
 
-DOUBT = 5.0  # deviations
-MISLED = 3.0  # natural sizes by which the truth may be away from the model
-
 
 @inlined
-def row_less(F, table, i, k):
+def reduced_row(F, table, i, k):
     """Four numbers of a table's row i from place k on, less those of the rows before times F."""
     total = lanes_at(table[i], k)
     for j in range(i):
@@ -28,14 +25,14 @@ def wide_cholesky(K):
     least = 1e300
     for i in range(N):
         own, first = K[i], i // 4 * 4
-        put_lanes_at(own, first, row_less(K, K, i, first))
+        put_lanes_at(own, first, reduced_row(K, K, i, first))
         least = min(least, own[i])
         if not own[i] > 0.0:
             return own[i]
         d = 1.0 / sqrt(own[i])
         put_lanes_at(own, first, d * lanes_at(own, first))
         for k in range(first + 4, width, 4):
-            put_lanes_at(own, k, d * row_less(K, K, i, k))
+            put_lanes_at(own, k, d * reduced_row(K, K, i, k))
     return least
 
 
@@ -46,11 +43,11 @@ def solve_wide(T, table, is_half):
     for i in range(N):
         own, d = table[i], 1.0 / T[i, i]
         for k in range(i // 4 * 4 if is_half else 0, width, 4):
-            put_lanes_at(own, k, d * row_less(T, table, i, k))
+            put_lanes_at(own, k, d * reduced_row(T, table, i, k))
 
 
 @inlined
-def noise_part(T, bias, A, W):
+def set_noise_part(T, bias, A, W):
     """A = R^-T B R^-1, its upper half: which part of the information is noise in the columns."""
     N = T.shape[0]
     for i in range(N):
@@ -64,13 +61,13 @@ def noise_part(T, bias, A, W):
 
 
 @inlined
-def doubt_of(n_rows):
-    """How far chance may carry the noise part of a direction: five deviations."""
-    return min(1.0, DOUBT * sqrt(2.0 / max(n_rows, 1.0)))
+def doubt_for(limits, n_rows):
+    """How far chance may carry the noise part of a direction, whose deviation is sqrt(2/n)."""
+    return min(1.0, limits.doubt * sqrt(2.0 / max(n_rows, 1.0)))
 
 
 @inlined
-def least_part(K, e):
+def least_eigenvalue(K, e):
     """The smallest eigenvalue of K^T K, by inverse iteration from where e was left."""
     N = K.shape[0]
     size = 1.0
@@ -84,8 +81,8 @@ def least_part(K, e):
 
 
 @inlined
-def factor_clear_part(T, bias, n_rows, m, A, W):
-    """m.spread: the upper factor of 1 - share A, with A the part of the information that is noise.
+def factor_clear_part(limits, T, bias, n_rows, m, A, W):
+    """m.clear_factor: the upper factor of 1 - share A, A the part of the information that is noise.
 
     share is one unless a direction may be nothing but noise: 1 - A is then not clearly positive,
     and as much of B is left in as chance could account for, which draws the estimate to the model.
@@ -93,22 +90,22 @@ def factor_clear_part(T, bias, n_rows, m, A, W):
     Scratch: A and W, rows filled up to fours.
     """
     N = T.shape[0]
-    doubt = doubt_of(n_rows)
-    noise_part(T, bias, A, W)
+    doubt = doubt_for(limits, n_rows)
+    set_noise_part(T, bias, A, W)
     share = 1.0
     for _ in range(2):
         for i in range(N):
             for k in range(N):
                 W[i, k] = -share * A[i, k]
             W[i, i] += 1.0
-        least = least_part(W, m.worst) if wide_cholesky(W) > 0.0 else 0.0
+        least = least_eigenvalue(W, m.worst) if wide_cholesky(W) > 0.0 else 0.0
         if least > (doubt if share == 1.0 else 0.0):
             break
         share = share - doubt if share == 1.0 else 0.0
     for i in range(N):
         for k in range(i, N):
-            m.spread[i, k] = W[i, k] if share > 0.0 else (1.0 if i == k else 0.0)
-    return share, (doubt / DOUBT if share == 1.0 else MISLED * (1.0 - share))
+            m.clear_factor[i, k] = W[i, k] if share > 0.0 else (1.0 if i == k else 0.0)
+    return share, (doubt / limits.doubt if share == 1.0 else limits.misled * (1.0 - share))
 
 
 @inlined

@@ -10,30 +10,30 @@ from __future__ import annotations
 
 from freefloat.numba_.compilation import inlined
 from freefloat.numba_.lanes import lanes_at, put_lanes_at
-from freefloat.online.kernels.square_root_information import cholesky, push_along
+from freefloat.online.kernels.square_root_information import cholesky, information_along
 
 
 @inlined
-def is_echoing(m):
+def has_walked(m):
     """Whether anything has wandered since the segment began."""
     total = 0.0
-    for a in range(m.unheard.shape[0]):
-        total += m.unheard[a, a]
+    for a in range(m.walk_covariance.shape[0]):
+        total += m.walk_covariance[a, a]
     return total > 0.0
 
 
 @inlined
-def silence(m):
+def clear_walk(m):
     """The memory of the whitening is empty."""
-    for a in range(m.echo.shape[0]):
-        for i in range(m.echo.shape[1]):
-            m.echo[a, i] = 0.0
-        for b in range(m.unheard.shape[1]):
-            m.unheard[a, b] = 0.0
+    for a in range(m.walk_rows.shape[0]):
+        for i in range(m.walk_rows.shape[1]):
+            m.walk_rows[a, i] = 0.0
+        for b in range(m.walk_covariance.shape[1]):
+            m.walk_covariance[a, b] = 0.0
 
 
 @inlined
-def copy(table, out):
+def copy_table(table, out):
     """out = table."""
     for a in range(table.shape[0]):
         for i in range(table.shape[1]):
@@ -41,30 +41,30 @@ def copy(table, out):
 
 
 @inlined
-def wander_echo(m, k, last, variance):
-    """The unknowns will take a random step of this variance along k.d, which ends at `last`.
+def add_walk(m, k, last, variance):
+    """The unknowns will take a random step of this variance along k.direction, up to place `last`.
 
     The step w, given where it leads, is shrink (g x - h) and has the variance `shrink`.
     """
     T, N = m.triangle, m.x.shape[0]
-    size = push_along(T, k.d, last, k.pushed, k.g)
+    size = information_along(T, k.direction, last, k.along, k.gradient)
     shrink = variance / (1.0 + variance * size)
     h = 0.0
     for j in range(last + 1):
-        h += k.pushed[j] * T[j, N]
-    n = m.echo.shape[0]
+        h += k.along[j] * T[j, N]
+    n = m.walk_rows.shape[0]
     for a in range(n):
         total = 0.0
         for i in range(last + 1):
-            total += (m.rows[a, i] - m.echo[a, i]) * k.d[i]
-        k.left[a] = total
+            total += (m.rows[a, i] - m.walk_rows[a, i]) * k.direction[i]
+        k.innovation[a] = total
     for a in range(n):
-        f = shrink * k.left[a]
+        f = shrink * k.innovation[a]
         for i in range(N):
-            m.echo[a, i] += f * k.g[i]
-        m.echo[a, N] -= f * h
+            m.walk_rows[a, i] += f * k.gradient[i]
+        m.walk_rows[a, N] -= f * h
         for b in range(n):
-            m.unheard[a, b] += f * k.left[b]
+            m.walk_covariance[a, b] += f * k.innovation[b]
 
 
 @inlined
@@ -83,48 +83,48 @@ def add_product(out, sign, F, table, end):
 
 
 @inlined
-def hear(m, k):
+def remove_walk(m, k):
     """k.rows without the echo, and white again; whether that can be done.
 
     The rows say  r x + F eta + e = z  with F = D^-T G^T. The factor of what whitens them stays in
-    k.E, for `hear_probe`.
+    k.walk_factor, for `whiten_probe`.
     """
     n, N = k.rows.shape[0], m.x.shape[0]
     for a in range(n):
         for b in range(n):
-            total = k.G[b, a]
+            total = k.carried[b, a]
             for j in range(a):
-                total -= k.D[j, a] * k.F[j, b]
-            k.F[a, b] = total / k.D[a, a]
+                total -= k.noise_factor[j, a] * k.walk_gain[j, b]
+            k.walk_gain[a, b] = total / k.noise_factor[a, a]
     for a in range(n):
         for b in range(n):
             total = 0.0
             for j in range(n):
-                total += k.F[a, j] * m.unheard[j, b]
-            k.H[a, b] = total  # F V
+                total += k.walk_gain[a, j] * m.walk_covariance[j, b]
+            k.walk_cross[a, b] = total  # F V
     for a in range(n):
         for b in range(n):
             total = 1.0 if a == b else 0.0
             for j in range(n):
-                total += k.H[a, j] * k.F[b, j]
-            k.E[a, b] = total
-            k.rows[a, N] -= k.F[a, b] * m.echo[b, N]
-    add_product(k.rows, 1.0, k.F, m.echo, N)
-    if not cholesky(k.E) > 0.0:
+                total += k.walk_cross[a, j] * k.walk_gain[b, j]
+            k.walk_factor[a, b] = total
+            k.rows[a, N] -= k.walk_gain[a, b] * m.walk_rows[b, N]
+    add_product(k.rows, 1.0, k.walk_gain, m.walk_rows, N)
+    if not cholesky(k.walk_factor) > 0.0:
         return False
-    whiten_by(k.E, k.rows)
-    whiten_by(k.E, k.H)
+    solve_upper_rows(k.walk_factor, k.rows)
+    solve_upper_rows(k.walk_factor, k.walk_cross)
     return True
 
 
 @inlined
-def hear_probe(k):
-    """k.probe_rows as they are after `hear`: white with the rows."""
-    whiten_by(k.E, k.probe_rows)
+def whiten_probe(k):
+    """k.probe_rows as they are after `remove_walk`: white with the rows."""
+    solve_upper_rows(k.walk_factor, k.probe_rows)
 
 
 @inlined
-def whiten_by(U, rows):
+def solve_upper_rows(U, rows):
     """rows = U^-T rows, for an upper factor."""
     n, width = rows.shape
     for a in range(n):
@@ -141,30 +141,30 @@ def whiten_by(U, rows):
 
 
 @inlined
-def pass_on(m, k):
+def carry_walk(m, k):
     """What the rows say of eta, and eta of the rows that are the last ones from now on: -F eta."""
     n, N = k.rows.shape[0], m.x.shape[0]
     for a in range(n):
         for b in range(n):
-            k.S[a, b] = k.H[b, a]
-            m.echo[a, N] += k.H[b, a] * k.rows[b, N]
+            k.innovation_covariance[a, b] = k.walk_cross[b, a]
+            m.walk_rows[a, N] += k.walk_cross[b, a] * k.rows[b, N]
             for c in range(n):
-                m.unheard[a, c] -= k.H[b, a] * k.H[b, c]
-    add_product(m.echo, -1.0, k.S, k.rows, N)
-    copy(m.echo, k.past)
+                m.walk_covariance[a, c] -= k.walk_cross[b, a] * k.walk_cross[b, c]
+    add_product(m.walk_rows, -1.0, k.innovation_covariance, k.rows, N)
+    copy_table(m.walk_rows, k.walk_before)
     for a in range(n):
         for i in range(N + 1):
-            m.echo[a, i] = 0.0
-    add_product(m.echo, -1.0, k.F, k.past, N + 1)
+            m.walk_rows[a, i] = 0.0
+    add_product(m.walk_rows, -1.0, k.walk_gain, k.walk_before, N + 1)
     for a in range(n):
         for b in range(n):
             total = 0.0
             for j in range(n):
-                total += k.F[a, j] * m.unheard[j, b]
-            k.H[a, b] = total
+                total += k.walk_gain[a, j] * m.walk_covariance[j, b]
+            k.walk_cross[a, b] = total
     for a in range(n):
         for b in range(n):
             total = 0.0
             for j in range(n):
-                total += k.H[a, j] * k.F[b, j]
-            m.unheard[a, b] = total
+                total += k.walk_cross[a, j] * k.walk_gain[b, j]
+            m.walk_covariance[a, b] = total

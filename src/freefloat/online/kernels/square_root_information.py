@@ -13,14 +13,16 @@ import numpy as np
 from freefloat.numba_.compilation import inlined
 from freefloat.numba_.lanes import lanes_at, put_lanes_at
 
-APART = 264  # numbers between rows that are turned in; no multiple of a cache's size
+# format: numbers between rows that are turned in; no multiple of a cache's size
+APART = 264
 ROOM = 6 * APART
 MOST = APART - 1  # unknowns
-SPARED = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0])  # four from 3 - n on: n are spared
+# format: a mask of lanes: of four numbers from 3 - n on, n are spared
+SPARED = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0])
 
 
 @inlined
-def turn_in(T, rows, w):
+def add_rows(T, rows, w):
     """Add whitened rows (at most 6, N + 1) to the triangle; the chi-square left. Scratch: w (ROOM).
 
     One Householder reflection for six rows takes less work than six Givens rotations, and one root
@@ -62,17 +64,17 @@ def reflect(t, w, i, end):
     if k < 0:
         k += 4
         for j in range(i + 1, k):
-            turn_column(t, w, j, v, scale, a, b, c, d, e, f)
+            reflect_one(t, w, j, v, scale, a, b, c, d, e, f)
     elif k <= i:
-        turn_four(t, w, k, v, scale * lanes_at(SPARED, 2 - i + k), a, b, c, d, e, f)
+        reflect_four(t, w, k, v, scale * lanes_at(SPARED, 2 - i + k), a, b, c, d, e, f)
         k += 4
     while k < end:
-        turn_four(t, w, k, v, scale, a, b, c, d, e, f)
+        reflect_four(t, w, k, v, scale, a, b, c, d, e, f)
         k += 4
 
 
 @inlined
-def turn_four(t, w, k, v, scale, a, b, c, d, e, f):
+def reflect_four(t, w, k, v, scale, a, b, c, d, e, f):
     """The reflection 1 - scale u u^T, u = (v, a to f), of four columns from k on."""
     s, x = lanes_at(t, k), lanes_at(w, k)
     y, z = lanes_at(w, APART + k), lanes_at(w, 2 * APART + k)
@@ -89,7 +91,7 @@ def turn_four(t, w, k, v, scale, a, b, c, d, e, f):
 
 
 @inlined
-def turn_column(t, w, k, v, scale, a, b, c, d, e, f):
+def reflect_one(t, w, k, v, scale, a, b, c, d, e, f):
     """The same of one column."""
     along = (a * w[k] + b * w[APART + k]) + (c * w[2 * APART + k] + d * w[3 * APART + k])
     along = scale * (v * t[k] + (along + (e * w[4 * APART + k] + f * w[5 * APART + k])))
@@ -103,7 +105,7 @@ def turn_column(t, w, k, v, scale, a, b, c, d, e, f):
 
 
 @inlined
-def forget(T, bias, factor):
+def fade(T, bias, factor):
     """Everything counts `factor` times what it did."""
     N = T.shape[0]
     root = sqrt(factor)
@@ -114,7 +116,7 @@ def forget(T, bias, factor):
 
 
 @inlined
-def push_along(T, d, last, pushed, g):
+def information_along(T, d, last, pushed, g):
     """pushed = R d and g = R^T R d, for d that ends at place `last`; and d g."""
     N = T.shape[0]
     for j in range(last + 1):
@@ -133,15 +135,15 @@ def push_along(T, d, last, pushed, g):
 
 
 @inlined
-def let_wander(T, bias, x, d, last, variance, row, g, pushed):
+def add_process_noise(T, bias, x, d, last, variance, row, g, pushed):
     """The unknowns take a random step of this variance along d, which ends at place `last`.
 
     The step w is eliminated from [1/sqrt(variance), 0; -R d, R] from that row upwards, which keeps
     the triangle. B and c follow so that the corrected solution stays where it is; see docs/live.md.
     """
     N = T.shape[0]
-    size = push_along(T, d, last, pushed, g)
-    wander_bias(bias, x, d, variance / (1.0 + variance * size), g, row)
+    size = information_along(T, d, last, pushed, g)
+    move_bias(bias, x, d, variance / (1.0 + variance * size), g, row)
     head = 1.0 / sqrt(variance)
     for k in range(N + 1):
         row[k] = 0.0
@@ -158,7 +160,7 @@ def let_wander(T, bias, x, d, last, variance, row, g, pushed):
 
 
 @inlined
-def wander_bias(bias, x, d, shrink, g, column):
+def move_bias(bias, x, d, shrink, g, column):
     """B -> M^T B M and its c, with M = 1 - shrink d g^T."""
     N = bias.shape[0]
     along = own = 0.0
@@ -256,7 +258,7 @@ def solve_table_transposed(T, table):
         put_lanes_at(own, 0, p)
         put_lanes_at(own, 4, q)
         for k in range(i + 1, N):
-            take_eight_off(table[k], t[k], p, q)
+            subtract_eight(table[k], t[k], p, q)
 
 
 @inlined
@@ -270,11 +272,11 @@ def solve_table(T, table):
         put_lanes_at(own, 0, p)
         put_lanes_at(own, 4, q)
         for k in range(i):
-            take_eight_off(table[k], T[k, i], p, q)
+            subtract_eight(table[k], T[k, i], p, q)
 
 
 @inlined
-def take_eight_off(row, f, p, q):
+def subtract_eight(row, f, p, q):
     """A row of eight numbers less f times those in p and q."""
     put_lanes_at(row, 0, lanes_at(row, 0) - f * p)
     put_lanes_at(row, 4, lanes_at(row, 4) - f * q)

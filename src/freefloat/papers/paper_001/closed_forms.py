@@ -12,8 +12,8 @@ from freefloat.dynamics.tree import flatten
 from freefloat.identification.linear.parameter_columns import change_matrix
 from freefloat.model import load_model
 from freefloat.model.rotations import matrix_from_quaternion, quaternion_from_rotation_vector
-from freefloat.online.literature.rls import ModifiedRls, PlainRls, TwoStepRls
 from freefloat.papers.paper_001 import flights
+from freefloat.papers.paper_001.rls import ModifiedRls, PlainRls, TwoStepRls
 from freefloat.papers.paper_rows import Row, within
 
 CLOSED = "Closed forms"

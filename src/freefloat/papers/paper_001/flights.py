@@ -18,15 +18,15 @@ from freefloat.model import load_model
 from freefloat.model.model import Model
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
 from freefloat.online.estimator import OnlineEstimator
-from freefloat.online.literature.one_step_rows import (
+from freefloat.online.live_channels import noise_of_sensors
+from freefloat.papers.paper_001.one_step_rows import (
     PAIRS,
     PaperForm,
     force_columns,
     momentum_columns,
 )
-from freefloat.online.literature.rls import ModifiedRls, PlainRls
-from freefloat.online.live_channels import told_by_model
 from freefloat.papers.paper_001.published import BAND, GUESS, PRIOR
+from freefloat.papers.paper_001.rls import ModifiedRls, PlainRls
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import with_parameters
 from freefloat.telemetry.telemetry import Telemetry
@@ -225,7 +225,7 @@ def sense(flight: Flight, *, noise: float = 0.0, seed: int = 0, every: int = SAM
     """What the model's sensors see of a flight, with `noise` times their noise."""
     rng = np.random.default_rng(seed)
     model, x = flight.system.model, flight.states[::every]
-    sigma = told_by_model(model)
+    sigma = noise_of_sensors(model)
     c, t = flight.system.n_coordinates, flight.times[::every]
     turn = noise * sigma["base.attitude.x"] * rng.normal(size=(len(x), 3))
     if model.root.type == "planar":
@@ -249,7 +249,7 @@ def sense(flight: Flight, *, noise: float = 0.0, seed: int = 0, every: int = SAM
 
 def tracker_of(model: Model, *, noise: float = 1.0, **options: object) -> OnlineEstimator:
     """Our filter from the paper's first guesses, for `noise` times the sensors' noise."""
-    sizes = {name: max(noise, QUIET) * size for name, size in told_by_model(model).items()}
+    sizes = {name: max(noise, QUIET) * size for name, size in noise_of_sensors(model).items()}
     parameters = unknowns_of(model)
     return OnlineEstimator(parameters.model, parameters, noise=sizes, **options)  # type: ignore[arg-type]
 
@@ -259,7 +259,7 @@ def our_estimates(flight: Flight, *, every: int = SAMPLED) -> tuple[Array, Array
     tracker = tracker_of(flight.system.model, noise=QUIET, gate=0.0, correct=False, reset=())
     times, found = [], []
     for sample in telemetry(flight, every=every):
-        if tracker.update(sample).verdict == "taken":
+        if tracker.update(sample).outcome == "taken":
             times.append(sample.time)
             found.append(tracker.values)
     return np.array(times), as_paper(flight.form, np.array(found))

@@ -17,10 +17,10 @@ from freefloat.excitation.motions import Sinusoid
 from freefloat.excitation.plan import Plan
 from freefloat.model import load_model
 from freefloat.model.model import Model
-from freefloat.online.literature.rls import ModifiedRls
 from freefloat.online.live_estimate import LiveEstimate
 from freefloat.papers.paper_001 import flights
 from freefloat.papers.paper_001.published import FASTEST
+from freefloat.papers.paper_001.rls import ModifiedRls
 from freefloat.papers.paper_rows import Row, Status, within
 from freefloat.prediction.simulate import simulate
 from freefloat.telemetry.telemetry import Telemetry

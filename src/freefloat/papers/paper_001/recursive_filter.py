@@ -1,27 +1,138 @@
-"""Recursive least squares fed with momentum or force rows, for the methods that have names."""
+"""The recursions of the literature as filters for OnlineEstimator, to compare with.
+
+    tracker = OnlineEstimator(model, parameters, filter=recursive_filter("modified-rls"))
+
+Rows are not weighted by noise, nothing is gated, and there are no standard deviations. Momentum is
+taken about the fixed point where the first sample was, reached by integrating the velocity;
+thrusters hold the force they were last told.
+"""
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.tree import System
+from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import IdentificationError
-from freefloat.online.filter_problem import change_of
-from freefloat.online.literature.one_step_rows import (
+from freefloat.model.parameter_name import owner_of
+from freefloat.online.filter_problem import change_of, unknowns_of, with_fixed_values
+from freefloat.online.health import Event, EventKind, SampleOutcome
+from freefloat.online.intake import Intake
+from freefloat.online.live_channels import Channels, known_channels
+from freefloat.online.live_estimate import SampleReport, ValueEstimate
+from freefloat.online.live_filter import (
+    FilterFactory,
+    FilterRequest,
+    LiveFilter,
+    restore_in_place,
+)
+from freefloat.online.sample import SampleVector
+from freefloat.papers.paper_001.one_step_rows import (
     JointForm,
     PaperForm,
     PaperMotion,
     force_columns,
     momentum_columns,
 )
-from freefloat.online.literature.rls import ModifiedRls, PlainRls, TwoStepRls
+from freefloat.papers.paper_001.rls import ModifiedRls, PlainRls, TwoStepRls
 from freefloat.parameters.parameters import Parameters
+from freefloat.telemetry.sample_rows import Sample
+from freefloat.telemetry.telemetry import Telemetry
 
 RecursiveMethod = Literal["rls", "two-step", "modified-rls", "modified-rls-force"]
 RECURSIVE: tuple[RecursiveMethod, ...] = get_args(RecursiveMethod)
+
+
+def recursive_filter(method: str, *, prior: float = 1e6) -> FilterFactory:
+    """The recursion called `method`, as OnlineEstimator's `filter`.
+
+    prior: the variance that P starts from [SI].
+
+    >>> import freefloat as ff
+    >>> model = ff.load_model("planar-capture")
+    >>> params = ff.Parameters(model).free("bus.mass", "target.mass")
+    >>> tracker = ff.OnlineEstimator(model, params, filter=recursive_filter("rls"))
+    >>> tracker.update({"time": 0.0}).outcome
+    'incomplete'
+    """
+    return lambda request: RecursiveFilter(request, method, prior=prior)
+
+
+class RecursiveFilter(LiveFilter):
+    """Linear parameters by recursive least squares; `prior`: the variance P starts from [SI]."""
+
+    def __init__(self, request: FilterRequest, method: str, *, prior: float) -> None:
+        for name, usual in (("random_walk", {}), ("forgetting", 1.0)):
+            if getattr(request, name) != usual:
+                raise IdentificationError(f"method={method!r} has no {name}; another method has")
+        self.method, self.request, self.prior = method, request, prior
+        system = flatten(with_fixed_values(request.model, request.parameters))
+        self.unknowns = unknowns_of(system, request.parameters).without_nuisance
+        names, sizes = known_channels(request.model, request.like, request.noise)
+        self.layout = Channels.of(system, names, sizes)
+        self.channels = self.layout.names
+        self.vector = SampleVector(self.layout)
+        self.recursion = recursion_of(method, system, request.parameters, prior=prior)
+
+    def warm_up(self) -> None:
+        """Load or compile the regressor."""
+        vector = self.vector
+        self.recursion.warm_up(PaperMotion.of(self.layout.home, vector.levels, vector.wrench))
+
+    @property
+    def values(self) -> Array:
+        """The estimates."""
+        return self.recursion.values
+
+    def estimate(self, report: SampleReport) -> ValueEstimate:
+        """The estimate after a sample."""
+        values = np.array(self.recursion.values)
+        return ValueEstimate(report, np.nan, 0, self.request.parameters, self.unknowns, values)
+
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed of the channels."""
+        return self.layout.notes
+
+    def samples_of(self, recording: Telemetry) -> Iterable[Sample]:
+        """A recording as it is: what thrusters do between samples counts by its mean."""
+        return recording
+
+    def read(self, sample: Sample, intake: Intake) -> SampleOutcome | None:
+        """Take a sample's numbers over; an outcome if channels are missing or not finite."""
+        if not self.vector.read(sample.values):
+            intake.note_missing(self.channels, sample.values)
+            return "incomplete"
+        return None if np.all(np.isfinite(self.vector.vector)) else "unusable"
+
+    def take(self, sample: Sample, intake: Intake) -> SampleOutcome:
+        """Use the sample that was read."""
+        vector = self.vector
+        motion = PaperMotion.of(vector.vector, vector.levels, vector.wrench)
+        has_rows = self.recursion.take(sample.time, motion)
+        intake.time = sample.time
+        return "taken" if has_rows else "begun"
+
+    def restart(self, time: float, kind: EventKind, why: str, intake: Intake) -> None:
+        """Momentum counts from the next sample on."""
+        self.recursion.restart()
+        intake.report(Event(time, kind, f"{why}: momentum counts from here"))
+
+    def settings(self) -> dict[str, Any]:
+        """What a saved state must have been made with."""
+        return {"noise": self.layout.sigma.tolist(), "prior": self.prior}
+
+    def arrays(self) -> dict[str, Any]:
+        """Everything, by name."""
+        found = {f"vector.{name}": array for name, array in self.vector.arrays().items()}
+        return found | self.recursion.arrays()
+
+    def restore(self, arrays: Mapping[str, Any]) -> None:
+        """Go on from `arrays`."""
+        restore_in_place(arrays, "vector", self.vector.arrays())
+        self.recursion.restore(arrays)
 
 
 class Recursion:
@@ -76,7 +187,7 @@ class Recursion:
         thrusters = self.form.system.tree.thrusters
         # the same thrust, seen from both ends; a commanded wrench runs straight between them
         for end in (before, motion):
-            self.gained += 0.5 * h * end.pushed_by(thrusters, before.levels, end.wrench)
+            self.gained += 0.5 * h * end.wrench_at(thrusters, before.levels, end.wrench)
         self.last = [(time, motion)]
         moved = columns[0] - self.first
         self._rows(moved[:, :-1], self.gained - moved[:, -1])
@@ -97,7 +208,7 @@ class Recursion:
         # what the slope means: thrust held from t0 to t1 and from t1 to t2
         early, late = -a * (t1 - t0), c * (t2 - t1)
         levels = early * old.levels + late * mid.levels
-        push = mid.pushed_by(self.form.system.tree.thrusters, levels, mid.wrench, about_sensor=True)
+        push = mid.wrench_at(self.form.system.tree.thrusters, levels, mid.wrench, about_sensor=True)
         self._rows(columns[:, :-1], push - columns[:, -1])
         return True
 
@@ -123,7 +234,7 @@ class Recursion:
             found |= {f"rls.last.{k}.{n}": a for n, a in motion._asdict().items()}
         return found
 
-    def restore(self, arrays: dict[str, Array]) -> None:
+    def restore(self, arrays: Mapping[str, Array]) -> None:
         """Go on from `arrays`."""
         own = {n.removeprefix("rls."): a for n, a in arrays.items() if n.startswith("rls.")}
         self.rls.restore(own)
@@ -154,11 +265,11 @@ def recursion_of(method: str, system: System, parameters: Parameters, *, prior: 
 
 def _paper_form(method: str, system: System, free: list[str]) -> PaperForm:
     """The two bodies whose parameters are free: all of them, as mu and theta need it."""
-    bodies = tuple(dict.fromkeys(name.rpartition(".")[0] for name in free))
+    bodies = tuple(dict.fromkeys(owner_of(name) for name in free))
     model = system.model
     known = {body.name for body in (*model.bodies, *model.targets)}
     form = PaperForm(system, bodies, tuple(free)) if len(bodies) == 2 else None  # type: ignore[arg-type]
-    if form is None or not set(bodies) <= known or set(free) != set(form.wanted):
+    if form is None or not set(bodies) <= known or set(free) != set(form.sought_names):
         what = "mass, mx, my, izz" if system.model.root.type == "planar" else "all ten parameters"
         raise IdentificationError(
             f"method={method!r} finds {what} of two bodies, no more and no less; free those of"

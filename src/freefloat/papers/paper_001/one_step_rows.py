@@ -38,7 +38,7 @@ class PaperMotion(NamedTuple):
         state = np.concatenate([np.zeros(3), v[3:7], v[7:10], v[:3], v[10:]])
         return cls(state, levels.copy(), wrench.copy())
 
-    def pushed_by(
+    def wrench_at(
         self, thrusters: Array, levels: Array, wrench: Array, *, about_sensor: bool = False
     ) -> Array:
         """Force, then torque about the origin (or the sensor), with thrusters at these levels."""
@@ -106,7 +106,7 @@ class PaperForm:
         return [10 * b + k for b in (0, 1) for k in own]
 
     @property
-    def wanted(self) -> tuple[str, ...]:
+    def sought_names(self) -> tuple[str, ...]:
         """The names of mu, then theta."""
         return tuple(self.names[k] for k in (*self.mu_places, *self.theta_places))
 
@@ -126,7 +126,7 @@ class PaperForm:
             far = own[0] * (b @ b * np.eye(3) - np.outer(b, b))
             own[4:] += [far[i, j] for i, j in PAIRS]
         found = dict(zip(self.names, phi, strict=True))
-        return np.array([found[name] for name in self.order or self.wanted])
+        return np.array([found[name] for name in self.order or self.sought_names])
 
     def quadratic(self, mu: Array) -> Array:
         """D(mu): mu, and m b b of both bodies (six products each)."""

@@ -8,45 +8,55 @@ import numpy as np
 import pytest
 
 from freefloat.numba_.compilation import kernel
-from freefloat.online.kernels import random_walk_whitening
-from freefloat.online.kernels.interval import set_factors, whiten
-from freefloat.online.kernels.square_root_information import ROOM, let_wander, turn_in
+from freefloat.online.kernels.codes import ROWS_HERE
+from freefloat.online.kernels.interval import decorrelate, set_factors
+from freefloat.online.kernels.random_walk_whitening import (
+    add_walk,
+    carry_walk,
+    copy_table,
+    has_walked,
+    remove_walk,
+)
+from freefloat.online.kernels.square_root_information import ROOM, add_process_noise, add_rows
 
-Memory = namedtuple("Memory", "counts factor rows echo unheard triangle x")
-Scratch = namedtuple("Scratch", "C X G D E F H S rows probe_rows plain past turned left g d pushed")
+Memory = namedtuple("Memory", "counts noise_factor rows walk_rows walk_covariance triangle x")
+SQUARE = (
+    "covariance", "cross_covariance", "carried", "noise_factor", "walk_factor", "walk_gain",
+    "walk_cross", "innovation_covariance",
+)  # fmt: skip
+TABLES = ("rows", "probe_rows", "plain_rows", "walk_before")
+VECTORS = ("reflected", "innovation", "gradient", "direction", "along")
+Scratch = namedtuple("Scratch", (*SQUARE, *TABLES, *VECTORS))
 N, ROWS, STEPS = 4, 3, 15
 
 
 def new():
-    square = {name: np.zeros((ROWS, ROWS)) for name in ("C", "X", "G", "D", "E", "F", "H", "S")}
-    tables = {name: np.zeros((ROWS, N + 1)) for name in ("rows", "probe_rows", "plain", "past")}
     m = Memory(
-        counts=np.zeros(8, dtype=np.int64), factor=np.zeros((ROWS, ROWS)),
-        rows=np.zeros((ROWS, N + 1)), random_walk_whitening=np.zeros((ROWS, N + 1)),
-        unheard=np.zeros((ROWS, ROWS)), triangle=np.eye(N, N + 1), x=np.zeros(N),
+        counts=np.zeros(8, dtype=np.int64), noise_factor=np.zeros((ROWS, ROWS)),
+        rows=np.zeros((ROWS, N + 1)), walk_rows=np.zeros((ROWS, N + 1)),
+        walk_covariance=np.zeros((ROWS, ROWS)), triangle=np.eye(N, N + 1), x=np.zeros(N),
     )  # fmt: skip
-    vectors = {
-        "turned": np.zeros(ROOM),
-        "left": np.zeros(ROWS),
-        "g": np.zeros(N + 1),
-        "d": np.zeros(N),
-    }
-    return m, Scratch(**square, **tables, **vectors, pushed=np.zeros(N))
+    square = {name: np.zeros((ROWS, ROWS)) for name in SQUARE}
+    tables = {name: np.zeros((ROWS, N + 1)) for name in TABLES}
+    sizes = zip(VECTORS, (ROOM, ROWS, N + 1, N, N), strict=True)
+    return m, Scratch(**square, **tables, **{name: np.zeros(n) for name, n in sizes})
 
 
 @kernel
 def take(m, k, bias, row, variance):
     """One sample, as `take_rows` does it."""
     is_sound = set_factors(m, k)
-    whiten(k, m.rows, k.rows)
-    random_walk_whitening.copy(k.rows, k.plain)
-    if m.counts[1] > 0:
-        random_walk_whitening.wander_echo(m, k, k.d.shape[0] - 1, variance)
-        let_wander(m.triangle, bias, m.x, k.d, k.d.shape[0] - 1, variance, row, k.g, k.pushed)
-    if random_walk_whitening.is_echoing(m):
-        is_sound = is_sound and random_walk_whitening.hear(m, k)
-        random_walk_whitening.pass_on(m, k)
-    turn_in(m.triangle, k.rows, k.turned)
+    decorrelate(k, m.rows, k.rows)
+    copy_table(k.rows, k.plain_rows)
+    last = k.direction.shape[0] - 1
+    if m.counts[ROWS_HERE] > 0:
+        add_walk(m, k, last, variance)
+        add_process_noise(m.triangle, bias, m.x, k.direction, last, variance, row, k.gradient,
+                          k.along)  # fmt: skip
+    if has_walked(m):
+        is_sound = is_sound and remove_walk(m, k)
+        carry_walk(m, k)
+    add_rows(m.triangle, k.rows, k.reflected)
     return is_sound
 
 
@@ -55,11 +65,11 @@ def filtered(A, y, C, X, D, variances):
     m, k = new()
     row, bias = np.zeros(N + 1), np.zeros((N, N + 1))
     for n in range(STEPS):
-        k.C[:], k.X[:], k.d[:] = C[n], X[n], D[n]
+        k.covariance[:], k.cross_covariance[:], k.direction[:] = C[n], X[n], D[n]
         k.rows[:, :N], k.rows[:, N] = A[n], y[n]
         assert take(m, k, bias, row, variances[n])
-        m.rows[:], m.factor[:] = k.plain, k.D
-        m.counts[1] += 1
+        m.rows[:], m.noise_factor[:] = k.plain_rows, k.noise_factor
+        m.counts[ROWS_HERE] += 1
     return m.triangle
 
 

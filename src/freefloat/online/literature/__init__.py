@@ -1,1 +1,0 @@
-"""Recursions of the literature behind the same interface, to compare with."""
