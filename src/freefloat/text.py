@@ -79,8 +79,9 @@ def counted(number: int, noun: str, plural: str = "") -> str:
 
 def paragraph(text: str, *, width: int = 80, indent: str = "") -> list[str]:
     """Lines no longer than `width`, those after the first indented."""
-    whole = {"break_long_words": False, "break_on_hyphens": False}
-    return wrap(text, width, subsequent_indent=indent, **whole)
+    return wrap(
+        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def table_lines(
