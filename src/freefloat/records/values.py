@@ -111,17 +111,18 @@ def list_of(check: Check) -> Check:
     def check_list(value: Any) -> tuple[Any, ...]:
         if not isinstance(value, list | tuple | np.ndarray):
             raise refusal(value, "a list in brackets", "put it in brackets")
-        if check is number and _are_numbers(value):  # told quickly: recordings are long
-            return tuple(map(float, value))
-        return tuple(_each(enumerate(value), check))
+        items = value.tolist() if isinstance(value, np.ndarray) else value
+        if check is number and _are_floats(items):  # told quickly: recordings are long
+            return tuple(items)
+        return tuple(_each(enumerate(items), check))
 
     return check_list
 
 
-def _are_numbers(values: Iterable[Any]) -> bool:
-    if not set(map(type, values)) <= {float, np.float64}:
+def _are_floats(items: Iterable[Any]) -> bool:
+    if not set(map(type, items)) <= {float}:
         return False
-    return bool(np.all(np.abs(np.asarray(values)) <= LARGEST))
+    return bool(np.all(np.abs(np.asarray(items)) <= LARGEST))
 
 
 def dict_of(check: Check, *, expected: str, remedy: str) -> Check:
