@@ -6,10 +6,12 @@ Public names are imported when first used, so that `import freefloat` costs almo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from freefloat import errors as errors
+from freefloat.wiring import provide
 
 __version__ = "0.1.0"
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from freefloat.excitation.plan import Plan as Plan
     from freefloat.excitation.plan_file import load_plan as load_plan
     from freefloat.identification.fit import Fit as Fit
-    from freefloat.identification.fit_files import load_fit as load_fit
+    from freefloat.identification.fit import load_fit as load_fit
     from freefloat.identification.identify import identify as identify
     from freefloat.model import Model as Model
     from freefloat.model import builtin_models as builtin_models
@@ -57,7 +59,7 @@ _HOME_OF = {
     "design_excitation": "freefloat.design.excitation",
     "identifiability": "freefloat.observability.identifiability",
     "identify": "freefloat.identification.identify",
-    "load_fit": "freefloat.identification.fit_files",
+    "load_fit": "freefloat.identification.fit",
     "load_model": "freefloat.model",
     "load_plan": "freefloat.excitation.plan_file",
     "load_verdict": "freefloat.validation.verdict",
@@ -67,6 +69,15 @@ _HOME_OF = {
     "simulate": "freefloat.prediction.simulate",
     "validate": "freefloat.validation.validate",
 }
+
+
+def _page_writer(name: str) -> Callable[[], Callable[..., None]]:
+    return lambda: getattr(import_module("freefloat.report.pages"), name)
+
+
+# A Fit and a Verdict write pages, whose folder stands above theirs.
+for _name in ("save_fit_report", "save_verdict_report"):
+    provide(_name, _page_writer(_name))
 
 
 def __getattr__(name: str) -> object:

@@ -271,7 +271,7 @@ def _earlier_fit(model: Model, fit: Path | None) -> Fit | None:
     """An earlier fit, of this model."""
     if fit is None:
         return None
-    from freefloat.identification.fit_files import load_fit
+    from freefloat.identification.fit import load_fit
 
     known = load_fit(fit)
     mine = {body.name for body in model.assembly.bodies}

@@ -124,7 +124,7 @@ def _judge(
 
 def _source(name: str) -> Fit | Model:
     if Path(name).suffix.lower() == ".json":
-        from freefloat.identification.fit_files import load_fit
+        from freefloat.identification.fit import load_fit
 
         return load_fit(name)
     from freefloat.model import load_model

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -17,9 +16,12 @@ import numpy as np
 
 from freefloat.arrays import Array, frozen
 from freefloat.errors import Fault, IdentificationError
+from freefloat.identification.fit_files import read_fit, read_fit_text, save_fit, write_fit
+from freefloat.identification.fit_text import as_html, as_text
 from freefloat.model.model import Model
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.text import did_you_mean
+from freefloat.wiring import service
 
 EstimateStatus = Literal["seen", "weak", "only in combination", "invisible", "at bound", "fixed"]
 Interval = tuple[float, float]
@@ -139,45 +141,31 @@ class Fit:
 
     def save(self, path: str | Path) -> None:
         """Write the fit as .json, whole or not at all; `load_fit` gives the same bits back."""
-        from freefloat.identification.fit_files import save_fit
-
         save_fit(self, path)
 
     def save_report(self, path: str | Path, *flights: Telemetry) -> None:
         """Write the fit as one page of HTML; `flights` are predicted and drawn in it."""
-        # By name and at the call: the report stands above this folder and knows it, not the other
-        # way round; this is its doorbell.
-        import_module("freefloat.report.pages").save_fit_report(self, path, flights=flights)
+        service("save_fit_report")(self, path, flights=flights)
 
     @classmethod
     def load(cls, path: str | Path) -> Fit:
         """The fit in a .json file; raises IdentificationError listing everything wrong with it."""
-        from freefloat.identification.fit_files import load_fit
-
-        return load_fit(path)
+        return read_fit(cls, path)
 
     def to_json(self) -> str:
         """The text of a fit file."""
-        from freefloat.identification.fit_files import write_fit
-
         return write_fit(self)
 
     @classmethod
     def from_json(cls, text: str) -> Fit:
         """The fit of the text of a fit file."""
-        from freefloat.identification.fit_files import read_fit_text
-
-        return read_fit_text(text)
+        return read_fit_text(cls, text)
 
     def __str__(self) -> str:
         """The values and how far to believe them, within 80 columns."""
-        from freefloat.identification.fit_text import as_text
-
         return as_text(self)
 
     def _repr_html_(self) -> str:
-        from freefloat.identification.fit_text import as_html
-
         return as_html(self)
 
     def __repr__(self) -> str:
@@ -199,6 +187,14 @@ class Fit:
     def _text(self) -> str:
         apart = ("model", "prior_model", "covariance")
         return repr([getattr(self, name) for name in self.__match_args__ if name not in apart])
+
+
+def load_fit(path: str | Path) -> Fit:
+    """The fit in a fit file (.json).
+
+    Raises IdentificationError listing every fault: file, place, value, expectation, remedy.
+    """
+    return Fit.load(path)
 
 
 def _set_floats(part: Estimate | FittedCombination | Residual, *names: str) -> None:

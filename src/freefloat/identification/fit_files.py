@@ -9,16 +9,19 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from freefloat.errors import Fault, FreefloatError, IdentificationError, ModelError
 from freefloat.files import atomic_write
-from freefloat.identification.fit import Fit
 from freefloat.model.model_file import read_model_text
 from freefloat.model.model_write import write_model_text
 from freefloat.records import json_text
 from freefloat.records.json_text import JSON, read_json, write_json
 from freefloat.records.schema import Schema, table_of
 from freefloat.records.source import FileKind, read_text
+
+if TYPE_CHECKING:
+    from freefloat.identification.fit import Fit
 
 # format: 64 MB are the covariance of 1700 parameters; the parser reads 50 megabytes a second
 FIT_FILE = FileKind(
@@ -42,24 +45,21 @@ KEYS = (
 
 
 @cache
-def _schema() -> Schema:
+def _schema(record: type[Fit]) -> Schema:
     instead = {"covariance": json_text.matrix, **dict.fromkeys(MODELS, json_text.text)}
-    table = table_of(Fit, JSON, instead=instead, is_built=True)
+    table = table_of(record, JSON, instead=instead, is_built=True)
     return Schema(replace(table, record=None), JSON)
 
 
-def load_fit(path: str | Path) -> Fit:
-    """The fit in a fit file (.json).
-
-    Raises IdentificationError listing every fault: file, place, value, expectation, remedy.
-    """
+def read_fit(record: type[Fit], path: str | Path) -> Fit:
+    """The fit in a fit file (.json), as a record of that class."""
     FIT_FILE.require_suffix(path)
-    return read_fit_text(read_text(Path(path), FIT_FILE), file=Path(path).name)
+    return read_fit_text(record, read_text(Path(path), FIT_FILE), file=Path(path).name)
 
 
-def read_fit_text(text: str, *, file: str = "JSON text") -> Fit:
-    """The fit of the text of a fit file."""
-    given = read_json(text, _schema(), file=file, kind=FIT_FILE)
+def read_fit_text(record: type[Fit], text: str, *, file: str = "JSON text") -> Fit:
+    """The fit of the text of a fit file, as a record of that class."""
+    given = read_json(text, _schema(record), file=file, kind=FIT_FILE)
     faults: list[Fault] = []
     for key in MODELS:
         try:
@@ -69,7 +69,7 @@ def read_fit_text(text: str, *, file: str = "JSON text") -> Fit:
     if faults:
         raise IdentificationError(f"{file}: a model in it cannot be read", faults)
     try:
-        return Fit(**given)
+        return record(**given)
     except FreefloatError as error:
         raise IdentificationError(f"{file}: not a sound fit", error.faults) from None
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from importlib import import_module
 from math import isnan
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from freefloat.validation.end_effectors import EndEffector
 from freefloat.validation.momentum_balance import MomentumBalance
 from freefloat.validation.residual_tests import ResidualSpectrum, Whiteness
 from freefloat.validation.scores import Score, Trace
+from freefloat.wiring import service
 
 # format: 64 MB, as a fit; traces are thinned for a page, so that a megabyte is usual
 VERDICT_FILE = FileKind(
@@ -98,9 +98,7 @@ class Verdict:
 
     def save_report(self, path: str | Path, fit: Fit | None = None) -> None:
         """Write the verdict as one page of HTML; with its fit, the parameters are on it too."""
-        # By name and at the call: the report stands above this folder and knows it, not the other
-        # way round; this is its doorbell.
-        import_module("freefloat.report.pages").save_verdict_report(self, path, fit)
+        service("save_verdict_report")(self, path, fit)
 
     def __str__(self) -> str:
         """The verdict and its reasons, within 80 columns."""
