@@ -22,15 +22,15 @@ PAPER_STEMS = {"tables", "figures", "published", "model", "studies"}
 PARTICLES = {"by", "from", "in", "of", "to", "at", "with", "on", "out", "as", "for", "into", "over"}
 _IRREGULAR = """
     told found flown kept made seen held drawn known given taken said met driven written shown grown
-    gone begun bound built bent brought caught chosen done fallen felt fought frozen heard hidden
+    gone begun built bent brought caught chosen done fallen felt fought frozen heard hidden
     laid left lent lost meant paid ridden risen sent shaken sold spent spoken stolen stood struck
     swung taught thought thrown torn understood won worn wound
 """
 # Words in -ed or -en that are verbs, nouns or plain adjectives.
 _NOT_PARTICIPLES = """
     need feed embed open seed speed shed bleed exceed proceed succeed screen then when even token
-    seven green listen broaden widen flatten shorten lengthen happen between often golden eigen
-    indeed tighten strengthen deepen straighten loosen harden soften weaken children
+    seven green codegen listen broaden widen flatten shorten lengthen happen between often golden
+    eigen indeed tighten strengthen deepen straighten loosen harden soften weaken children
 """
 IRREGULAR = set(_IRREGULAR.split())
 NOT_PARTICIPLES = set(_NOT_PARTICIPLES.split())

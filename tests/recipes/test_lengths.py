@@ -12,7 +12,7 @@ LONGEST = 60
 
 
 def test_every_recipe_has_one():
-    assert len(EXAMPLES) == 3
+    assert len(EXAMPLES) == 4
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
