@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freefloat.errors import ModelError
+from freefloat.errors import Fault, ModelError
+from freefloat.model.checks import structure_faults
 from freefloat.model.parts import Body, Joint, Placement, Role, Tank, Vector
-from freefloat.model.rotations import frame_with_z, rpy_from_matrix
+from freefloat.model.rotations import frame_with_z
+from freefloat.text import did_you_mean, listing
 
 if TYPE_CHECKING:
     from freefloat.model.model import Model
@@ -82,14 +84,15 @@ class Assembly:
         for i, known in enumerate(self.coordinates):
             if known.name == coordinate:
                 return i
-        names = ", ".join(known.name for known in self.coordinates)
-        raise ModelError(f"there is no coordinate called {coordinate!r}; known: {names}")
+        names = [known.name for known in self.coordinates]
+        remedy = did_you_mean(coordinate, names, otherwise="name a coordinate of the model")
+        expected = f"one of {listing(names)}"
+        fault = Fault("coordinate", repr(coordinate), expected, remedy, "name.unknown")
+        raise ModelError(f"there is no coordinate called {coordinate!r}", [fault])
 
 
 def assemble(model: Model) -> Assembly:
     """Spell out a model; raises ModelError listing every fault if it does not hold together."""
-    from freefloat.model.checks import structure_faults
-
     faults = structure_faults(model)
     if faults:
         raise ModelError(f"the model {model.name!r} does not hold together", faults)
@@ -249,10 +252,3 @@ def _frozen_fuel(tank: Tank) -> Body:
 def joint_frame(joint: Joint) -> tuple[np.ndarray, np.ndarray]:
     """Rotation and position of the internal joint frame, whose z axis is the joint axis."""
     return joint.placement.rotation @ frame_with_z(joint.axis), joint.placement.position
-
-
-def placement_from(R: np.ndarray, p: np.ndarray) -> Placement:
-    """The Placement of a rotation matrix and a position [m]."""
-    x, y, z = np.asarray(p, dtype=float).tolist()
-    roll, pitch, yaw = rpy_from_matrix(R).tolist()
-    return Placement((x, y, z), (roll, pitch, yaw))
