@@ -246,7 +246,7 @@ class KalmanFilter(LiveFilter):
             return "broken"
         m.outliers[odd] += 1
         intake.time = time
-        # sensors fail one by one; when most of them surprise together, it is the robot
+        # sensors fail one by one; when most of them are gated together, it is the robot
         is_bad = 2 * len(odd) > len(found)
         m.counts[N_BAD] = m.counts[N_BAD] + 1 if is_bad else 0
         if m.counts[N_BAD] >= self.options.bad_in_a_row:

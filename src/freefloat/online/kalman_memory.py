@@ -34,7 +34,7 @@ class KalmanMemory(NamedTuple):
     push: Array  # thrusters, then torque and force
     numbers: Array
     counts: NDArray[np.int64]
-    outliers: NDArray[np.int64]  # by stream: readings that were too surprising
+    outliers: NDArray[np.int64]  # by stream: readings that were gated
 
 
 def copy_of(memory: KalmanMemory) -> KalmanMemory:

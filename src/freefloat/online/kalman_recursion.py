@@ -239,7 +239,7 @@ class KalmanRecursion:
         return out
 
     def take(self, found: Mapping[int, Array]) -> list[int] | None:
-        """Readings by stream into the estimate; streams too surprising, None if not finite.
+        """Readings by stream into the estimate; the streams that were gated, None if not finite.
 
         Torques are products of inertias and accelerations, so after a large step the slopes are
         taken anew where it ended (Gauss-Newton on the one sample).
@@ -322,7 +322,7 @@ class KalmanRecursion:
             array[...] = old
 
     def _odd(self, places: list[int], C: Sequence[Array], left: Sequence[Array]) -> list[int]:
-        """Streams that surprise more than they may."""
+        """Streams whose NIS is beyond the gate."""
         gates = self.settings.gates
         if not len(gates):
             return []

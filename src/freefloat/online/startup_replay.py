@@ -101,7 +101,7 @@ class StartupReplay:
 
         The gate knows nothing of the first samples, so an outlier among them slips in. With all of
         them together it is seen: the sample that fits worst is left out and all are taken again,
-        until the worst is no surprise; first with the model's weights, which no outlier has
+        until the worst passes the gate; first with the model's weights, which no outlier has
         touched. Returned: how many were left out; None if the samples do not agree yet: the model's
         weights go on.
         """
@@ -154,7 +154,7 @@ class StartupReplay:
     def _worst(
         self, problem: FilterProblem, ungated: FilterProblem, memory: FilterMemory
     ) -> int | None:
-        """The sample that fits worst to what all say; None if none is a surprise."""
+        """The sample that fits worst to what all say; None if all pass the gate."""
         again = _copy(memory)
         nis, dof = self._take_all(ungated, again, new_scratch(problem, again), INFORMED)
         seen = np.flatnonzero(dof > 0.0)
@@ -212,7 +212,7 @@ class StartupReplay:
         """Everything, by name."""
         if self.snapshot is None:
             return {}
-        found = {f"early.{name}": array for name, array in self.snapshot._asdict().items()}
+        found = {f"start.{name}": array for name, array in self.snapshot._asdict().items()}
         for k, name in enumerate(KEPT):
             column = [entry[k] for entry in self.entries]
             found[f"kept.{name}"] = np.array(column)
@@ -224,7 +224,7 @@ class StartupReplay:
         self.end()
         if "kept.time" not in arrays:
             return
-        fields = {name: arrays[f"early.{name}"] for name in FilterMemory._fields}
+        fields = {name: arrays[f"start.{name}"] for name in FilterMemory._fields}
         self.snapshot = FilterMemory(**fields)
         kept = [arrays[f"kept.{n}"] for n in KEPT]
         self.probation = int(arrays["kept.probation"])

@@ -59,7 +59,7 @@ def is_settled(limits, m):
 def is_out_of_step(m):
     """Whether the last two samples were gated: the one they are compared with may be the outlier.
 
-    An outlier among the first two samples of a segment is no surprise to a filter that does not
+    An outlier among the first two samples of a segment passes the gate of a filter that does not
     know the momentum yet.
     """
     return m.numbers[SETTLED] == 1.0 and m.counts[GATES] & 3 == 3

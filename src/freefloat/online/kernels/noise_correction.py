@@ -112,8 +112,8 @@ def factor_clear_part(limits, T, bias, n_rows, m, A, W):
 def solve_corrected(T, bias, K, x, g):
     """The estimate x of (R^T R - share B) x = R^T z - c, with the factor K of 1 - share A.
 
-    Readers of estimates get directions judged one by one (`information.solution`); this one must be
-    quick and safe, for the gate.
+    Readers of estimates get directions judged one by one (`InformationEstimate.solution`); this one
+    must be quick and safe, for the gate.
     """
     N = T.shape[0]
     for i in range(N):

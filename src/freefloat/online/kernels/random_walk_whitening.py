@@ -1,9 +1,9 @@
-"""What a wandering unknown leaves in the whitening's memory.
+"""What a random walk of the unknowns leaves in the memory of the whitening.
 
 Whitened rows remember the ones before them, and with them unknowns as they were then. With
-e = z - r x + eta the noise of the last whitened rows, eta is what wandering since has made of them;
-it is kept as the estimate  A [x, 1]  for given unknowns (Memory.echo) and its covariance V
-(Memory.unheard). Nothing wanders: eta is zero, and nothing here is done.
+e = z - r x + eta the noise of the last whitened rows, eta is what walks since have made of them; it
+is kept as the estimate  A [x, 1]  for given unknowns (Memory.walk_rows) and its covariance V
+(Memory.walk_covariance). Nothing walks: eta is zero, and nothing here is done.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from freefloat.online.kernels.square_root_information import cholesky, informati
 
 @inlined
 def has_walked(m):
-    """Whether anything has wandered since the segment began."""
+    """Whether any unknown has walked since the segment began."""
     total = 0.0
     for a in range(m.walk_covariance.shape[0]):
         total += m.walk_covariance[a, a]
@@ -84,7 +84,7 @@ def add_product(out, sign, F, table, end):
 
 @inlined
 def remove_walk(m, k):
-    """k.rows without the echo, and white again; whether that can be done.
+    """k.rows without what walks made of them, and white again; whether that can be done.
 
     The rows say  r x + F eta + e = z  with F = D^-T G^T. The factor of what whitens them stays in
     k.walk_factor, for `whiten_probe`.

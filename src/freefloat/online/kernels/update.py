@@ -119,22 +119,22 @@ def store_sample(m, k, t):
 
 @inlined
 def age_information(problem, m, k, seconds):
-    """Old information fades, and wandering unknowns lose some of theirs.
+    """Process noise: old information fades, and unknowns on a random walk lose some of theirs.
 
     Mass that comes or goes does so at its own velocity, and takes its momentum along: the momentum
-    of the segment's start moves with a wandering parameter, by the parameter's column. Returned:
-    whether any unknown wandered.
+    of the segment's start moves with a walking parameter, by the parameter's column. Returned:
+    whether any unknown walked.
     """
     if problem.forgetting < 1.0:
         fade(m.triangle, m.bias, problem.forgetting)
-    nn, has_wandered = problem.n_nuisance, False
+    nn, has_walked_now = problem.n_nuisance, False
     for i in range(m.x.shape[0]):
         variance = problem.walk[i] * seconds
         if i < nn and k.impulse_variance[i] > NEGLIGIBLE * k.row_covariance[i, i]:
             # an impulse that is not known for sure stays in the momentum
             variance += k.impulse_variance[i] / (problem.momentum_size * problem.momentum_size)
         if variance > 0.0:
-            has_wandered = True
+            has_walked_now = True
             for j in range(m.x.shape[0]):
                 k.direction[j] = 1.0 if j == i else 0.0
             if i >= nn:
@@ -145,7 +145,7 @@ def age_information(problem, m, k, seconds):
             add_process_noise(
                 m.triangle, m.bias, m.x, k.direction, i, variance, k.row, k.gradient, k.along
             )
-    return has_wandered
+    return has_walked_now
 
 
 @inlined
@@ -171,7 +171,7 @@ def renew_estimate(problem, m, k):
 
     Weights follow the estimate only while it is clear of noise in every direction: else smaller
     parameters would make smaller noise, more weight for that noise, and smaller parameters. So
-    long the model's count; `early` then takes the samples again.
+    long the model's count; `StartupReplay` then takes the samples again.
     """
     count = m.counts[N_TAKEN]
     if count % problem.every[0] == 0:
@@ -272,7 +272,7 @@ def note_step(m, h):
 
 @inlined
 def take_rows(problem, m, k, t, s):
-    """The sample's equations, into the triangle if they are not too surprising."""
+    """The sample's equations, into the triangle if they pass the gate."""
     is_first = m.counts[HISTORY] == 0
     if is_first:
         begin_segment(m, k, s)
@@ -327,7 +327,7 @@ def take_rows(problem, m, k, t, s):
     decorrelate(k, m.probe_rows, k.probe_rows)
     note_level(m, nis / dof)
     copy_table(k.probe_rows, k.plain_rows[1])
-    if age_information(problem, m, k, h):  # what is heard is another echo now
+    if age_information(problem, m, k, h):  # the walk has another estimate now
         copy_table(k.plain_rows[0], k.rows)
         if has_walked(m) and not remove_walk(m, k):
             return BROKEN
