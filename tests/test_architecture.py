@@ -77,14 +77,13 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
     "classes": set(),
     "stems": set(),
     "constants": {
-        "dynamics": 5,
+        "dynamics": 2,
         "identification": 43,
         "numba_": 1,
-        "prediction": 1,
     },
     "participles": {
         "arrays": 1,
-        "dynamics": 4,
+        "dynamics": 1,
         "errors": 1,
         "identification": 21,
         "numba_": 4,

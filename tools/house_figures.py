@@ -13,7 +13,7 @@ from house_tree import Module, Tree
 
 LONGEST_FILE = 400  # format: lines; the same mark as in tests/test_architecture.py
 CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*")
-PROVENANCE = re.compile(r"#\s*(theory|format|measured):\s*(\S.*)")
+PROVENANCE = re.compile(r"#\s*(?:\[.*?\] )?(theory|format|measured):\s*(\S.*)")
 TOOL_COMMENT = re.compile(r"#\s*(type:|noqa|ruff:|pyright:|pragma|!)")
 # Stems that mean the same in every folder.
 SHARED_STEMS = {"__init__"}

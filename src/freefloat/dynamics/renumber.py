@@ -17,14 +17,14 @@ from freefloat.dynamics.tree import ParameterArrays, System, rotor_phi, with_fri
 from freefloat.model import inertia as inertial
 
 
-def renumbered(system: System, values: Mapping[str, float]) -> System:
+def with_numbers(system: System, values: Mapping[str, float]) -> System:
     """The system with named parameters at `values`; initial states are passed over.
 
     `system` is as `flatten` made it: changes are counted from the numbers of its model.
 
     >>> from freefloat.dynamics.tree import flatten
     >>> from freefloat.model import load_model
-    >>> renumbered(flatten(load_model("ets7")), {"bus.mass": 2600.0}).parameters.phi[0, 0]
+    >>> with_numbers(flatten(load_model("ets7")), {"bus.mass": 2600.0}).parameters.phi[0, 0]
     np.float64(2600.0)
     """
     phi = system.parameters.phi.copy()

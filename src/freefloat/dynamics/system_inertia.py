@@ -60,7 +60,7 @@ def whole(system: System, states: Array) -> Whole:
         J = inertial.pseudo_inertia(phi)
         m, mc, S = J[3, 3], link.R @ J[:3, 3], link.R @ J[:3, :3] @ np.swapaxes(link.R, 1, 2)
         own = m * link.v + np.cross(link.w, mc)
-        about_origin = _turned(S, link.w) + np.cross(mc, link.v)
+        about_origin = _inertia_times(S, link.w) + np.cross(mc, link.v)
         momentum += own
         angular += np.cross(link.p, own) + about_origin
         mass += m
@@ -75,7 +75,7 @@ def whole(system: System, states: Array) -> Whole:
     return Whole(mass, com, momentum, angular - np.cross(com, momentum), inertia)
 
 
-def _turned(S: Array, w: Array) -> Array:
+def _inertia_times(S: Array, w: Array) -> Array:
     """I w with I = tr(S) 1 - S, S being the integral of r r^T dm."""
     return np.trace(S, axis1=1, axis2=2)[:, None] * w - np.einsum("nij,nj->ni", S, w)
 

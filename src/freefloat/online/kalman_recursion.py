@@ -9,7 +9,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.directions import directions, is_bent
-from freefloat.dynamics.renumber import renumbered
+from freefloat.dynamics.renumber import with_numbers
 from freefloat.dynamics.tree import System, with_friction
 from freefloat.identification.output_error.unknowns import NON_NEGATIVE, state_names
 from freefloat.model.parameter_name import ParameterName, field_of, owner_of
@@ -137,7 +137,7 @@ class KalmanRecursion:
             named = {p.name: float(v) for p, v in zip(self.unknowns.free, values, strict=True)}
             named |= {name: factor * named[leader] for name, leader, factor in self.ties}
             inner = {n: v for n, v in named.items() if n in self._inner}
-            self._made = values.tobytes(), renumbered(self.home, inner)
+            self._made = values.tobytes(), with_numbers(self.home, inner)
         return self._made[1]
 
     def begin(self, time: float, found: Mapping[int, Array]) -> bool:

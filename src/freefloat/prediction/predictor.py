@@ -20,7 +20,7 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.integrate import STEP, require_stable_step
 from freefloat.dynamics.kernels.integrate import Inputs
-from freefloat.dynamics.renumber import renumbered
+from freefloat.dynamics.renumber import with_numbers
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError, IdentificationError
 from freefloat.excitation.plan import Plan
@@ -179,7 +179,7 @@ class Predictor:
     def system_at(self, values: Mapping[str, float]) -> System:
         """The model's arrays with its parameters at `values`."""
         own = model_values(values)
-        return renumbered(self.system, own) if own else self.system
+        return with_numbers(self.system, own) if own else self.system
 
     def weights(self, k: int, delay: float | None = None) -> SampleWeights:
         """Where the samples of measurement k fall; with a delay [s], how that changes too."""
