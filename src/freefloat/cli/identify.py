@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import file_digest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 from rich.text import Text
@@ -100,7 +100,7 @@ class IdentifyRequest:
     sources: dict[str, str]  # where model and flights came from, with the sha256 of the latter
     choices: Choices
     plan: Plan | list[Plan] | None
-    settings: dict[str, dict[str, object]]  # of --set, by group
+    settings: dict[str, dict[str, Any]]  # of --set, by group
     files: dict[str, Path]  # "fit", "model" and "report" where asked for
 
 
@@ -166,10 +166,14 @@ def run_identification(request: IdentifyRequest) -> Fit:
     flights = counted(len(request.flights), "flight")
     screen.note(f"identifying: {unknowns}, {flights}")
     # Here and not above: this loads Numba, and the notes above should come before that.
+    from freefloat.identification.fit_assembly import TrustLimits
     from freefloat.identification.identify import identify
+    from freefloat.identification.linear.linear_options import LinearOptions
     from freefloat.identification.output_error.options import SearchOptions
 
-    search = {"starts": choices.starts, "profile": choices.profile, **request.settings["search"]}
+    given = request.settings
+    search = {"starts": choices.starts, "profile": choices.profile, **given["search"]}
+    linear = LinearOptions(**given["linear"], trust=TrustLimits(**given["trust"]))
     with busy("identifying"):
         fit = identify(
             request.model,
@@ -184,7 +188,8 @@ def run_identification(request: IdentifyRequest) -> Fit:
             clock=None if choices.clock == "none" else choices.clock,
             plan=request.plan,
             known_start=choices.known_start,
-            search=SearchOptions(**search),  # type: ignore[arg-type]
+            search=SearchOptions(**search),
+            options=linear,
         )
     return replace(fit, provenance={**fit.provenance, **request.sources})
 

@@ -1,7 +1,7 @@
 """`--set NAME=VALUE`: the numbers of a method that a user may choose, from its option dataclasses.
 
 Names, types, defaults and descriptions are those of the dataclass's fields: the string below a
-field, or its line in the `Attributes:` section of the class. Nothing of them is repeated here.
+field, or its entry in the `Args:` or `Attributes:` section of the class. None is repeated here.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import inspect
 import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from importlib import import_module
+from textwrap import dedent
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -41,16 +42,36 @@ class OptionGroup:
         return getattr(import_module(module), name)
 
 
-SEARCH = "freefloat.identification.output_error.options:SearchOptions"
-QUALITY = "freefloat.telemetry.quality_checks:QualityLimits"
-EFFORT = "freefloat.design.motion_search:Effort"
-ACCEPTANCE = "freefloat.validation.acceptance:AcceptanceLimits"
+_IDENTIFICATION, _ONLINE = "freefloat.identification", "freefloat.online.filter_options"
+_LINEAR_FLAGS = ("solver", "robust", "physical", "momentum", "drag", "clock")
 GROUPS: dict[str, tuple[OptionGroup, ...]] = {
-    "design": (OptionGroup("effort", EFFORT, flags=("starts", "rounds", "seconds")),),
-    "identify": (OptionGroup("search", SEARCH, flags=("starts", "profile")),),
-    "telemetry": (OptionGroup("quality", QUALITY),),
-    "validate": (OptionGroup("acceptance", ACCEPTANCE, flags=("error", "tip")),),
-}
+    "design": (
+        OptionGroup("effort", "freefloat.design:Effort", flags=("starts", "rounds", "seconds")),
+    ),
+    "identify": (
+        OptionGroup("search", f"{_IDENTIFICATION}.output_error.options:SearchOptions",
+                    flags=("starts", "profile")),
+        OptionGroup("linear", f"{_IDENTIFICATION}.linear.linear_options:LinearOptions",
+                    flags=_LINEAR_FLAGS),
+        OptionGroup("trust", f"{_IDENTIFICATION}.fit_assembly:TrustLimits"),
+    ),
+    "spectrum": (
+        OptionGroup("modal", f"{_IDENTIFICATION}.modes.free_response:ModalOptions"),
+        OptionGroup("match", f"{_IDENTIFICATION}.modes.modal_match:MatchOptions"),
+    ),
+    "telemetry": (OptionGroup("quality", "freefloat.telemetry.quality_checks:QualityLimits"),),
+    "track": (
+        OptionGroup("filter", f"{_ONLINE}:FilterOptions"),
+        OptionGroup("limits", "freefloat.online.kernels.kernel_limits:KernelLimits"),
+        OptionGroup("startup", f"{_ONLINE}:StartupOptions"),
+        OptionGroup("frames", f"{_ONLINE}:FrameOptions"),
+        OptionGroup("kalman", f"{_ONLINE}:KalmanOptions"),
+    ),
+    "validate": (
+        OptionGroup("acceptance", "freefloat.validation.acceptance:AcceptanceLimits",
+                    flags=("error", "tip")),
+    ),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -151,17 +172,20 @@ def as_dict(verb: str) -> dict[str, object]:
 
 def _settings(group: OptionGroup) -> Iterator[OptionField]:
     options = group.options
-    if not is_dataclass(options):
-        raise TypeError(f"{group.place} is not a dataclass")
     hints, texts = get_type_hints(options, include_extras=True), _field_texts(options)
-    for field in fields(options):
-        if field.name not in group.flags and _is_settable(hints[field.name]):
-            text = texts.get(field.name, "")
-            yield OptionField(group.word, field.name, hints[field.name], _default(field), text)
+    for name, default in _defaults(options).items():
+        if name not in group.flags and _is_settable(hints[name]):
+            yield OptionField(group.word, name, hints[name], default, texts.get(name, ""))
 
 
-def _default(field: Field[Any]) -> object:
-    return field.default_factory() if field.default is MISSING else field.default  # type: ignore[misc]
+def _defaults(options: type) -> dict[str, object]:
+    """The fields of a dataclass, or of a NamedTuple that kernels read, with their defaults."""
+    if not is_dataclass(options):
+        return dict(options._field_defaults)  # type: ignore[attr-defined]
+    return {
+        field.name: field.default_factory() if field.default is MISSING else field.default  # type: ignore[misc]
+        for field in fields(options)
+    }
 
 
 def _is_settable(hint: Any) -> bool:
@@ -185,10 +209,9 @@ def _kinds(hint: Any) -> Iterator[Any]:
 @cache
 def _field_texts(options: type) -> Mapping[str, str]:
     """What each field is: the string below it, or its entry in the class's docstring."""
-    names = {field.name for field in fields(options)}
-    found = dict(_documented_fields(inspect.getdoc(options) or "", names))
+    found = dict(_documented_fields(inspect.getdoc(options) or "", set(_defaults(options))))
     try:
-        (tree,) = ast.parse(inspect.cleandoc(inspect.getsource(options))).body
+        (tree,) = ast.parse(dedent(inspect.getsource(options))).body
     except (OSError, SyntaxError):  # no source at hand: the docstring alone
         return found
     body = getattr(tree, "body", [])
@@ -201,9 +224,10 @@ def _field_texts(options: type) -> Mapping[str, str]:
 
 
 def _documented_fields(docstring: str, names: set[str]) -> Iterator[tuple[str, str]]:
-    """Entries `name: text` of an `Attributes:` section; or of prose, `name [unit]: text;`."""
-    _, has_section, section = docstring.partition("Attributes:\n")
-    if has_section:
+    """Entries `name: text` of an `Args:` section; or of prose, `name [unit]: text;`."""
+    parts = re.split(r"^(?:Args|Attributes):\n", docstring, maxsplit=1, flags=re.MULTILINE)
+    if len(parts) > 1:
+        section = parts[1]
         entries = re.split(r"\n {4}(?=\w+:)", "\n" + section.partition("\n\n")[0])
         for entry in entries[1:]:
             name, _, text = entry.partition(":")
@@ -212,8 +236,9 @@ def _documented_fields(docstring: str, names: set[str]) -> Iterator[tuple[str, s
     flat = " ".join(docstring.partition(">>>")[0].split())
     entry = re.compile(r"(?<=[.;] )((?:\w+, )*\w+)((?: \[[^]]*\])?): ")
     marks = [m for m in entry.finditer(flat) if names.issuperset(m[1].split(", "))]
-    for mark, following in zip(marks, [*marks[1:], None], strict=True):
-        text = flat[mark.end() : following.start() if following else None]
+    ends = [*(mark.start() for mark in marks[1:]), len(flat)]
+    for mark, end in zip(marks, ends, strict=False):  # without an entry there is one end too many
+        text = flat[mark.end() : end]
         for name in mark[1].split(", "):  # `low, high: the two bounds`
             yield name, f"{mark[2].strip()} {text.strip().rstrip(';')}".strip()
 

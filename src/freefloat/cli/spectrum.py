@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import floor, log10
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 from rich.text import Text
 
 from freefloat.cli import screen
-from freefloat.cli.options import OutputFiles, Shared, check_number, paths_as_text, require
+from freefloat.cli.options import (
+    REPEATED,
+    OutputFiles,
+    Shared,
+    check_number,
+    paths_as_text,
+    require,
+)
+from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault
 from freefloat.text import counted
 
@@ -32,6 +40,7 @@ def spectrum(
     channels: Annotated[list[str] | None, LIST] = None,
     between: tuple[float, float] | None = None,
     bandwidth: float = 2.0,
+    set: Annotated[tuple[str, ...], REPEATED] = (),
     plot: Path | None = None,
     save_model: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
@@ -63,6 +72,9 @@ def spectrum(
         Start and end [s] of the stretch to look at.
     bandwidth
         The highest frequency of interest [Hz].
+    set
+        NAME=VALUE: an option of finding or matching modes; may be repeated. `--set help` lists
+        them.
     plot
         A picture of the spectra to write: .png, .svg or .pdf. Needs freefloat[plot].
     save_model
@@ -75,7 +87,8 @@ def spectrum(
                             "name it with --model", "option.conflict"))  # fmt: skip
     require(faults)
     files.require_possible(model=model or "")
-    modes, match = _find_modes(file, model, channels, between, bandwidth)
+    settings = parse_settings("spectrum", set)
+    modes, match = _find_modes(file, model, channels, between, bandwidth, settings)
     _write(file, modes, match, files.paths)
     if shared.json:
         screen.print_json(_as_dict(file, modes, match, files.paths))
@@ -90,10 +103,12 @@ def _find_modes(
     channels: list[str] | None,
     between: tuple[float, float] | None,
     bandwidth: float,
+    settings: dict[str, dict[str, Any]],
 ) -> tuple[ModalFit, ModalMatch | None]:
     from freefloat.cli.waiting import busy
+    from freefloat.identification.modes.free_response import ModalOptions
     from freefloat.identification.modes.modal import identify_modes
-    from freefloat.identification.modes.modal_match import match_modes
+    from freefloat.identification.modes.modal_match import MatchOptions, match_modes
     from freefloat.model import load_model
     from freefloat.telemetry import read_telemetry
 
@@ -101,9 +116,13 @@ def _find_modes(
     recording = read_telemetry(file)
     with busy("looking for modes"):
         found = identify_modes(
-            recording, robot, channels=channels, between=between, bandwidth=bandwidth
-        )
-        return found, None if robot is None else match_modes(robot, found, recording)
+            recording, robot, channels=channels, between=between, bandwidth=bandwidth,
+            options=ModalOptions(**settings["modal"]),
+        )  # fmt: skip
+        if robot is None:
+            return found, None
+        how = MatchOptions(**settings["match"])
+        return found, match_modes(robot, found, recording, options=how)
 
 
 def _write(file: Path, found: ModalFit, match: ModalMatch | None, files: dict[str, Path]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -28,12 +28,14 @@ from freefloat.cli.options import (
     require,
     require_writable,
 )
+from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault, FreefloatError
 from freefloat.text import did_you_mean
 
 if TYPE_CHECKING:
     from freefloat import Model, OnlineEstimator, Telemetry
     from freefloat.cli.track_view import EstimateWriter
+    from freefloat.online.filter_options import FilterOptions
     from freefloat.online.latency import Latencies
     from freefloat.telemetry.sample_rows import Sample
 
@@ -66,6 +68,9 @@ class Tracking:
 
     every: float = 1.0
     """Seconds of data between estimates that are written."""
+
+    set: Annotated[tuple[str, ...], REPEATED] = ()
+    """NAME=VALUE: an option of the filter; may be repeated. `--set help` lists them."""
 
 
 @Parameter(name="*")
@@ -281,6 +286,7 @@ def parse_request(
             *files.faults(),
         ]
     )
+    options = _numbers(tracking.set)
     robot = load_model(model)
     for path in (out, parquet, state):
         if path is not None:
@@ -292,10 +298,31 @@ def parse_request(
         robot, parameters, **_filter_options(tracking.method), like=flight,
         noise=_noise_by_channel(robot, flight, noise), random_walk=walk,
         forgetting=tracking.forgetting, gate=tracking.gate, reorder=tracking.reorder,
+        options=options,
     )  # fmt: skip
     if state is not None and state.exists():
         tracker.restore(state)
     return TrackRequest(tracker, samples if flight is None else tracker.samples_of(flight))
+
+
+def _numbers(texts: Sequence[str]) -> FilterOptions:
+    """The numbers of the filters, with what `--set` says of them."""
+    from freefloat.online.filter_options import (
+        FilterOptions,
+        FrameOptions,
+        KalmanOptions,
+        StartupOptions,
+    )
+    from freefloat.online.kernels.kernel_limits import KernelLimits
+
+    given = parse_settings("track", texts)
+    return FilterOptions(
+        **given["filter"],
+        limits=KernelLimits(**given["limits"]),
+        startup=StartupOptions(**given["startup"]),
+        frames=FrameOptions(**given["frames"]),
+        kalman=KalmanOptions(**given["kalman"]),
+    )
 
 
 def _default_globs(robot: Model) -> tuple[str, ...]:
