@@ -254,7 +254,7 @@ def linearise(
     rows, left = [], []
     parts = zip(predictor.measurements, prediction.jacobian, prediction.residuals, strict=True)
     for m, jacobian, residual in parts:
-        rows.append((jacobian / m.noise[:, None]).reshape(-1, len(names)))
+        rows.append((jacobian / m.noise[:, None]).reshape(residual.size, len(names)))
         left.append((-residual / m.noise).ravel())
     return np.vstack(rows), np.concatenate(left)
 

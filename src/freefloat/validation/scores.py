@@ -23,7 +23,6 @@ from freefloat.identification.fit import Fit
 from freefloat.identification.output_error.input_noise import with_fresh_noise
 from freefloat.model.model import Model
 from freefloat.prediction.inputs import inputs_from_telemetry
-from freefloat.prediction.predictor import Predictor
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.validation.flight_prediction import FlightPrediction, linearise
 from freefloat.validation.residual_tests import ResidualSpectrum, Whiteness, density, whiteness
@@ -146,14 +145,17 @@ def _residuals_by_names(prediction: FlightPrediction | None) -> dict[tuple[str, 
 
 
 def expected_errors(
-    prediction: FlightPrediction, source: Fit | Model, *, seed: int = 0
+    prediction: FlightPrediction, fit: Fit | Model, *, seed: int = 0
 ) -> tuple[Array, ...]:
     """Standard deviations (r,) of every sensor's prediction, in its unit."""
     thin = prediction.thin()
-    names, covariance = _stated_covariance(prediction.system, source)
+    names, covariance = _stated_covariance(prediction.system, fit)
     start = list(prediction.start)
-    rows, _ = linearise(thin, prediction.start, start + names)
-    jitter = _encoder_jitter(prediction, thin, seed)
+    rows, left = linearise(thin, prediction.start, start + names)
+    # what another draw of the encoders' noise does to the prediction
+    other = with_fresh_noise(thin.system, prediction.recording, seed=seed)
+    source = inputs_from_telemetry(thin.model, replace(other, truth=None))
+    jitter = left - linearise(replace(thin, source=source), prediction.start, ())[1]
     moved = np.column_stack([rows[:, len(start) :] @ _factor(covariance), jitter])
     if start:
         basis = np.linalg.qr(rows[:, : len(start)])[0]
@@ -188,17 +190,6 @@ def _factor(covariance: Array) -> Array:
         return covariance
     values, vectors = np.linalg.eigh(covariance)
     return vectors * np.sqrt(np.clip(values, 0.0, None))
-
-
-def _encoder_jitter(prediction: FlightPrediction, thin: Predictor, seed: int) -> Array:
-    """What another draw of the encoders' noise does to the prediction, in units of the noise."""
-    other = with_fresh_noise(thin.system, prediction.recording, seed=seed)
-    source = inputs_from_telemetry(thin.model, replace(other, truth=None))
-    ours, theirs = thin.at(prediction.start), replace(thin, source=source).at(prediction.start)
-    if ours is None or theirs is None:
-        return np.zeros(sum(len(m.times) * len(m.rows) for m in thin.measurements))
-    pairs = zip(thin.measurements, ours.residuals, theirs.residuals, strict=True)
-    return np.concatenate([((a - b) / m.noise).ravel() for m, a, b in pairs])
 
 
 def residual_statistics(
