@@ -85,7 +85,7 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
         "arrays": 1,
         "dynamics": 1,
         "errors": 1,
-        "identification": 21,
+        "identification": 19,
         "numba_": 4,
         "prediction": 7,
         "text": 1,

@@ -28,9 +28,10 @@ _IRREGULAR = """
 """
 # Words in -ed or -en that are verbs, nouns or plain adjectives.
 _NOT_PARTICIPLES = """
-    need feed embed open seed speed shed bleed exceed proceed succeed screen then when even token
-    seven green codegen listen broaden widen flatten shorten lengthen happen between often golden
-    eigen indeed tighten strengthen deepen straighten loosen harden soften weaken children
+    need feed embed open whiten thicken seed speed shed bleed exceed proceed succeed screen then
+    when even token seven green codegen listen broaden widen flatten shorten lengthen happen
+    between often golden eigen indeed tighten strengthen deepen straighten loosen harden soften
+    weaken children
 """
 IRREGULAR = set(_IRREGULAR.split())
 NOT_PARTICIPLES = set(_NOT_PARTICIPLES.split())
