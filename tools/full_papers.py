@@ -95,6 +95,7 @@ def _stop(process: subprocess.Popen) -> None:
         process.wait(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         process.kill()
+        process.wait()
 
 
 if __name__ == "__main__":
