@@ -77,9 +77,7 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
     "classes": set(),
     "stems": set(),
     "constants": {
-        "dynamics": 2,
         "identification": 43,
-        "numba_": 1,
     },
     "participles": {
         "arrays": 1,

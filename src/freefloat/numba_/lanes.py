@@ -18,7 +18,7 @@ from numba.core.typing.templates import ConcreteTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, models, register_model
 from numba.np import arrayobj
 
-LANES = 4  # doubles in a 256-bit register
+LANES = 4  # theory: doubles in a 256-bit register
 VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 
 

@@ -13,7 +13,7 @@ from freefloat.numba_.compilation import inlined
 # Columns of the link table L (one row per link): axes, origin, joint motion, motion, acceleration,
 # force carried by the joint, inertia (first of the link, then of everything outboard).
 R, P, S, V, A, F, C = 0, 9, 12, 18, 24, 30, 36
-LINK_COLUMNS = 46
+LINK_COLUMNS = 46  # format: the sum of the above
 # Entries of Tree.field; vectors take three. See dynamics.environment for what they mean.
 GRAVITY, GRADIENT, RADIAL, TANGENTIAL, ORBITAL_RATE, HAS_GRAVITY = 0, 3, 4, 7, 10, 11
 LINEAR_DRAG, ANGULAR_DRAG, ENVIRONMENT_SIZE = 12, 13, 14

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from freefloat.numba_.compilation import inlined
 
-ROUND = 1.5 * 2.0**52  # added and taken away again, it leaves the nearest whole number
+# theory: numbers of that size have no bits behind the point, so adding it and taking it away again
+# leaves the nearest whole number
+ROUND = 1.5 * 2.0**52
 
 
 @inlined
