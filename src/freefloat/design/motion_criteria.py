@@ -21,7 +21,7 @@ from freefloat.design.variables import Variables
 from freefloat.dynamics.equations import mass_matrix
 from freefloat.dynamics.frames import rotations
 from freefloat.dynamics.modes import modes
-from freefloat.dynamics.state import positions, rates
+from freefloat.dynamics.state import ATTITUDE, RATE, VELOCITY, positions, rates
 from freefloat.dynamics.tree import System
 from freefloat.errors import ExcitationError
 from freefloat.model.rotations import conjugate, quaternion_product
@@ -49,7 +49,7 @@ class ModalEnergy:
         system, states = self.system, flight.at.states[-1:]
         H = mass_matrix(system, self.home)
         R = rotations(states)[0]
-        twist = np.concatenate([states[0, 10:13], R.T @ states[0, 7:10]])
+        twist = np.concatenate([states[0, RATE], R.T @ states[0, VELOCITY]])
         speeds = np.concatenate([twist, rates(states)[0]])[system.tree.free]
         stretch = []
         for spring in system.model.assembly.springs:
@@ -163,7 +163,7 @@ class BaseExcursion:
     def rows(self, flight: CandidateFlight) -> Array:
         """Displacement [m] and small rotation [rad] of the base from its start (N, 6)."""
         states = flight.at.states
-        turn = quaternion_product(conjugate(states[:1, 3:7]), states[:, 3:7])
+        turn = quaternion_product(conjugate(states[:1, ATTITUDE]), states[:, ATTITUDE])
         moved = states[:, :3] - states[0, :3]
         return np.hstack([moved, 2.0 * np.sign(turn[:, 3:]) * turn[:, :3]])
 

@@ -43,8 +43,7 @@ def integrate_batch(
     from freefloat.numba_.lanes import LANES
 
     n = len(parameters.phi)
-    width = 13 + 2 * system.n_coordinates
-    x = np.array(np.broadcast_to(np.asarray(starts, dtype=float), (n, width)))
+    x = np.array(np.broadcast_to(np.asarray(starts, dtype=float), (n, system.layout.width)))
     states = np.empty((n, 1 + n_steps // every, x.shape[1]))
     states[:, 0] = x
     groups = [np.arange(first, min(first + LANES, n)) for first in range(0, n, LANES)]

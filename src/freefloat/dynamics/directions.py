@@ -16,12 +16,19 @@ from numpy.typing import NDArray
 
 from freefloat.arrays import Array
 from freefloat.dynamics.kernels.tangent import Directions
+from freefloat.dynamics.state import D_ATTITUDE, D_POSITION, D_RATE, D_VELOCITY
 from freefloat.dynamics.tree import System, rotor_phi
 from freefloat.errors import IdentificationError
 from freefloat.model import inertia as inertial
 
 SPRING_FIELDS = ("stiffness", "damping", "rest", "friction")
-START_ROWS = {"position": 0, "attitude": 3, "velocity": 6, "rate": 9}
+# rows of the tangent that the root's initial states are
+START_ROWS = {
+    "position": D_POSITION,
+    "attitude": D_ATTITUDE,
+    "velocity": D_VELOCITY,
+    "rate": D_RATE,
+}
 
 
 def parameter_names(system: System) -> list[str]:
@@ -55,8 +62,7 @@ class _Collector:
 
     def __init__(self, system: System, n_parameters: int) -> None:
         self.system = system
-        n_states = 12 + 2 * len(_free_coordinates(system))
-        self.start = np.zeros((n_states, n_parameters))
+        self.start = np.zeros((system.layout.tangent_width, n_parameters))
         self.body: list[tuple[int, int]] = []
         self.body_change: list[Array] = []
         self.spring: list[tuple[int, int]] = []
@@ -171,8 +177,9 @@ def _fuel_change(system: System, tank: str, field: str) -> Array:
 def _start_row(system: System, name: str) -> int:
     _, part, field = name.split(".", 2)
     if part in START_ROWS:
-        return START_ROWS[part] + "xyz".index(field)
+        return START_ROWS[part].start + "xyz".index(field)
     coordinate, _, field = name.removeprefix("start.").rpartition(".")
     free = _free_coordinates(system)
     place = free.index(system.coordinates.index(coordinate))
-    return 12 + place + (len(free) if field == "velocity" else 0)
+    rows = system.layout.d_dq if field == "velocity" else system.layout.d_q
+    return rows.start + place

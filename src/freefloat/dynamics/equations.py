@@ -16,7 +16,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.kernels.newton_euler import new_work
 from freefloat.dynamics.state import as_states, positions, rates
-from freefloat.dynamics.tree import System, Tree
+from freefloat.dynamics.tree import System, without_environment
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def inverse_dynamics(
 
     rate, acceleration, coordinates = _samples(rate, acceleration, coordinates)
     forces = np.empty((len(rate), 6 + system.n_coordinates))
-    tree, work = _without_field(system), new_work(system.tree)
+    tree, work = without_environment(system).tree, new_work(system.tree)
     kernel(tree, system.parameters, work, rate, acceleration, coordinates, forces)
     return forces
 
@@ -153,7 +153,7 @@ def force_regressor(
     n_columns = 10 * system.n_links + len(system.tree.rotor_link)
     shape = (len(rate), 6 + system.n_coordinates, n_columns)
     Y = out if out is not None and out.shape == shape else np.zeros(shape)
-    tree = _without_field(system) if field is None else system.tree
+    tree = without_environment(system).tree if field is None else system.tree
     fields = np.zeros((len(rate), 6)) if field is None else np.ascontiguousarray(field, dtype=float)
     work, scratch = new_work(system.tree), np.zeros((6, 10))
     kernel(tree, work, scratch, rate, acceleration, coordinates, fields, Y)
@@ -188,10 +188,6 @@ def coordinates_of(states: Array, accelerations: Array) -> Array:
     return np.ascontiguousarray(
         np.stack([positions(states), rates(states), accelerations[:, 6:]], axis=-1)
     )
-
-
-def _without_field(system: System) -> Tree:
-    return system.tree._replace(field=np.zeros_like(system.tree.field))
 
 
 def _samples(*tables: ArrayLike) -> list[Array]:

@@ -11,7 +11,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.equations import SystemMotion
 from freefloat.dynamics.kernels.newton_euler import new_work
 from freefloat.dynamics.kernels.spatial import A, P, S, V
-from freefloat.dynamics.state import as_states
+from freefloat.dynamics.state import ATTITUDE, POSITION, VELOCITY, as_states
 from freefloat.dynamics.tree import System
 from freefloat.model.rotations import matrix_from_quaternion
 
@@ -62,9 +62,9 @@ def frame_motion(
         linear = rows[:, A + 3 : A + 6] + _cross(rows[:, A : A + 3], p) + _cross(rate, velocity)
         acceleration = _apply(to_frame, linear)
     return FrameMotion(
-        table[:, :3] + _apply(R_WB, p),
+        table[:, POSITION] + _apply(R_WB, p),
         R_WF,
-        table[:, 7:10] + _apply(R_WB, velocity),
+        table[:, VELOCITY] + _apply(R_WB, velocity),
         _apply(to_frame, rate),
         acceleration,
     )
@@ -94,7 +94,7 @@ def frame_jacobian(system: System, name: str, states: ArrayLike) -> Array:
 
 def rotations(states: Array) -> Array:
     """The root's rotation matrices (N, 3, 3), root to world."""
-    return matrix_from_quaternion(states[:, 3:7])
+    return matrix_from_quaternion(states[:, ATTITUDE])
 
 
 def _cross(a: Array, b: Array) -> Array:

@@ -17,7 +17,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.equations import mass_matrix
 from freefloat.dynamics.kernels.integrate import Inputs, Stages
 from freefloat.dynamics.kernels.newton_euler import new_work
-from freefloat.dynamics.state import as_states, positions
+from freefloat.dynamics.state import ATTITUDE, as_states, positions
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError
 
@@ -178,7 +178,7 @@ def _adaptive(
         if not result.success:
             raise FreefloatError(f"the adaptive integrator stopped: {result.message}")
         rows = result.y.T
-        rows[:, 3:7] /= np.linalg.norm(rows[:, 3:7], axis=1, keepdims=True)
+        rows[:, ATTITUDE] /= np.linalg.norm(rows[:, ATTITUDE], axis=1, keepdims=True)
         states[inside] = rows[np.isin(wanted, times[inside])]
         x = rows[-1]
         if progress is not None:

@@ -14,6 +14,7 @@ from freefloat.dynamics.kernels.linearise import LinearisedTree
 from freefloat.dynamics.kernels.newton_euler import new_work
 from freefloat.dynamics.kernels.spatial import A, S, V
 from freefloat.dynamics.kernels.tangent import Directions, Tangent
+from freefloat.dynamics.state import D_ATTITUDE, D_POSITION, D_RATE, D_ROOT
 from freefloat.dynamics.tree import System, with_friction
 
 
@@ -34,16 +35,16 @@ class Sensitivity:
 
     def of_position(self, coordinate: str) -> Array:
         """Change of a coordinate (N, parameters); zero where its motion is prescribed."""
-        return self._of(coordinate, 0)
+        return self._row(coordinate, D_ROOT)
 
     def of_rate(self, coordinate: str) -> Array:
         """Change of a coordinate's rate (N, parameters); zero where it is prescribed."""
-        return self._of(coordinate, len(self.free))
+        return self._row(coordinate, D_ROOT + len(self.free))
 
-    def _of(self, coordinate: str, offset: int) -> Array:
+    def _row(self, coordinate: str, first: int) -> Array:
         if coordinate not in self.free:
             return np.zeros((len(self.states), len(self.names)))
-        return self.tangents[:, 12 + offset + self.free.index(coordinate)]
+        return self.tangents[:, first + self.free.index(coordinate)]
 
 
 def integrate_with_sensitivity(
@@ -144,8 +145,8 @@ def link_change(
     T, E = slopes.tangents, slopes.efforts
     v = links[:, link, V : V + 6]
     w_root = links[:, 0, V : V + 3]
-    dw = T[:, 9:12]
-    turn, shift = T[:, 3:6].copy(), np.zeros_like(T[:, :3])
+    dw = T[:, D_RATE]
+    turn, shift = T[:, D_ATTITUDE].copy(), np.zeros_like(T[:, D_POSITION])
     motion = np.concatenate([dw, np.zeros_like(dw)], axis=1)
     # a flight may have been followed without; most sensors do not ask for it
     has_acceleration = with_acceleration and len(E) > 0

@@ -7,27 +7,103 @@ axes, rate (3) [rad/s] in root axes, q, dq.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from freefloat.arrays import Array
-from freefloat.dynamics.tree import System
 from freefloat.errors import ModelError
 
+if TYPE_CHECKING:
+    from freefloat.dynamics.tree import System
+
+# format: where the root's states are in a state vector ...
 POSITION, ATTITUDE, VELOCITY, RATE = slice(0, 3), slice(3, 7), slice(7, 10), slice(10, 13)
+N_ROOT = 13  # format: root states before the coordinates
+# format: ... and in a tangent, a small change of it, where an attitude has three numbers
+D_POSITION, D_ATTITUDE, D_VELOCITY, D_RATE = slice(0, 3), slice(3, 6), slice(6, 9), slice(9, 12)
+D_ROOT = 12  # format: rows of the root in a tangent
+
+Place = TypeVar("Place", int, NDArray[np.int64], NDArray[np.intp])
+
+
+@dataclass(frozen=True)
+class StateLayout:
+    """Where the coordinates of a system are in its state vectors and tangents.
+
+    A tangent has rows for the root and for the free coordinates only: prescribed motion does not
+    change.
+
+    >>> layout = StateLayout(n_coordinates=3, n_free=1)
+    >>> layout.width, layout.q, layout.rate_of(2)
+    (19, slice(13, 16, None), 18)
+    """
+
+    n_coordinates: int
+    n_free: int
+
+    @property
+    def width(self) -> int:
+        """Numbers in a state vector."""
+        return N_ROOT + 2 * self.n_coordinates
+
+    @property
+    def q(self) -> slice:
+        """Positions of all coordinates in a state vector."""
+        return slice(N_ROOT, N_ROOT + self.n_coordinates)
+
+    @property
+    def dq(self) -> slice:
+        """Rates of all coordinates in a state vector."""
+        return slice(N_ROOT + self.n_coordinates, self.width)
+
+    def position_of(self, coordinate: Place) -> Place:
+        """The place of a coordinate's position in a state vector."""
+        return N_ROOT + coordinate
+
+    def rate_of(self, coordinate: Place) -> Place:
+        """The place of a coordinate's rate in a state vector."""
+        return N_ROOT + self.n_coordinates + coordinate
+
+    @property
+    def tangent_width(self) -> int:
+        """Rows of a tangent."""
+        return D_ROOT + 2 * self.n_free
+
+    @property
+    def d_q(self) -> slice:
+        """Positions of the free coordinates in a tangent."""
+        return slice(D_ROOT, D_ROOT + self.n_free)
+
+    @property
+    def d_dq(self) -> slice:
+        """Rates of the free coordinates in a tangent."""
+        return slice(D_ROOT + self.n_free, self.tangent_width)
+
+    @property
+    def placements(self) -> list[int]:
+        """Rows of a tangent that say where things are: root and free coordinates."""
+        rows = range(self.tangent_width)
+        return [*rows[D_POSITION], *rows[D_ATTITUDE], *rows[self.d_q]]
+
+    @property
+    def motions(self) -> list[int]:
+        """Rows of a tangent that say how fast they move, in the order of `placements`."""
+        rows = range(self.tangent_width)
+        return [*rows[D_VELOCITY], *rows[D_RATE], *rows[self.d_dq]]
 
 
 def positions(states: Array) -> Array:
     """The q columns of state vectors."""
-    n = (states.shape[-1] - 13) // 2
-    return states[..., 13 : 13 + n]
+    n = (states.shape[-1] - N_ROOT) // 2
+    return states[..., N_ROOT : N_ROOT + n]
 
 
 def rates(states: Array) -> Array:
     """The dq columns of state vectors."""
-    n = (states.shape[-1] - 13) // 2
-    return states[..., 13 + n :]
+    n = (states.shape[-1] - N_ROOT) // 2
+    return states[..., N_ROOT + n :]
 
 
 @dataclass(frozen=True)
@@ -69,7 +145,7 @@ class Start:
 def as_states(states: ArrayLike, system: System) -> Array:
     """State vectors as a C-contiguous (N, 13 + 2 c) array."""
     table = np.ascontiguousarray(np.atleast_2d(np.asarray(states, dtype=float)))
-    width = 13 + 2 * system.n_coordinates
+    width = system.layout.width
     if table.ndim != 2 or table.shape[1] != width:
         raise ModelError(f"state vectors of {system.model.name!r} have {width} numbers each")
     return table

@@ -81,9 +81,9 @@ def _inertia_times(S: Array, w: Array) -> Array:
 
 
 def _links(system: System, states: Array) -> list[_Moving]:
-    R = matrix_from_quaternion(states[:, 3:7])
-    rate = np.einsum("nij,nj->ni", R, states[:, 10:13])
-    links = [_Moving(R, states[:, :3], rate, states[:, 7:10])]
+    R = matrix_from_quaternion(states[:, ATTITUDE])
+    rate = np.einsum("nij,nj->ni", R, states[:, RATE])
+    links = [_Moving(R, states[:, POSITION], rate, states[:, VELOCITY])]
     q, dq = positions(states), rates(states)
     for i in range(1, system.n_links):
         index, kind = system.tree.links[i]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from freefloat.arrays import Array
 from freefloat.dynamics.environment import Environment, environment_array, environment_of
+from freefloat.dynamics.state import StateLayout
 from freefloat.errors import ModelError
 from freefloat.model import inertia as inertial
 from freefloat.model.assembly import Assembly, joint_frame
@@ -79,6 +80,11 @@ class System:
     def n_coordinates(self) -> int:
         """How many coordinates there are beyond the root."""
         return len(self.coordinates)
+
+    @property
+    def layout(self) -> StateLayout:
+        """Where the coordinates are in state vectors and tangents."""
+        return StateLayout(self.n_coordinates, int(np.sum(self.tree.free >= 6)))
 
     @property
     def environment(self) -> Environment:
@@ -237,6 +243,12 @@ def _with_parameters(system: System, assembly: Assembly) -> System:
         _floats(np.reshape(springs, (-1, 4))),
     )
     return System(**{**vars(system), "parameters": parameters})
+
+
+def without_environment(system: System) -> System:
+    """The system where there is neither gravity nor drag."""
+    tree = system.tree._replace(field=np.zeros_like(system.tree.field))
+    return System(**{**vars(system), "tree": tree})
 
 
 def with_friction(system: System) -> System:

@@ -24,6 +24,7 @@ from freefloat.dynamics.equations import (
     system_vector,
 )
 from freefloat.dynamics.frames import rotations
+from freefloat.dynamics.state import RATE, VELOCITY
 from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import Fault, IdentificationError
 from freefloat.linear_algebra import triangle_of
@@ -130,17 +131,18 @@ def minimal_count(model: Model, family: EquationFamily, *, seed: int = 0) -> int
 
 def _hold(system: System, states: Array, accelerations: Array) -> None:
     """Keep locked coordinates at home."""
-    c = system.n_coordinates
+    layout = system.layout
     for i, coordinate in enumerate(system.model.assembly.coordinates):
         if coordinate.role == "locked":
-            states[:, 13 + i], states[:, 13 + c + i] = coordinate.home, 0.0
+            states[:, layout.position_of(i)] = coordinate.home
+            states[:, layout.rate_of(i)] = 0.0
             accelerations[:, 6 + i] = 0.0
 
 
 def _rows(
     system: System, family: EquationFamily, states: Array, accelerations: Array, coordinates: Array
 ) -> Array:
-    rate = states[:, 10:13]
+    rate = states[:, RATE]
     if family in ("force", "joint"):
         Y = force_regressor(system, rate, accelerations[:, :6], coordinates)
         free = [int(g) for g in system.tree.free if g < 6]
@@ -148,7 +150,7 @@ def _rows(
         return Y[:, joints] if family == "joint" else Y[:, [*free, *joints]]
     if family == "reduced":
         return _joint_rows_without_base(system, rate, coordinates)
-    velocity = np.einsum("nji,nj->ni", rotations(states), states[:, 7:10])
+    velocity = np.einsum("nji,nj->ni", rotations(states), states[:, VELOCITY])
     Y = momentum_regressor(system, rate, velocity, coordinates)[0]
     free = [int(g) for g in system.tree.free if g < 6]
     if family == "momentum":

@@ -63,7 +63,7 @@ def unknowns_of(system: System, parameters: Parameters) -> FilterUnknowns:
     root = system.model.root.type
     if root == "fixed":
         raise IdentificationError("a fixed root keeps no momentum; use identify with torques")
-    if np.any(system.tree.field[:3]) or np.any(system.tree.field[12:14]):
+    if system.environment.gravity.any() or system.environment.has_drag:
         raise IdentificationError("live momentum leaves gravity and drag out; use identify (weak)")
     tied = [p for p in parameters if p.status == "tied"]
     require_linear(system, [p.name for p in (*free, *tied)])

@@ -180,7 +180,7 @@ def thrust_accelerations(
 def _perturb_joints(system: System, time: float, x: Array, inputs: Inputs) -> FlightSegment:
     """The instant as it is, then with position, rate and acceleration of each joint nudged."""
     g, given = inputs.given.shape[2], system.tree.given
-    n, c = 1 + 3 * g, system.n_coordinates
+    n, layout = 1 + 3 * g, system.layout
     states = np.repeat(x[None], n, axis=0)
     table = np.repeat(inputs.given[:1, 2:3], n, axis=0)
     for order in range(3):
@@ -188,7 +188,8 @@ def _perturb_joints(system: System, time: float, x: Array, inputs: Inputs) -> Fl
             row = 1 + order * g + m
             table[row, 0, m, order] += NUDGES[order]
             if order < 2:
-                states[row, 13 + order * c + given[m]] += NUDGES[order]
+                place_of = layout.rate_of if order else layout.position_of
+                states[row, place_of(given[m])] += NUDGES[order]
     table = np.repeat(table, 3, axis=1)
     rows = Inputs(table, inputs.effort[:1], inputs.push[:1], inputs.gains)
     times = np.full(n, time)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.state import positions
+from freefloat.dynamics.state import ATTITUDE, POSITION, RATE, positions
 from freefloat.dynamics.system_inertia import MomentumChange, momentum_change
 from freefloat.dynamics.tree import System, flatten
 from freefloat.excitation.plan import Plan
@@ -60,8 +60,8 @@ def account(model: Model, plan: Plan, flight: Telemetry) -> Account:
     return Account(
         duration=float(times[-1] - times[0]),
         turn=_largest(turn),
-        rate=_largest(states[:, 10:13] - states[0, 10:13]),
-        displacement=_largest(states[:, :3] - states[0, :3]),
+        rate=_largest(states[:, RATE] - states[0, RATE]),
+        displacement=_largest(states[:, POSITION] - states[0, POSITION]),
         deflections=deflections(system, states),
         momentum=None if is_pushed else momentum_change(system, times, states),
         pushes=pushes,
@@ -71,8 +71,8 @@ def account(model: Model, plan: Plan, flight: Telemetry) -> Account:
 
 def turns(states: Array) -> Array:
     """How far the base has turned from its start (N, 3), as rotation vectors in its axes [rad]."""
-    start = np.broadcast_to(conjugate(states[0, 3:7]), (len(states), 4))
-    return rotation_vector_from_quaternion(quaternion_product(start, states[:, 3:7]))
+    start = np.broadcast_to(conjugate(states[0, ATTITUDE]), (len(states), 4))
+    return rotation_vector_from_quaternion(quaternion_product(start, states[:, ATTITUDE]))
 
 
 def deflections(system: System, states: Array) -> dict[str, float]:

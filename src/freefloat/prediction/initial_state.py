@@ -33,7 +33,7 @@ def with_start(system: System, state: Array, values: Mapping[str, float]) -> Arr
     """
     x = state.copy()
     turn = np.zeros(3)
-    c = system.n_coordinates
+    layout = system.layout
     for text, value in values.items():
         if not is_start(text) or value == 0.0:
             continue
@@ -43,8 +43,8 @@ def with_start(system: System, state: Array, values: Mapping[str, float]) -> Arr
         elif name.owner in ROOT_STATES:
             x[ROOT_STATES[name.owner].start + "xyz".index(name.field)] += value
         else:
-            place = 13 + system.coordinates.index(name.owner) + c * (name.field == "velocity")
-            x[place] += value
+            place_of = layout.rate_of if name.field == "velocity" else layout.position_of
+            x[place_of(system.coordinates.index(name.owner))] += value
     if turn.any():
         x[ATTITUDE] = quaternion_product(x[ATTITUDE], quaternion_from_rotation_vector(turn))
     return x
@@ -70,15 +70,16 @@ def right_jacobian(turn: Array) -> Array:
 def first_state(system: System, source: InputSource, measurements: Sequence[Measurement]) -> Array:
     """The state as the first readings have it; what is not measured is at home, springs at rest."""
     x = Start().vector(system)
-    c = system.n_coordinates
+    layout = system.layout
     given = source.tabulate(np.full((1, 3), source.first)).given[0, 0]
     for m, i in enumerate(system.tree.given):
-        x[13 + i], x[13 + c + i] = given[m, 0], given[m, 1]
+        x[layout.position_of(i)], x[layout.rate_of(i)] = given[m, 0], given[m, 1]
     for (a, b), spring in zip(system.tree.spring_ends, system.model.assembly.springs, strict=True):
         if b >= 0 and a not in system.tree.given:
-            x[13 + a], x[13 + c + a] = x[13 + b] + spring.rest, x[13 + c + b]
+            x[layout.position_of(a)] = x[layout.position_of(b)] + spring.rest
+            x[layout.rate_of(a)] = x[layout.rate_of(b)]
         elif b < 0 and a not in system.tree.given and spring.stiffness > 0.0:
-            x[13 + a] = spring.rest
+            x[layout.position_of(a)] = spring.rest
     root = system.model.root.body
     for measurement in measurements:
         kind = measurement.sensor.kind
@@ -89,7 +90,8 @@ def first_state(system: System, source: InputSource, measurements: Sequence[Meas
             x[ATTITUDE] = _first_attitude(measurement)
         elif kind in ("encoder", "joint_rate"):
             i = system.coordinates.index(measurement.target)
-            x[13 + i + c * (kind == "joint_rate")] = measurement.values[0, 0]
+            place_of = layout.rate_of if kind == "joint_rate" else layout.position_of
+            x[place_of(i)] = measurement.values[0, 0]
     return x
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.kernels.spatial import P
-from freefloat.dynamics.state import positions, rates
+from freefloat.dynamics.state import ATTITUDE, RATE, positions, rates
 from freefloat.dynamics.tree import System
 from freefloat.excitation.limits import Limit
 from freefloat.model.parts import Capsule, Joint, Sensor
@@ -74,12 +74,12 @@ def _base(limits: dict[str, Limit]) -> Iterator[Watch]:
 
 def _turn(system: System, at: FlightSegment) -> Array:
     """How far the base has turned from its start (N,) [rad]."""
-    q = quaternion_product(conjugate(at.states[:1, 3:7]), at.states[:, 3:7])
+    q = quaternion_product(conjugate(at.states[:1, ATTITUDE]), at.states[:, ATTITUDE])
     return 2.0 * np.arctan2(np.linalg.norm(q[:, :3], axis=1), np.abs(q[:, 3]))
 
 
 def _rate_change(system: System, at: FlightSegment) -> Array:
-    return np.linalg.norm(at.states[:, 10:13] - at.states[0, 10:13], axis=1)
+    return np.linalg.norm(at.states[:, RATE] - at.states[0, RATE], axis=1)
 
 
 def _joint(

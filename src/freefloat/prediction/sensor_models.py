@@ -20,7 +20,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.frames import rotations
 from freefloat.dynamics.kernels.spatial import P, V
 from freefloat.dynamics.sensitivity import cross
-from freefloat.dynamics.state import positions, rates
+from freefloat.dynamics.state import D_POSITION, D_RATE, D_VELOCITY, positions, rates
 from freefloat.dynamics.tree import System
 from freefloat.model.checks import JOINT_SENSORS, MOTOR_SENSORS, sensor_targets
 from freefloat.model.parts import Sensor
@@ -30,7 +30,7 @@ from freefloat.prediction.flight import FlightSegment
 # format: units of a prismatic joint's channels, by their last word
 SLIDING = {"position": "m", "velocity": "m/s", "torque": "N"}
 # rows of the tangent that a sensor at the root's origin reads
-ROOT_ROWS = {"position": slice(0, 3), "velocity": slice(6, 9), "gyro": slice(9, 12)}
+ROOT_ROWS = {"position": D_POSITION, "velocity": D_VELOCITY, "gyro": D_RATE}
 
 
 Reader = Callable[[System, str, FlightSegment], Array]
@@ -280,7 +280,7 @@ def _moved(mount: _Mount, at: FlightSegment) -> Array:
     """How the frame's origin moves with the parameters, in world axes (N, 3, parameters)."""
     change = mount.change
     shift = change.shift + cross(change.turn, mount.p)
-    return at.tangent.tangents[:, 0:3] + rotations(at.states) @ shift
+    return at.tangent.tangents[:, D_POSITION] + rotations(at.states) @ shift
 
 
 def _velocity_jacobian(system: System, target: str, at: FlightSegment) -> Array:
@@ -290,7 +290,7 @@ def _velocity_jacobian(system: System, target: str, at: FlightSegment) -> Array:
     mount = _Mount(system, target, at)
     motion, turn = mount.change.motion, mount.change.turn
     dv = motion[:, 3:] + cross(motion[:, :3], mount.p) + cross(turn, mount.v)
-    return at.tangent.tangents[:, 6:9] + rotations(at.states) @ dv
+    return at.tangent.tangents[:, D_VELOCITY] + rotations(at.states) @ dv
 
 
 def _specific_force(system: System, target: str, at: FlightSegment) -> Array:

@@ -12,6 +12,7 @@ from freefloat.dynamics.capture import integrate_closed_loop
 from freefloat.dynamics.equations import SystemMotion, observe
 from freefloat.dynamics.integrate import STEP, Progress, integrate
 from freefloat.dynamics.kernels.integrate import Inputs
+from freefloat.dynamics.state import positions, rates
 from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import TelemetryError
 from freefloat.excitation.commands import WRENCH
@@ -134,7 +135,7 @@ def _all_prescribed(system: System) -> System:
 
 def _closed_loop_inputs(system: System, states: Array, ddq: Array, wrench: Array) -> Inputs:
     c = system.n_coordinates
-    given = np.stack([states[:, 13 : 13 + c], states[:, 13 + c :], ddq], axis=-1)
+    given = np.stack([positions(states), rates(states), ddq], axis=-1)
     push = np.zeros((len(states), len(system.tree.thruster_link) + 6))
     push[:, -6:] = wrench
     gains = np.zeros((c, 3))

@@ -158,7 +158,7 @@ ANGULAR = Angular()
 
 
 def _angular_form(system: System, options: LinearOptions) -> AngularForm:
-    has_drag = options.drag or bool(system.tree.field[13])
+    has_drag = options.drag or system.environment.angular_drag != 0.0
     return AngularForm.of(system, momentum=options.momentum, has_drag=has_drag)
 
 

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from freefloat.arrays import Array
 from freefloat.dynamics.frames import link_table, rotations
 from freefloat.dynamics.kernels.spatial import V
+from freefloat.dynamics.state import rates
 from freefloat.dynamics.tree import PRISMATIC, System
 from freefloat.errors import IdentificationError
 from freefloat.model import inertia as inertial
@@ -118,7 +119,7 @@ def rotor_momentum(system: System, states: Array) -> Array:
     """Momentum of the rotors relative to their carriers (N, 3) in world axes [N m s]."""
     R, _ = link_attitudes(system, states)
     n_joints = system.n_links - 1
-    first = 13 + system.n_coordinates + n_joints
+    first = system.layout.dq.start + n_joints
     total = np.zeros((len(states), 3))
     for r, link in enumerate(system.tree.rotor_link):
         axis, ratio = system.tree.rotors[r, :3], system.tree.rotors[r, 3]
@@ -265,7 +266,7 @@ def _forces(system: System, states: Array, ddq: Array, alpha: Array, X: Array) -
 def _accelerations(system: System, states: Array, ddq: Array, alpha: Array) -> Array:
     """Angular acceleration of every link (N, links, 3), world axes."""
     R, w = link_attitudes(system, states)
-    dq = states[:, 13 + system.n_coordinates :]
+    dq = rates(states)
     a = np.zeros_like(w)
     a[:, 0] = alpha
     for link in range(1, system.n_links):
@@ -279,7 +280,7 @@ def _rotor_torques(system: System, states: Array, ddq: Array, R: Array, w: Array
     """What changing the rotors' momentum takes from the links that carry them (N, links, 3)."""
     out = np.zeros_like(w)
     first = system.n_links - 1
-    dq = states[:, 13 + system.n_coordinates :]
+    dq = rates(states)
     for r, link in enumerate(system.tree.rotor_link):
         axis = R[:, link] @ system.tree.rotors[r, :3]
         size = system.tree.rotors[r, 3] * system.parameters.rotor[r]

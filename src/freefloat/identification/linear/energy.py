@@ -15,6 +15,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.equations import balance, momentum_regressor
+from freefloat.dynamics.state import VELOCITY
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.family import BASE, Equations, Family
@@ -107,9 +108,9 @@ def _quantities(setting: Setting, samples: Samples) -> tuple[Array, Array]:
     Gravity is taken as uniform: its gradient hardly moves with any error.
     """
     system, states = setting.system, samples.states
-    states[:, 7:10] -= setting.drift
+    states[:, VELOCITY] -= setting.drift
     at = balance(system, states)
     power = np.sum(applied_forces(system, samples) * _rates(setting, samples), axis=1)
     power -= np.sum(samples.dq * passive_springs(system, samples, ())[1], axis=1)
-    power += at.linear_momentum @ system.tree.field[:3]
+    power += at.linear_momentum @ system.environment.gravity
     return at.kinetic_energy[:, None], -power[:, None]

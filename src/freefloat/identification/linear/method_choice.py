@@ -73,10 +73,10 @@ def _momentum_or_weak(system: System, samples: Samples, names: tuple[str, ...]) 
     if springs:
         text = f"{springs[0]} acts in its joint, which does not show in the total momentum"
         return _choice("weak", "joint_parameters", text)
-    field = system.tree.field
-    has_gravity_or_drag = bool(np.any(field[:3]) or np.any(field[12:14]))
+    environment = system.environment
+    has_gravity_or_drag = bool(environment.gravity.any()) or environment.has_drag
     # An orbit's gradient alone is weaker than thrust, and momentum is the better of the two then.
-    if has_gravity_or_drag or (field[3] and not samples.thrust.any()):
+    if has_gravity_or_drag or (environment.gradient and not samples.thrust.any()):
         text = "gravity or drag acts, which the momentum method leaves out"
         return _choice("weak", "gravity_or_drag", text)
     if len(wrench_jumps(samples)):

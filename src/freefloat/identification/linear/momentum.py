@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from freefloat.arrays import Array
 from freefloat.dynamics.equations import balance, momentum_regressor
+from freefloat.dynamics.state import POSITION, RATE, VELOCITY
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.family import BASE, Equations, Family, floor_of
@@ -55,7 +56,7 @@ class Momentum(Family):
             raise IdentificationError(
                 "a fixed root conserves no momentum; use the torque or weak method"
             )
-        if np.any(system.tree.field[:3]) or np.any(system.tree.field[12:14]):
+        if system.environment.gravity.any() or system.environment.has_drag:
             raise IdentificationError("the momentum method leaves gravity and drag out; use weak")
         if len(wrench_jumps(samples)):
             raise IdentificationError(
@@ -67,7 +68,7 @@ class Momentum(Family):
             samples = replace(every, thrust=thrust_between(samples, every.time))
         assert samples.velocity is not None
         notes = samples.notes
-        if system.tree.field[3]:
+        if system.environment.gradient:
             text = "the gravity gradient of the orbit is left out; the weak form takes it in"
             notes = (*notes, Note("momentum.gradient_left_out", text))
         return replace(samples, velocity=samples.velocity - samples.velocity[0], notes=notes)
@@ -247,8 +248,8 @@ def _inertia(system: System, samples: Samples) -> Array:
     """Of everything with joints held (N, 6, 6): momenta of unit velocities, then unit rates."""
     found = np.zeros((len(samples.time), 6, 6))
     still = samples.states.copy()
-    still[:, :3] = still[:, 7:13] = 0.0
-    still[:, 13 + system.n_coordinates :] = 0.0
+    still[:, POSITION] = still[:, VELOCITY] = still[:, RATE] = 0.0
+    still[:, system.layout.dq] = 0.0
     for axis in range(3):
         for first, direction in ((7, np.eye(3)[axis]), (10, samples.rotation[:, axis, :])):
             moving = still.copy()

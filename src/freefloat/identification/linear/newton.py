@@ -75,7 +75,7 @@ def with_fixed_root(system: System, samples: Samples) -> Samples:
         return samples
     still, upright = np.zeros((len(samples.time), 3)), np.zeros((len(samples.time), 4))
     upright[:, 3] = 1.0
-    felt = still - system.tree.field[:3]
+    felt = still - system.environment.gravity
     return replace(
         samples, attitude=upright, rate=still, velocity=still, alpha=still, acceleration=felt
     )
@@ -121,7 +121,7 @@ def motion_of(samples: Samples) -> tuple[Array, Array, Array]:
 
 def orbit_field(system: System, samples: Samples) -> Array | None:
     """Direction away from the planet in root axes; gravity itself is in what the root feels."""
-    if system.tree.field[3] == 0.0 or samples.attitude is None:
+    if system.environment.gradient == 0.0 or samples.attitude is None:
         return None
     field = np.zeros((len(samples.time), 6))
     field[:, 3:] = np.einsum("nji,nj->ni", samples.rotation, gravity(system, samples)[:, 3:])
@@ -145,7 +145,8 @@ def applied_forces(system: System, samples: Samples) -> Array:
 
 
 def _add_drag(system: System, samples: Samples, out: Array) -> None:
-    linear, angular = system.tree.field[12:14]
+    environment = system.environment
+    linear, angular = environment.linear_drag, environment.angular_drag
     if angular:
         assert samples.rate is not None
         out[:, :3] -= angular * samples.rate

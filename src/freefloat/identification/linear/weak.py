@@ -113,7 +113,7 @@ class Setting:
 
     def pull(self, samples: Samples) -> Array | None:
         """Generalised forces (N, 6 + c, columns) of gravity per unit parameter, root axes."""
-        if not self.system.tree.field[11]:
+        if not self.system.environment.has_gravity:
             return None
         zero, still = np.zeros((len(samples.time), 6)), samples.coordinates
         still[:, :, 1:] = 0.0
@@ -188,10 +188,11 @@ def _quantities(setting: Setting, samples: Samples, rows: list[int]) -> tuple[Ar
     momenta, slopes = conjugate_momenta(system, *setting.motion(samples))
     forces = -applied_forces(system, samples)
     forces[:, 6:] += passive_springs(system, samples, ())[1] - slopes
-    if system.tree.field[:3].any():
+    gravity = system.environment.gravity
+    if gravity.any():
         still, lift = samples.coordinates, np.zeros((len(samples.time), 6))
         still[:, :, 1:] = 0.0
-        lift[:, 3:] = -np.einsum("nji,j->ni", samples.rotation, system.tree.field[:3])
+        lift[:, 3:] = -np.einsum("nji,j->ni", samples.rotation, gravity)
         forces += inverse_dynamics(system, lift[:, :3], lift, still)
     return _in_world(setting, samples, momenta, forces, rows)
 

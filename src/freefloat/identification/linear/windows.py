@@ -120,16 +120,15 @@ def gravity(system: System, samples: Samples) -> Array:
     The origin of an orbit's frame is taken where the root starts: a metre beside it changes
     gravity by a millionth of a metre per second squared.
     """
-    T = system.tree.field
+    environment = system.environment
     out = np.zeros((len(samples.time), 6))
-    angle = (T[10] * samples.time)[:, None]
-    out[:, 3:] = r = np.cos(angle) * T[4:7] + np.sin(angle) * T[7:10]
-    out[:, :3] = T[:3]
-    if T[3] and samples.velocity is not None:
+    out[:, 3:] = r = environment.radial_at(samples.time)
+    out[:, :3] = environment.gravity
+    if environment.gradient and samples.velocity is not None:
         step = 0.5 * np.diff(samples.time)[:, None]
         p = np.cumsum(step * (samples.velocity[1:] + samples.velocity[:-1]), axis=0)
         p = np.vstack([np.zeros((1, 3)), p])
-        out[:, :3] += T[3] * (3.0 * np.sum(r * p, axis=1, keepdims=True) * r - p)
+        out[:, :3] += environment.gradient * (3.0 * np.sum(r * p, axis=1, keepdims=True) * r - p)
     return out
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.equations import no_inputs, observe
 from freefloat.dynamics.modes import Mode, modes
-from freefloat.dynamics.state import Start
-from freefloat.dynamics.tree import System, flatten
+from freefloat.dynamics.state import ATTITUDE, POSITION, RATE, VELOCITY, Start
+from freefloat.dynamics.tree import System, flatten, without_environment
 from freefloat.identification.modes.modal import ModalFit, SeenMode, likeness
 from freefloat.identification.modes.oscillations import Complex
 from freefloat.model.model import Model
@@ -177,10 +177,7 @@ def channel_shapes(
         states += [_displace(system, rest, mode, SMALL, SMALL * pole.real),
                    _displace(system, rest, mode, 0.0, SMALL * pole.imag)]  # fmt: skip
     table = np.array(states)
-    tree = system.tree._replace(field=np.zeros_like(system.tree.field))
-    still = System(
-        **{**vars(system), "tree": tree}
-    )  # gravity gradients are no part of a free oscillation
+    still = without_environment(system)  # gravity gradients are no part of a free oscillation
     motion = observe(still, table)
     at = FlightSegment(np.zeros(len(table)), table, motion, no_inputs(still, n_rows=len(table)))
     shapes = np.full((n, len(channels)), np.nan + 0j)
@@ -196,14 +193,14 @@ def channel_shapes(
 
 def _displace(system: System, rest: Array, mode: Mode, by: float, speed: float) -> Array:
     """The state displaced by a share of a mode, and moving along it."""
-    x, c = rest.copy(), system.n_coordinates
-    x[3:7] = quaternion_from_rotation_vector(by * mode.root[:3])
-    x[:3] += by * mode.root[3:]
-    x[7:10], x[10:13] = speed * mode.root[3:], speed * mode.root[:3]
+    x, layout = rest.copy(), system.layout
+    x[ATTITUDE] = quaternion_from_rotation_vector(by * mode.root[:3])
+    x[POSITION] += by * mode.root[3:]
+    x[VELOCITY], x[RATE] = speed * mode.root[3:], speed * mode.root[:3]
     for name, share in mode.shape.items():
         i = system.coordinates.index(name)
-        x[13 + i] += by * share
-        x[13 + c + i] += speed * share
+        x[layout.position_of(i)] += by * share
+        x[layout.rate_of(i)] += speed * share
     return x
 
 

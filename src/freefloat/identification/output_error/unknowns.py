@@ -212,11 +212,12 @@ def _states(recording: Recording) -> list[str]:
 def state_names(system: System, kinds: Set[str]) -> list[str]:
     """States that kinds of sensors could tell, as `start.*`: none of the root nothing reads."""
     is_placed = bool(kinds & {"position", "velocity"})
-    has_field = bool(system.tree.field[11]) or bool(np.any(system.tree.field[12:]))
+    environment = system.environment
+    has_field = environment.has_gravity or environment.has_drag
     wanted = {
         "position": "position" in kinds or (has_field and is_placed),
         "velocity": is_placed,
-        "attitude": "attitude" in kinds or is_placed or bool(system.tree.field[11]),
+        "attitude": "attitude" in kinds or is_placed or environment.has_gravity,
         "rate": True,
     }
     names = [
