@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import freefloat as ff
-from freefloat.prediction.flight_summary import account
+from freefloat.prediction.flight_summary import summarise_flight
 
 folder = Path("build/examples")
 folder.mkdir(parents=True, exist_ok=True)
@@ -40,9 +40,9 @@ error = gyro.values - np.interp(gyro.time, truth.time, truth.values)
 print(f"gyro z: {gyro.n_samples} samples at {gyro.rate:g} Hz, error {error.std():.1e} rad/s")
 
 # What happened to the spacecraft as a whole.
-happened = account(model, plan, flight)
+happened = summarise_flight(model, plan, flight)
 print(f"the base turned by up to {happened.turn:.3f} rad")
 print(f"the left wing bent by up to {1e3 * happened.deflections['hinge_l1']:.2f} mrad")
 print(f"unexplained change of angular momentum: {happened.momentum.angular_drift:.1e} N m s")
-for excess in happened.excesses:  # the default motion knows the joints' limits, not the base's
+for excess in happened.violations:  # the default motion knows the joints' limits, not the base's
     print("limit passed:", excess)

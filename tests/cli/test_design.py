@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import freefloat as ff
-from freefloat.prediction.flight_summary import account
+from freefloat.prediction.flight_summary import summarise_flight
 
 QUICK = ("--duration", 5, "--harmonics", 2, "--starts", 1, "--rounds", 2)
 
@@ -120,4 +120,4 @@ def test_ctrl_c_keeps_the_best_motion_so_far(tmp_path):
     assert told["is_interrupted"] and max(limit["share"] for limit in told["limits"]) <= 1.0
     model = ff.load_model("cepheus")
     plan = ff.load_plan(tmp_path / "plan.toml", model)
-    assert account(model, plan, ff.simulate(model, plan)).excesses == ()
+    assert summarise_flight(model, plan, ff.simulate(model, plan)).violations == ()

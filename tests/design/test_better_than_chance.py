@@ -15,8 +15,8 @@ from freefloat.design.variables import variables_of
 from freefloat.dynamics import flatten
 from freefloat.excitation.basis import Basis
 from freefloat.excitation.limits import limits_of
-from freefloat.prediction.flight_summary import account
-from freefloat.prediction.limit_monitors import watches_of
+from freefloat.prediction.flight_summary import summarise_flight
+from freefloat.prediction.limit_monitors import limit_monitors
 
 N_RANDOM = 100
 EVERYTHING = ("bus.*", "target.*", "hinge_*.stiffness", "hinge_*.damping", "tank.*")
@@ -32,7 +32,7 @@ def variance_ratio(globs: tuple[str, ...], duration: float, effort: Effort) -> t
     variables = variables_of(system, allowed, basis=Basis("fourier", duration, 3))
     suite = [sensor for sensor in model.sensors if sensor.kind != "thruster"]
     flights, judge = flights_and_criterion(
-        system, ff.Parameters.of(model).free(*globs), variables, watches_of(system, allowed),
+        system, ff.Parameters.of(model).free(*globs), variables, limit_monitors(system, allowed),
         suite, "worst_parameter",
     )  # fmt: skip
     search = start_search(model, variables, allowed, [flights], [judge], effort=effort)
@@ -41,7 +41,7 @@ def variance_ratio(globs: tuple[str, ...], duration: float, effort: Effort) -> t
     rng = np.random.default_rng(7)
     tried = (search.scale_to_limits(search.random(rng)) for _ in range(N_RANDOM))
     best = min(one.value for one in tried if one is not None)
-    exceeded = account(model, plan, ff.simulate(model, plan, step=1e-3)).excesses
+    exceeded = summarise_flight(model, plan, ff.simulate(model, plan, step=1e-3)).violations
     return float(np.exp(best - designed)), len(exceeded)
 
 

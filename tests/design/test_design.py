@@ -16,8 +16,8 @@ from freefloat.dynamics import flatten
 from freefloat.errors import ExcitationError
 from freefloat.excitation.basis import Basis
 from freefloat.excitation.limits import limits_of
-from freefloat.prediction.flight_summary import account
-from freefloat.prediction.limit_monitors import watches_of
+from freefloat.prediction.flight_summary import summarise_flight
+from freefloat.prediction.limit_monitors import limit_monitors
 
 QUICK = Effort(random=6, starts=1, rounds=4)
 
@@ -33,7 +33,7 @@ def wanted(model: ff.Model, *globs: str) -> ff.Parameters:
 
 def worst_limit(model: ff.Model, plan: ff.Plan) -> tuple:
     """Limits that a flight of the plan exceeds, by the simulator's own account at 1 ms."""
-    return account(model, plan, ff.simulate(model, plan)).excesses
+    return summarise_flight(model, plan, ff.simulate(model, plan)).violations
 
 
 def test_a_design_is_better_than_the_default_and_within_the_limits(cepheus):
@@ -176,7 +176,8 @@ def test_the_model_of_the_search_predicts_flights(cepheus):
     system, allowed = flatten(cepheus), limits_of(cepheus)
     variables = variables_of(system, allowed, basis=Basis("fourier", 5.0, 2))
     flights, judge = flights_and_criterion(
-        system, wanted(cepheus, "link_2.izz", "bus.izz"), variables, watches_of(system, allowed),
+        system, wanted(cepheus, "link_2.izz", "bus.izz"), variables,
+        limit_monitors(system, allowed),
         cepheus.sensors, "a_optimal",
     )  # fmt: skip
     search = start_search(cepheus, variables, allowed, [flights], [judge])

@@ -9,7 +9,7 @@ import pytest
 import freefloat as ff
 from freefloat.dynamics import flatten
 from freefloat.dynamics.system_inertia import environment_wrench, momentum_change
-from freefloat.prediction.true_states import true_states
+from freefloat.prediction.flight_summary import true_states
 
 
 def flight_of(model: ff.Model, **start):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from freefloat.dynamics import balance, flatten
-from freefloat.dynamics.system_inertia import whole
+from freefloat.dynamics.system_inertia import system_inertia
 from freefloat.model import builtin_models, load_model
 from freefloat.model.mass_properties import mass_properties
 
@@ -24,7 +24,7 @@ def random_states(system, n: int, seed: int) -> np.ndarray:
 def test_momentum_and_com_are_the_kernels(name):
     system = flatten(load_model(name))
     states = random_states(system, 20, seed=1)
-    found, expected = whole(system, states), balance(system, states)
+    found, expected = system_inertia(system, states), balance(system, states)
     assert found.mass == pytest.approx(expected.mass, rel=1e-14)  # another order of the same sum
     # A few hundred roundings of numbers of about this size.
     size = np.abs(expected.linear_momentum).max()
@@ -40,7 +40,7 @@ def test_inertia_is_that_of_the_mass_properties(name):
     model = load_model(name)
     system = flatten(model)
     states = random_states(system, 3, seed=2)
-    found = whole(system, states)
+    found = system_inertia(system, states)
     for row, inertia in zip(states, found.inertia, strict=True):
         q = dict(zip(system.coordinates, row[13 : 13 + system.n_coordinates], strict=True))
         expected = mass_properties(model, posture=q).principal

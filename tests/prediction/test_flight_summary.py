@@ -13,8 +13,7 @@ from freefloat.dynamics.state import positions, rates
 from freefloat.errors import TelemetryError
 from freefloat.excitation import Hold, Moves, Plan, Pulses, Speeds
 from freefloat.model.parts import Limits
-from freefloat.prediction.flight_summary import account, deflection
-from freefloat.prediction.true_states import true_states
+from freefloat.prediction.flight_summary import deflection, summarise_flight, true_states
 
 
 def flown(name: str, plan: Plan | None = None, **changes):
@@ -41,14 +40,14 @@ def test_the_truth_holds_every_state(name):
 def test_a_recording_has_no_truth_to_account_for():
     model, plan, flight = flown("cepheus")
     with pytest.raises(TelemetryError, match="truth=True"):
-        account(model, plan, flight.with_truth(None))
+        summarise_flight(model, plan, flight.with_truth(None))
 
 
 def test_a_held_robot_goes_nowhere():
     model, plan, flight = flown("dual-arm", Plan(2.0))
-    found = account(model, plan, flight)
+    found = summarise_flight(model, plan, flight)
     assert (found.turn, found.rate, found.displacement) == (0.0, 0.0, 0.0)
-    assert found.excesses == () and found.pushes == ()
+    assert found.violations == () and found.pushes == ()
 
 
 def test_a_drive_deflects_by_its_wind_up():
@@ -71,7 +70,7 @@ def test_limits_are_passed_where_the_plan_passes_them():
     )
     limits = Limits(base_attitude=1e-3, base_rate=1e-3, wheel_momentum=0.1, thruster_impulse=1e-4)
     model, plan, flight = flown("cepheus", plan, limits=limits)
-    found = {(e.part, e.quantity): e for e in account(model, plan, flight).excesses}
+    found = {(e.part, e.quantity): e for e in summarise_flight(model, plan, flight).violations}
     assert set(found) == {
         ("base", "attitude"),
         ("base", "rate"),
@@ -93,18 +92,18 @@ def test_reaching_a_limit_is_allowed():
     plan = Plan(1.0, motions={"arm_1": Hold(1.5708)})
     model, plan, flight = flown("cepheus", plan)
     assert model.joint("arm_1").limits.upper == 1.5708
-    assert account(model, plan, flight).excesses == ()
+    assert summarise_flight(model, plan, flight).violations == ()
 
 
 def test_the_lower_limit_is_one_too():
     plan = Plan(1.0, motions={"arm_1": Hold(-1.6)})
     model, plan, flight = flown("cepheus", plan)
-    (excess,) = account(model, plan, flight).excesses
+    (excess,) = summarise_flight(model, plan, flight).violations
     assert (excess.quantity, excess.value, excess.time) == ("lowest position", -1.6, 0.0)
 
 
 def test_pushes_are_named_and_leave_momentum_out():
     plan = Plan(1.0, thrusts={"thr_1": Pulses(((0.0, 0.5, 0.1),))})
     model, plan, flight = flown("cepheus", plan)
-    found = account(model, plan, flight)
+    found = summarise_flight(model, plan, flight)
     assert found.momentum is None and found.pushes == ("thrusters",)

@@ -34,8 +34,8 @@ from freefloat.model import (
     load_model,
 )
 from freefloat.model.rotations import matrix_from_quaternion
+from freefloat.prediction.flight_summary import attitudes, true_states
 from freefloat.prediction.simulate import simulate
-from freefloat.prediction.true_states import attitudes, true_states
 from freefloat.telemetry import Telemetry
 
 NAMES = [model.name for model in builtin_models()]

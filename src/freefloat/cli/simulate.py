@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from freefloat import Model, Plan, Telemetry
-    from freefloat.prediction.flight_summary import Account
+    from freefloat.prediction.flight_summary import FlightSummary
 
 Method = Literal["rk4", "dop853"]
 DURATION = 60.0  # format: [s] of the default motion
@@ -49,7 +49,7 @@ class SimulatedFlight:
 
     request: SimulateRequest
     flight: Telemetry
-    summary: Account
+    summary: FlightSummary
     seconds: float | None
 
 
@@ -125,7 +125,7 @@ def run_simulation(request: SimulateRequest) -> SimulatedFlight:
     is_ready = tell_first_run(*_kernels(request), takes="about half a minute")
     with progress("simulating") as update:
         # Here and not above: these load Numba, and the note above should come before that.
-        from freefloat.prediction.flight_summary import account
+        from freefloat.prediction.flight_summary import summarise_flight
         from freefloat.prediction.simulate import simulate
 
         began = perf_counter()
@@ -137,7 +137,7 @@ def run_simulation(request: SimulateRequest) -> SimulatedFlight:
             method=request.method,
             progress=update,
         )
-        summary = account(request.model, request.plan, flight)
+        summary = summarise_flight(request.model, request.plan, flight)
         seconds = perf_counter() - began
         return SimulatedFlight(request, flight, summary, seconds if is_ready else None)
 
@@ -330,7 +330,7 @@ def _as_dict(simulated: SimulatedFlight, written: dict[str, Path]) -> dict[str, 
         "deflections": summary.deflections,
         "momentum": None if summary.momentum is None else asdict(summary.momentum),
         "pushed_by": summary.pushes,
-        "limits_exceeded": [asdict(violation) for violation in summary.excesses],
+        "limits_exceeded": [asdict(violation) for violation in summary.violations],
         "files": paths_as_text(written),
     }
 
@@ -360,7 +360,7 @@ def _with_axes(place: str, axes: str) -> str:
     return f"{place} {axes}" if axes else place
 
 
-def _events(summary: Account, unit: str) -> Iterator[tuple[str, str]]:
+def _events(summary: FlightSummary, unit: str) -> Iterator[tuple[str, str]]:
     turn = f"{summary.turn:.3g} rad ({math.degrees(summary.turn):.3g} deg)"
     yield "base turned", f"up to {turn}, at up to {summary.rate:.3g} rad/s"
     yield "base moved", f"up to {summary.displacement:.3g} m"
@@ -384,14 +384,14 @@ def _unit(model: Model) -> str:
     return "rad (m for prismatic joints)" if slides else "rad"
 
 
-def _violations(summary: Account) -> Iterator[tuple[str, str | Text]]:
-    if not summary.excesses:
+def _violations(summary: FlightSummary) -> Iterator[tuple[str, str | Text]]:
+    if not summary.violations:
         yield "limits", Text("none exceeded", style="green")
         return
-    number = counted(len(summary.excesses), "limit")
+    number = counted(len(summary.violations), "limit")
     yield "limits", Text(f"{number} exceeded", style="bold yellow")
-    for violation in summary.excesses[:MOST_VIOLATIONS]:
+    for violation in summary.violations[:MOST_VIOLATIONS]:
         yield "", f"· {violation}"
-    unshown = len(summary.excesses) - MOST_VIOLATIONS
+    unshown = len(summary.violations) - MOST_VIOLATIONS
     if unshown > 0:
         yield "", f"· and {unshown} more; --json lists them all"

@@ -32,7 +32,7 @@ from freefloat.model.checks import sensor_targets
 from freefloat.model.parameter_name import field_of
 from freefloat.model.parts import Sensor
 from freefloat.prediction.flight import FlightSegment, fly
-from freefloat.prediction.limit_monitors import Watch
+from freefloat.prediction.limit_monitors import LimitMonitor
 from freefloat.prediction.sensor_models import sensor_jacobian, sensor_reading
 from freefloat.prediction.sensor_noise import counted_noise
 from freefloat.prediction.time_grid import TimeGrid
@@ -101,7 +101,7 @@ class Flier(Protocol):
         ...
 
     @property
-    def monitors(self) -> tuple[Watch, ...]:
+    def monitors(self) -> tuple[LimitMonitor, ...]:
         """The limits that a flight shows."""
         ...
 
@@ -134,7 +134,7 @@ class CandidateFlights:
         self,
         system: System,
         variables: Variables,
-        monitors: Sequence[Watch],
+        monitors: Sequence[LimitMonitor],
         *,
         sensors: Sequence[Sensor] = (),
         unknowns: DesignUnknowns = DesignUnknowns((), np.zeros((0, 0))),  # noqa: B008

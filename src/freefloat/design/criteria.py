@@ -37,7 +37,7 @@ from freefloat.observability.information import (
 )
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameters
-from freefloat.prediction.limit_monitors import Watch
+from freefloat.prediction.limit_monitors import LimitMonitor
 from freefloat.text import did_you_mean
 
 Optimality = Literal["a", "d", "e", "cond", "worst", "named"]
@@ -199,7 +199,7 @@ def flights_and_criterion(
     system: System,
     parameters: Parameters,
     variables: Variables,
-    monitors: Sequence[Watch],
+    monitors: Sequence[LimitMonitor],
     suite: Sequence[Sensor],
     criterion: str,
 ) -> tuple[CandidateFlights, Criterion]:

@@ -30,7 +30,7 @@ from freefloat.observability.information import choose_sensors
 from freefloat.observability.visibility import Visibility
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import with_parameters
-from freefloat.prediction.limit_monitors import watches_of
+from freefloat.prediction.limit_monitors import limit_monitors
 
 # theory: 40 points a cycle show a peak to (pi / 40)^2 / 2 = 0.3 %; the last scaling takes it off
 A_PEAK = 40  # points of the linear limits in a cycle of the fastest motion
@@ -175,7 +175,7 @@ def design(
     suite = tuple(s for s in choose_sensors(model, sensors) if s.kind != "thruster")
     flights, criteria = [], []
     for system in map(flatten, (model, *scenarios)):
-        limited = (variables, watches_of(system, allowed), suite)
+        limited = (variables, limit_monitors(system, allowed), suite)
         own, judge = flights_and_criterion(system, parameters, *limited, criterion)
         flights, criteria = [*flights, own], [*criteria, judge]
     search = start_search(model, variables, allowed, flights, criteria, seed=seed, effort=effort)

@@ -9,7 +9,8 @@ damping|friction|inertia`; `tank.mass` [kg], `tank.length` [m]; `rw_x.inertia` [
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,10 @@ from numpy.typing import NDArray
 from freefloat.arrays import Array
 from freefloat.dynamics.kernels.tangent import Directions
 from freefloat.dynamics.state import D_ATTITUDE, D_POSITION, D_RATE, D_VELOCITY
-from freefloat.dynamics.tree import System, rotor_phi
+from freefloat.dynamics.tree import ParameterArrays, System, rotor_phi, with_friction
 from freefloat.errors import IdentificationError
 from freefloat.model import inertia as inertial
+from freefloat.model.parameter_name import ParameterName, is_start, owner_of
 
 SPRING_FIELDS = ("stiffness", "damping", "rest", "friction")
 # rows of the tangent that the root's initial states are
@@ -51,6 +53,11 @@ def parameter_names(system: System) -> list[str]:
     for c in _free_coordinates(system):
         names += [f"start.{system.coordinates[c]}.{field}" for field in ("position", "velocity")]
     return names
+
+
+def _owner_and_field(name: str) -> tuple[str, str]:
+    parsed = ParameterName.parse(name)
+    return parsed.owner, parsed.field
 
 
 def _free_coordinates(system: System) -> list[int]:
@@ -120,15 +127,15 @@ def is_bent(system: System, name: str) -> bool:
     >>> is_bent(system, "bus.mass"), is_bent(system, "tank.length")
     (False, True)
     """
-    owner, _, field = name.rpartition(".")
+    owner, field = _owner_and_field(name)
     return field == "rest" or owner in {tank.name for tank in system.model.tanks}
 
 
 def _add(collector: _Collector, p: int, name: str) -> None:
     system = collector.system
-    owner, _, field = name.rpartition(".")
+    owner, field = _owner_and_field(name)
     tanks = {tank.name: tank for tank in system.model.tanks}
-    if name.startswith("start."):
+    if is_start(name):
         collector.start[_start_row(system, name), p] = 1.0
     elif owner in tanks and field in ("mass", "length"):
         collector.add_link(p, owner, _fuel_change(system, owner, field))
@@ -175,11 +182,63 @@ def _fuel_change(system: System, tank: str, field: str) -> Array:
 
 
 def _start_row(system: System, name: str) -> int:
-    _, part, field = name.split(".", 2)
-    if part in START_ROWS:
-        return START_ROWS[part].start + "xyz".index(field)
-    coordinate, _, field = name.removeprefix("start.").rpartition(".")
-    free = _free_coordinates(system)
-    place = free.index(system.coordinates.index(coordinate))
+    owner, field = _owner_and_field(name)
+    if owner in START_ROWS:
+        return START_ROWS[owner].start + "xyz".index(field)
+    place = _free_coordinates(system).index(system.coordinates.index(owner))
     rows = system.layout.d_dq if field == "velocity" else system.layout.d_q
     return rows.start + place
+
+
+def with_numbers(system: System, values: Mapping[str, float]) -> System:
+    """The system with named parameters at `values`; initial states are passed over.
+
+    Searches do this thousands of times. Nothing is checked: a body may come out that no robot
+    has. `system.model` stays the one the system was made of, and `system` is as `flatten`
+    made it: changes are counted from the numbers of its model.
+
+    >>> from freefloat.dynamics.tree import flatten
+    >>> from freefloat.model import load_model
+    >>> with_numbers(flatten(load_model("ets7")), {"bus.mass": 2600.0}).parameters.phi[0, 0]
+    np.float64(2600.0)
+    """
+    phi = system.parameters.phi.copy()
+    rotors, springs = system.parameters.rotor.copy(), system.parameters.spring.copy()
+    assembly = system.model.assembly
+    owned = {owner_of(name) for name in values}
+    tanks = {tank.name: tank for tank in system.model.tanks if tank.name in owned}
+    bodies = {body.name: body.phi for body in assembly.bodies if body.name in owned}
+    owners = [spring.owner for spring in assembly.springs]
+    spinners = [rotor.owner for rotor in assembly.rotors]
+    for name, value in values.items():
+        owner, field = _owner_and_field(name)
+        if is_start(name) or owner in tanks:
+            continue
+        if field in inertial.NAMES and owner in bodies:
+            change = np.zeros(10)
+            place = inertial.NAMES.index(field)
+            change[place] = value - bodies[owner][place]
+            phi[system.body_link[owner]] += system.phi_map[owner] @ change
+        elif field in SPRING_FIELDS:
+            springs[owners.index(owner), SPRING_FIELDS.index(field)] = value
+        else:
+            r = spinners.index(owner.removesuffix(".drive"))
+            rotor = assembly.rotors[r]
+            rotors[r] = value
+            if not rotor.is_included:
+                share = system.phi_map[rotor.body] @ rotor_phi(rotor.axis)
+                phi[system.body_link[rotor.body]] += (value - rotor.inertia) * share
+    for name, tank in tanks.items():
+        mass = values.get(f"{name}.mass", tank.mass)
+        length = values.get(f"{name}.length", tank.length)
+        change = _pendulum(bodies[name], mass / tank.mass, length / tank.length)
+        phi[system.body_link[name]] += system.phi_map[name] @ (change - bodies[name])
+    if any(name.endswith(".friction") for name in values):
+        system = with_friction(system)
+    return replace(system, parameters=ParameterArrays(phi, rotors, springs))
+
+
+def _pendulum(phi: Array, heavier: float, longer: float) -> Array:
+    """phi of a point mass about its pivot, so many times heavier and farther away."""
+    powers = np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
+    return heavier * phi * longer**powers

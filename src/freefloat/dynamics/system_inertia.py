@@ -18,7 +18,7 @@ from freefloat.model.rotations import matrix_from_quaternion
 
 
 @dataclass(frozen=True)
-class Whole:
+class SystemInertia:
     """All bodies together at N states.
 
     mass [kg], com (N, 3) [m], momentum (N, 3) [N s], spin (N, 3) [N m s]: the angular momentum
@@ -42,14 +42,14 @@ class _Moving:
     v: Array
 
 
-def whole(system: System, states: Array) -> Whole:
+def system_inertia(system: System, states: Array) -> SystemInertia:
     """The system as a whole at states (N, 13 + 2 c).
 
     >>> from freefloat.dynamics import Start, flatten
     >>> from freefloat.model import load_model
     >>> system = flatten(load_model("cepheus"))
     >>> x = Start(velocity=(2.0, 0.0, 0.0)).vector(system)
-    >>> whole(system, x[None]).momentum[0].round(3).tolist()
+    >>> system_inertia(system, x[None]).momentum[0].round(3).tolist()
     [20.442, 0.0, 0.0]
     """
     links = _links(system, states)
@@ -72,7 +72,7 @@ def whole(system: System, states: Array) -> Whole:
     com = first / mass
     S_com = second - mass * com[:, :, None] * com[:, None, :]
     inertia = np.trace(S_com, axis1=1, axis2=2)[:, None, None] * np.eye(3) - S_com
-    return Whole(mass, com, momentum, angular - np.cross(com, momentum), inertia)
+    return SystemInertia(mass, com, momentum, angular - np.cross(com, momentum), inertia)
 
 
 def _inertia_times(S: Array, w: Array) -> Array:
@@ -142,7 +142,7 @@ def momentum_change(system: System, times: Array, states: Array) -> MomentumChan
     """
     from scipy.interpolate import CubicSpline
 
-    at = whole(system, states)
+    at = system_inertia(system, states)
     force, torque = environment_wrench(system, times, states, at)
     axes = np.isin(np.arange(6), ROOT_FREE[system.model.root.type])
     largest = []
@@ -157,10 +157,10 @@ def momentum_change(system: System, times: Array, states: Array) -> MomentumChan
 
 
 def environment_wrench(
-    system: System, times: Array, states: Array, at: Whole | None = None
+    system: System, times: Array, states: Array, at: SystemInertia | None = None
 ) -> tuple[Array, Array]:
     """Force (N, 3) [N] and torque about the centre of mass (N, 3) [N m], in world axes."""
-    at = whole(system, states) if at is None else at
+    at = system_inertia(system, states) if at is None else at
     environment = system.environment
     force = np.tile(at.mass * environment.gravity, (len(states), 1))
     torque = np.zeros_like(force)

@@ -8,8 +8,7 @@ from math import ceil, sqrt
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.directions import directions, is_bent
-from freefloat.dynamics.renumber import with_numbers
+from freefloat.dynamics.directions import directions, is_bent, with_numbers
 from freefloat.dynamics.tree import System, with_friction
 from freefloat.identification.output_error.unknowns import NON_NEGATIVE, state_names
 from freefloat.model.parameter_name import ParameterName, field_of, owner_of

@@ -140,9 +140,9 @@ def _margins(
 def _motion(coordinate: Coordinate, telemetry: Telemetry, notes: list[str]) -> _JointMotion:
     position, velocity = channel_names(coordinate)
     if coordinate.type == "rotor" and velocity in telemetry and position not in telemetry:
-        return _spun(telemetry[velocity])
+        return _wheel_motion(telemetry[velocity])
     if position in telemetry:
-        return _followed(telemetry[position])
+        return _encoder_motion(telemetry[position])
     if coordinate.role == "motion" and coordinate.type != "rotor":
         raise IdentificationError(
             f"the recording has no channel {position}; every driven joint needs one, or give plan="
@@ -181,12 +181,12 @@ def _smooth(channel: Channel) -> tuple[SmoothSignal, tuple[float, float]]:
     return curve, (float(time[0]), float(time[-1]))
 
 
-def _followed(channel: Channel) -> _JointMotion:
+def _encoder_motion(channel: Channel) -> _JointMotion:
     curve, span = _smooth(channel)
     return _JointMotion(lambda t: curve.all(np.clip(t, *span)), span, 0.5 / float(curve.cutoff[0]))
 
 
-def _spun(channel: Channel) -> _JointMotion:
+def _wheel_motion(channel: Channel) -> _JointMotion:
     """A wheel: only its speed counts, an axisymmetric rotor looks the same at any angle."""
     curve, span = _smooth(channel)
 

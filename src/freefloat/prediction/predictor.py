@@ -18,9 +18,9 @@ from typing import Self
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.dynamics.directions import with_numbers
 from freefloat.dynamics.integrate import STEP, require_stable_step
 from freefloat.dynamics.kernels.integrate import Inputs
-from freefloat.dynamics.renumber import with_numbers
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError, IdentificationError
 from freefloat.excitation.plan import Plan

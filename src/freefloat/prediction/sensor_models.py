@@ -273,10 +273,10 @@ def _angle_jacobian(system: System, target: str, at: FlightSegment) -> Array:
 
 def _location_jacobian(system: System, target: str, at: FlightSegment) -> Array:
     known = _of_root("position", system, target, at)
-    return _moved(_Mount(system, target, at), at) if known is None else known
+    return _displacement(_Mount(system, target, at), at) if known is None else known
 
 
-def _moved(mount: _Mount, at: FlightSegment) -> Array:
+def _displacement(mount: _Mount, at: FlightSegment) -> Array:
     """How the frame's origin moves with the parameters, in world axes (N, 3, parameters)."""
     change = mount.change
     shift = change.shift + cross(change.turn, mount.p)
@@ -313,7 +313,7 @@ def _specific_force_jacobian(system: System, target: str, at: FlightSegment) -> 
     R_FW = np.swapaxes(frame.rotation, 1, 2)
     pull = np.einsum("nij,nj->ni", R_FW, environment.gravity_at(frame.position, at.times))
     turned = mount.to_frame @ change.turn
-    gradient = R_FW @ environment.gravity_change(_moved(mount, at), at.times)
+    gradient = R_FW @ environment.gravity_change(_displacement(mount, at), at.times)
     return mount.to_frame @ da - gradient + cross(turned, pull)
 
 

@@ -123,10 +123,10 @@ def _gauss_markov(sensor: Sensor, times: Array, width: int, rng: np.random.Gener
 def _digital(sensor: Sensor, values: Array) -> Array:
     if sensor.saturation is not None:
         values = np.clip(values, -sensor.saturation, sensor.saturation)
-    return _rounded(values, sensor.quantisation)
+    return _round_to(values, sensor.quantisation)
 
 
-def _rounded(values: Array, step: float) -> Array:
+def _round_to(values: Array, step: float) -> Array:
     return np.round(values / step) * step if step > 0.0 else values
 
 
@@ -137,7 +137,7 @@ def _attitude(sensor: Sensor, times: Array, truth: Array, rng: np.random.Generat
     """
     error = _disturbance(sensor, times, 3, rng)
     values = quaternion_product(truth, quaternion_from_rotation_vector(error))
-    values = _rounded(values, 0.5 * sensor.quantisation)
+    values = _round_to(values, 0.5 * sensor.quantisation)
     values /= np.linalg.norm(values, axis=1, keepdims=True)
     flips = np.cumprod(np.where(np.sum(values[1:] * values[:-1], axis=1) < 0.0, -1.0, 1.0))
     values[1:] *= flips[:, None]

@@ -60,8 +60,10 @@ def simulate(
     grid = common_grid(suite, step)
     grid_rate, step = grid[:2]
     at = _fly(system, plan, grid, method, progress)
-    channels = [c for sensor in suite for c in _reported(system, plan, sensor, at, grid_rate, seed)]
-    channels += _commanded(plan, at)
+    channels = [
+        c for sensor in suite for c in _sensor_channels(system, plan, sensor, at, grid_rate, seed)
+    ]
+    channels += _wrench_channels(plan, at)
     metadata = {
         **provenance(),
         "model": model.name,
@@ -71,7 +73,7 @@ def simulate(
         "method": method,
         THRUST: MEAN,
     }
-    truth = Telemetry.of(_truths(system, suite, at), metadata=metadata)
+    truth = Telemetry.of(_truth_channels(system, suite, at), metadata=metadata)
     return Telemetry.of(channels, metadata=metadata).with_truth(truth)
 
 
@@ -144,7 +146,7 @@ def _closed_loop_inputs(system: System, states: Array, ddq: Array, wrench: Array
     return Inputs(three[0], np.zeros((1, 3, c, 3)), three[1], gains)
 
 
-def _reported(
+def _sensor_channels(
     system: System, plan: Plan, sensor: Sensor, at: FlightSegment, grid_rate: float, seed: int
 ) -> list[Channel]:
     times = sample_times(sensor, float(at.times[-1]))
@@ -180,7 +182,7 @@ def _between(times: Array, truth: Array, wanted: Array) -> Array:
     return values
 
 
-def _commanded(plan: Plan, at: FlightSegment) -> list[Channel]:
+def _wrench_channels(plan: Plan, at: FlightSegment) -> list[Channel]:
     """Whoever commands a wrench on the root knows it: channels base.force.*, base.torque.*."""
     if plan.control is None and not plan.wrench:
         return []
@@ -192,7 +194,7 @@ def _commanded(plan: Plan, at: FlightSegment) -> list[Channel]:
     ]
 
 
-def _truths(system: System, suite: tuple[Sensor, ...], at: FlightSegment) -> list[Channel]:
+def _truth_channels(system: System, suite: tuple[Sensor, ...], at: FlightSegment) -> list[Channel]:
     """Noise-free channels on the grid: what the sensors look at, and every coordinate."""
     root = system.model.root.body
     looks = [Sensor(kind, root, 1.0) for kind in BODY_SENSORS]

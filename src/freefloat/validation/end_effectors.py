@@ -11,7 +11,7 @@ from freefloat.dynamics.frames import frame_motion
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError
 from freefloat.model.model import Model
-from freefloat.prediction.true_states import true_states
+from freefloat.prediction.flight_summary import true_states
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.validation.flight_prediction import ComparedSensor, FlightPrediction, between
 

@@ -57,7 +57,7 @@ def clip(x, limit):
 
 
 @inlined
-def asked(w, inputs, step, stage, c):
+def commanded_effort(w, inputs, step, stage, c):
     """What feedforward and feedback ask of coordinate c, before the limit."""
     row = step if inputs.effort.shape[0] > 1 else 0
     feedback = inputs.gains[c, 0] * (inputs.effort[row, stage, c, 1] - w.U[c, Q])
@@ -78,7 +78,7 @@ def set_inputs(tree, w, inputs, step, stage):
         c = tree.free[m] - 6
         if c < 0:
             continue
-        U[c, EFFORT] = clip(asked(w, inputs, step, stage, c), inputs.gains[c, 2])
+        U[c, EFFORT] = clip(commanded_effort(w, inputs, step, stage, c), inputs.gains[c, 2])
 
 
 @inlined

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from freefloat.dynamics.kernels.forward import free_force, is_on_the_way
-from freefloat.dynamics.kernels.integrate import asked, settle, state_rate
+from freefloat.dynamics.kernels.integrate import commanded_effort, settle, state_rate
 from freefloat.dynamics.kernels.linearise import add_spring_slope, slopes_of_motion
 from freefloat.dynamics.kernels.newton_euler import ACCELERATION, DDQ, DQ, RATE, Q, root_axes
 from freefloat.dynamics.kernels.regressor import unit_forces
@@ -146,7 +146,7 @@ def spring_slopes(tree, par, w, inputs, step, stage, slopes):
         add_spring_slope(slopes, n_free, a, o, par.spring[s, 0], damping)
     for c in range(U.shape[0]):
         kp, kd, limit = inputs.gains[c, 0], inputs.gains[c, 1], inputs.gains[c, 2]
-        if (kp != 0.0 or kd != 0.0) and abs(asked(w, inputs, step, stage, c)) < limit:
+        if (kp != 0.0 or kd != 0.0) and abs(commanded_effort(w, inputs, step, stage, c)) < limit:
             add_spring_slope(slopes, n_free, c, -1, kp, kd)
 
 

@@ -37,7 +37,7 @@ from freefloat.model.assembly import rigid
 from freefloat.model.model import Model
 from freefloat.papers.paper_rows import Row, within
 from freefloat.parameters.parameters import Parameters
-from freefloat.prediction.limit_monitors import watches_of
+from freefloat.prediction.limit_monitors import limit_monitors
 
 TABLE = "Excitation of the wings (eqs 9, 10)"
 QUIET = "Rigid parameters, out of the modes"
@@ -81,7 +81,7 @@ class WingBench:
             model,
             variables,
             allowed,
-            CandidateFlights(system, variables, watches_of(system, allowed)),
+            CandidateFlights(system, variables, limit_monitors(system, allowed)),
         )
 
     def search(self, criterion: Criterion, *, seed: int, effort: Effort) -> Search:

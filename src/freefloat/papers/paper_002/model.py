@@ -8,7 +8,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.state import Start
-from freefloat.dynamics.system_inertia import environment_wrench, whole
+from freefloat.dynamics.system_inertia import environment_wrench, system_inertia
 from freefloat.dynamics.tree import flatten
 from freefloat.model import load_model
 from freefloat.model.inertia import tensor
@@ -46,7 +46,7 @@ def radius_error(model: Model) -> float:
     """The change of the largest gravity-gradient torque [N m] with 1 km of the radius."""
     system = flatten(model)
     assert model.orbit is not None
-    inertia = whole(system, Start().vector(system)[None]).inertia[0]
+    inertia = system_inertia(system, Start().vector(system)[None]).inertia[0]
     values = np.linalg.eigvalsh(inertia)
     torque = 1.5 * model.orbit.mu / model.orbit.radius**3 * (values[-1] - values[0])
     return float(3.0 * torque * 1e3 / model.orbit.radius)
@@ -65,7 +65,7 @@ def gradient_gap(model: Model, *, seed: int = 0) -> float:
     for quaternion in quaternions:
         state = home.copy()
         state[3:7] = quaternion
-        at = whole(system, state[None])
+        at = system_inertia(system, state[None])
         given = environment_wrench(system, np.zeros(1), state[None])[1][0]
         R = matrix_from_quaternion(quaternion[None])[0]
         summed = _sum_torques(model, R, at.com[0], n2)

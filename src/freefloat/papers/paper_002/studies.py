@@ -27,7 +27,7 @@ from freefloat.papers.paper_002.tables import ORIENTATIONS, eq_21, fit_body, mot
 from freefloat.papers.paper_rows import Row, within
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameters
-from freefloat.prediction.limit_monitors import watches_of
+from freefloat.prediction.limit_monitors import limit_monitors
 from freefloat.prediction.simulate import simulate
 
 WHEEL_SPEED = 100.0  # format: protocol, [rad/s]: 2 N m s about roll
@@ -314,7 +314,7 @@ def swings(
     unknowns = DesignUnknowns(tuple(names), np.eye(len(names)))
     suite = [s for s in model.sensors if s.kind in ("gyro", "accelerometer")]
     flights = CandidateFlights(
-        system, variables, watches_of(system, allowed), sensors=suite, unknowns=unknowns
+        system, variables, limit_monitors(system, allowed), sensors=suite, unknowns=unknowns
     )
     sizes = natural_sizes(system, names)
     rows = flights.fly(np.full(6, 0.5)).rows

@@ -33,7 +33,7 @@ from freefloat.papers.paper_003.published import BOUNDS, PUBLISHED
 from freefloat.papers.paper_003.tables import NOISE, Noise
 from freefloat.papers.paper_rows import Row, within
 from freefloat.prediction.flight import FlightSegment
-from freefloat.prediction.limit_monitors import Watch
+from freefloat.prediction.limit_monitors import LimitMonitor
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.clock_offsets import estimate_offset
 from freefloat.telemetry.resample import resample
@@ -182,7 +182,7 @@ class BenchFlights:
     variables: Variables
     times: Array
     is_raw: bool
-    monitors: tuple[Watch, ...] = ()
+    monitors: tuple[LimitMonitor, ...] = ()
 
     @property
     def system(self) -> System:
