@@ -81,11 +81,9 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
     },
     "participles": {
         "arrays": 1,
-        "dynamics": 1,
         "errors": 1,
         "identification": 19,
-        "numba_": 4,
-        "prediction": 7,
+        "numba_": 1,
         "text": 1,
     },
 }

@@ -512,7 +512,7 @@ def test_what_cannot_be_flown_is_told():
             {"sensors": (Sensor("gyro", "bus", 997.0), Sensor("encoder", "arm_1", 991.0))},
             TelemetryError,
         ),
-        "give samples per second": (
+        r"rate: got 0": (
             model, plan, {"sensors": (Sensor("gyro", "bus", 0.0),)}, ModelError),
         "matches a body": (model, plan, {"sensors": (Sensor("gyro", "buss", 1.0),)}, ModelError),
         "one sensor per channel": (

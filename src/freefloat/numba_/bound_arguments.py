@@ -5,8 +5,8 @@ microsecond an array. A kernel that is called for every sample gets a `Bound` in
 address: its arguments, taken apart once.
 
     bound = bind(problem, memory)       # in Python, once
-    problem, memory = opened(bound)     # first line of the kernel
-    step = prepared(kernel, bound, 0.0) # later, step(t) is kernel(bound, t)
+    problem, memory = unpack(bound)     # first line of the kernel
+    step = compile_call(kernel, bound, 0.0) # later, step(t) is kernel(bound, t)
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def bind(*arguments: Any) -> Bound:
     return Bound(arguments, BoundType(typeof(arguments)), table)
 
 
-def prepared(kernel: Any, bound: Bound, *like: Any) -> Callable[..., Any]:
+def compile_call(kernel: Any, bound: Bound, *like: Any) -> Callable[..., Any]:
     """The kernel with its bound arguments, for others of these types; nobody looks at types again.
 
     Numba's own call takes half a microsecond more, most of it to find the type of a Bound.
@@ -98,20 +98,20 @@ def _store_code(_context: Any, address: Any, content: Any) -> Any:
 _store: Any = intrinsic(_store_code)
 
 
-def _opened(_context: Any, bound: Any) -> Any:
+def _unpack_code(_context: Any, bound: Any) -> Any:
     """The tuple of arguments that a Bound holds; only inside kernels."""
 
     def code(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
         kind = context.get_value_type(bound.content)
-        return _loaded(builder, kind, builder.inttoptr(args[0], kind.as_pointer()))
+        return _load_parts(builder, kind, builder.inttoptr(args[0], kind.as_pointer()))
 
     return bound.content(bound), code
 
 
-opened: Any = intrinsic(_opened)
+unpack: Any = intrinsic(_unpack_code)
 
 
-def _loaded(builder: Any, kind: Any, place: Any) -> Any:
+def _load_parts(builder: Any, kind: Any, place: Any) -> Any:
     """The value at `place`, part by part: LLVM drops parts that nobody uses, not whole structs."""
     if not isinstance(kind, ir.LiteralStructType | ir.ArrayType):
         return builder.load(place)
@@ -120,7 +120,7 @@ def _loaded(builder: Any, kind: Any, place: Any) -> Any:
     zero = ir.Constant(ir.IntType(32), 0)
     for k, part in enumerate(parts):
         inside = builder.gep(place, [zero, ir.Constant(ir.IntType(32), k)], inbounds=True)
-        value = builder.insert_value(value, _loaded(builder, part, inside), k)
+        value = builder.insert_value(value, _load_parts(builder, part, inside), k)
     return value
 
 

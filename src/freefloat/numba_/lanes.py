@@ -166,7 +166,7 @@ def as_lanes(typing_context, table):
     # Unaligned: NumPy promises 16 bytes, a register wants 32.
     result = types.Array(lanes_type, table.ndim - 1, "C", aligned=False)
 
-    def codegen(context, builder, sig, args):
+    def code(context, builder, sig, args):
         source = arrayobj.make_array(table)(context, builder, args[0])
         target = arrayobj.make_array(result)(context, builder)
         arrayobj.populate_array(
@@ -180,7 +180,7 @@ def as_lanes(typing_context, table):
         )
         return imputils.impl_ret_borrowed(context, builder, result, target._getvalue())
 
-    return signature(result, table), codegen
+    return signature(result, table), code
 
 
 def _is_row(table) -> bool:
@@ -202,10 +202,10 @@ def _lanes_at(typing_context, row, k):
     if not _is_row(row):
         return None
 
-    def codegen(context, builder, sig, args):
+    def code(context, builder, sig, args):
         return builder.load(_place(context, builder, row, *args), align=8)
 
-    return signature(lanes_type, row, types.int64), codegen
+    return signature(lanes_type, row, types.int64), code
 
 
 lanes_at: Any = intrinsic(_lanes_at)
@@ -216,11 +216,11 @@ def _put_lanes_at(typing_context, row, k, value):
     if not (_is_row(row) and value is lanes_type):
         return None
 
-    def codegen(context, builder, sig, args):
+    def code(context, builder, sig, args):
         builder.store(args[2], _place(context, builder, row, *args[:2]), align=8)
         return context.get_dummy_value()
 
-    return signature(types.void, row, types.int64, lanes_type), codegen
+    return signature(types.void, row, types.int64, lanes_type), code
 
 
 put_lanes_at: Any = intrinsic(_put_lanes_at)

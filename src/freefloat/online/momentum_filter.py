@@ -133,13 +133,13 @@ class MomentumFilter(LiveFilter):
 
     def _bind(self) -> None:
         """Give the kernels their arrays, once."""
-        from freefloat.numba_.bound_arguments import bind, prepared
+        from freefloat.numba_.bound_arguments import bind, compile_call
         from freefloat.online.kernels import update
 
         own = (self.vector.vector, self.vector.levels, self.vector.wrench)
         self._kernels = update
         self._bound = bind(self.problem, self.memory, self.scratch, *own)
-        self._take_sample = prepared(update.take_sample, self._bound, 0.0, False, ALL)
+        self._take_sample = compile_call(update.take_sample, self._bound, 0.0, False, ALL)
 
     def misfit(self) -> tuple[float, int]:
         """Chi-square of the residuals, and their number."""

@@ -39,7 +39,7 @@ from freefloat.prediction.measurements import (
 from freefloat.prediction.time_grid import ON_RECORD, SampleWeights, TimeGrid, common_grid
 from freefloat.telemetry.telemetry import Telemetry
 
-SHORTEST = 1e-4  # [s] theory: RK4 is stable up to 4.5 kHz there, more than any spring of a robot
+SHORTEST = 1e-4  # theory: [s] RK4 is stable up to 4.5 kHz there, more than any spring of a robot
 # theory: a polynomial of degree 5 errs by (2 pi f h)^6 / 200, 1e-6 of a motion of 2 Hz
 COARSEST = 2e-2  # [s] between records where samples fall between them
 

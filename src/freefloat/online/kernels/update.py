@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freefloat.dynamics.kernels.spatial import C
-from freefloat.numba_.bound_arguments import opened
+from freefloat.numba_.bound_arguments import unpack
 from freefloat.numba_.compilation import inlined, kernel
 from freefloat.online.kernels.change_detection import odd_findings
 from freefloat.online.kernels.codes import (
@@ -360,7 +360,7 @@ def is_gap(problem, m, t, levels):
 @kernel
 def take_inputs(bound, t, has_wrench):
     """Thruster levels [N] and the commanded wrench from t on, between samples."""
-    problem, m, _, _, levels, wrench = opened(bound)
+    problem, m, _, _, levels, wrench = unpack(bound)
     integrate_inputs(problem, m, t, levels, wrench, has_wrench)
     switch_thrusters(problem, m, t, levels)
 
@@ -371,7 +371,7 @@ def take_sample(bound, t, has_wrench, watched):
 
     watched: NOTHING, GAPS (then `find_odd` does the rest, later) or ALL.
     """
-    problem, m, k, s, levels, wrench = opened(bound)
+    problem, m, k, s, levels, wrench = unpack(bound)
     if watched != NOTHING and is_gap(problem, m, t, levels):
         return GAP
     if not is_usable(t, s):
@@ -392,5 +392,5 @@ def take_sample(bound, t, has_wrench, watched):
 @kernel
 def find_odd(bound, code):
     """What is odd about the sample that this became of."""
-    problem, m, _, _, _, _ = opened(bound)
+    problem, m, _, _, _, _ = unpack(bound)
     return odd_findings(problem, m, code)
