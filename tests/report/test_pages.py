@@ -13,6 +13,7 @@ import pytest
 from browser import visit
 from fault_codes import refused
 from fit_samples import sample_fit
+from markupsafe import escape
 from validation_flights import planar_fit, planar_flight
 
 import freefloat as ff
@@ -102,7 +103,8 @@ def test_names_from_files_are_escaped(verdict):
         clean = parsed(fit_page(fit, [verdict]) if "parameters" in page else verdict_page(verdict))
         assert "img" not in parsed(page).tags and not parsed(page).found
         assert parsed(page).tags.count("script") == clean.tags.count("script")
-        assert "robot &lt;script&gt;" in page or "&lt;/script&gt;" in page
+        assert str(escape(EVIL)) in page and EVIL not in page
+    assert "robot &lt;script&gt;" in fit_page(nasty, [judged])
 
 
 @pytest.mark.promise("S8")
