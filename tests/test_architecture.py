@@ -80,11 +80,8 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
         "identification": 43,
     },
     "participles": {
-        "arrays": 1,
-        "errors": 1,
         "identification": 19,
         "numba_": 1,
-        "text": 1,
     },
 }
 

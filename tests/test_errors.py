@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import freefloat
-from freefloat.errors import SHOWN_FAULTS, Fault, FreefloatError, ModelError, shortened
+from freefloat.errors import SHOWN_FAULTS, Fault, FreefloatError, ModelError, shorten
 
 SOURCES = sorted(Path(freefloat.__file__).parent.rglob("*.py"))
 MADE_BY = ("Fault", "PathFault")
@@ -55,5 +55,5 @@ def test_errors_travel_between_processes():
 
 
 def test_hostile_values_stay_on_one_line():
-    assert shortened("a\nb\x1b[0m\u202e") == "a\\nb\\x1b[0m\\u202e"
-    assert len(shortened("x" * 10**7)) == 100
+    assert shorten("a\nb\x1b[0m\u202e") == "a\\nb\\x1b[0m\\u202e"
+    assert len(shorten("x" * 10**7)) == 100

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 Array: TypeAlias = NDArray[np.floating[Any]]
 
 
-def frozen(array: ArrayLike) -> NDArray[np.float64]:
+def read_only_copy(array: ArrayLike) -> NDArray[np.float64]:
     """Return a read-only, C-contiguous float64 copy of `array`.
 
-    >>> frozen([1, 2]).flags.writeable
+    >>> read_only_copy([1, 2]).flags.writeable
     False
     """
     copy = np.array(array, dtype=np.float64, order="C")

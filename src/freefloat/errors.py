@@ -9,7 +9,7 @@ SHOWN_FAULTS = 20  # format: more than a screen of faults is not read
 SHOWN_VALUE_LENGTH = 100  # format: a value and its expectation fit two lines of a terminal
 
 
-def shortened(value: str, length: int = SHOWN_VALUE_LENGTH) -> str:
+def shorten(value: str, length: int = SHOWN_VALUE_LENGTH) -> str:
     """Return `value` fit for one line of a terminal: control characters escaped, length bounded."""
     # A hostile value may be megabytes long; escaping only ever lengthens it, so cut first.
     shown = "".join(
@@ -47,8 +47,8 @@ class Fault:
     line: int | None = None
 
     def __str__(self) -> str:
-        place = shortened(self.place, 2 * SHOWN_VALUE_LENGTH)
-        parts = [f"got {shortened(self.value)}", f"expected {self.expected}", self.remedy]
+        place = shorten(self.place, 2 * SHOWN_VALUE_LENGTH)
+        parts = [f"got {shorten(self.value)}", f"expected {self.expected}", self.remedy]
         return f"{place}: " + "; ".join(part for part in parts if part)
 
 

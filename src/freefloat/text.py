@@ -68,10 +68,10 @@ def listing(words: Iterable[object], *, most: int = 12, between: str = ", ") -> 
     return between.join(shown[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
+def count_noun(number: int, noun: str, plural: str = "") -> str:
     """A number with its noun.
 
-    >>> counted(1, "row"), counted(2, "row"), counted(3, "axis", "axes")
+    >>> count_noun(1, "row"), count_noun(2, "row"), count_noun(3, "axis", "axes")
     ('1 row', '2 rows', '3 axes')
     """
     return f"{number} {noun if number == 1 else plural or noun + 's'}"

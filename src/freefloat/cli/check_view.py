@@ -20,9 +20,9 @@ from freefloat.cli.screen import (
     table,
     vector,
 )
-from freefloat.errors import shortened
+from freefloat.errors import shorten
 from freefloat.model.checks import sensor_targets
-from freefloat.text import counted
+from freefloat.text import count_noun
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -48,7 +48,7 @@ def structure(model: Model) -> Iterator[RenderableType]:
     """What the model is, and its tree; this takes no time, so it can be shown first."""
     yield Text.assemble((model.name, "bold"), f" · {model.root.type} root {model.root.body}")
     for line in model.description.strip().splitlines():
-        yield indent(Text(shortened(line, 200), style="dim"))
+        yield indent(Text(shorten(line, 200), style="dim"))
     rows = [(b.lines + b.body, number(b.mass), b.joint, b.type, b.role) for b in branches(model)]
     head = ("body", "mass [kg]", "carried by", "type", "role")
     yield from section("Structure", table(head, rows, align="Lrlll"))
@@ -183,8 +183,8 @@ def _verdict(checked: ModelCheck) -> Iterator[RenderableType]:
         return
     model = checked.model
     moving = sum(joint.type != "fixed" for joint in model.joints)
-    parts = [_bodies(branches(model)), counted(moving, "moving joint")]
-    parts += [counted(len(checked.modes), "mode"), counted(len(model.sensors), "sensor")]
+    parts = [_bodies(branches(model)), count_noun(moving, "moving joint")]
+    parts += [count_noun(len(checked.modes), "mode"), count_noun(len(model.sensors), "sensor")]
     yield Text(f"{model.name} holds together: {', '.join(parts)}.", style="bold green")
 
 
@@ -196,7 +196,7 @@ def _bodies(drawn: list[Branch]) -> str:
         "massless": sum(branch.mass == 0.0 for branch in drawn),
     }
     special = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
-    return counted(len(drawn), "body", "bodies") + (f" ({special})" if special else "")
+    return count_noun(len(drawn), "body", "bodies") + (f" ({special})" if special else "")
 
 
 def visibility_overview(model: Model, seen: Visibility) -> Iterator[RenderableType]:
@@ -211,7 +211,7 @@ def visibility_overview(model: Model, seen: Visibility) -> Iterator[RenderableTy
     yield from _list("Notes", seen.notes)
     yield ""
     yield Text(
-        f"{len(seen.names('seen'))} of {counted(len(seen.parameters), 'parameter')} seen;"
+        f"{len(seen.names('seen'))} of {count_noun(len(seen.parameters), 'parameter')} seen;"
         f" rank of the information matrix {seen.rank}.",
         style="bold",
     )

@@ -27,7 +27,7 @@ from freefloat.cli.options import (
 )
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault, FreefloatError
-from freefloat.text import counted
+from freefloat.text import count_noun
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -312,7 +312,7 @@ def _with_priors_of(own: Parameters, parameters: Parameters) -> Parameters:
 
 def _announcement(request: DesignRequest) -> Iterator[RenderableType]:
     """What is about to be designed for; the first thing a person sees."""
-    unknowns = counted(len(request.parameters.free_ones), "parameter")
+    unknowns = count_noun(len(request.parameters.free_ones), "parameter")
     motion = request.motion
     yield Text.assemble(
         (request.model.name, "bold"),
@@ -321,14 +321,14 @@ def _announcement(request: DesignRequest) -> Iterator[RenderableType]:
     yield screen.indent(Text(f"free: {', '.join(request.free)}"))
     yield screen.indent(Text(f"criterion: {request.criterion}, {motion.shape}, seed {motion.seed}"))
     if motion.scenarios:
-        yield screen.indent(Text(f"worst of {counted(1 + motion.scenarios, 'model')}"))
+        yield screen.indent(Text(f"worst of {count_noun(1 + motion.scenarios, 'model')}"))
 
 
 def _overview(request: DesignRequest, designed: Design) -> Iterator[RenderableType]:
     """What was found: parameters before and after, limits, files."""
     yield ""
     yield Text(f"{designed.measure}: {designed.value:.4g}", style="bold green")
-    yield screen.indent(Text(counted(designed.n_flights, "simulation"), style="dim"))
+    yield screen.indent(Text(count_noun(designed.n_flights, "simulation"), style="dim"))
     known = _prior_stds(request)
     second = "prior std" if known else "value"
     head = ("parameter", second, "default motion", "designed", "better by", "unit")

@@ -28,7 +28,7 @@ from freefloat.cli.options import (
     require,
 )
 from freefloat.cli.settings import parse_settings
-from freefloat.text import counted
+from freefloat.text import count_noun
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -162,8 +162,8 @@ def run_identification(request: IdentifyRequest) -> Fit:
     choices = request.choices
     kernel = "force" if choices.method in FORCE_KERNEL else "momentum"
     tell_first_run(f"regressor.{kernel}_regressor", takes="about half a minute")
-    unknowns = counted(len(request.parameters.free_ones), "parameter")
-    flights = counted(len(request.flights), "flight")
+    unknowns = count_noun(len(request.parameters.free_ones), "parameter")
+    flights = count_noun(len(request.flights), "flight")
     screen.note(f"identifying: {unknowns}, {flights}")
     # Here and not above: this loads Numba, and the notes above should come before that.
     from freefloat.identification.fit_assembly import TrustLimits
@@ -255,7 +255,7 @@ def _announcement(request: IdentifyRequest) -> Iterator[RenderableType]:
     """What is about to be looked for, and in what; the first thing a person sees."""
     from freefloat.identification.recording_warnings import recording_warnings
 
-    unknowns = counted(len(request.parameters.free_ones), "parameter")
+    unknowns = count_noun(len(request.parameters.free_ones), "parameter")
     yield Text.assemble((request.model.name, "bold"), f": {unknowns} to estimate")
     chosen = ", ".join(request.free)
     yield screen.indent(Text(f"free: {chosen}"))

@@ -18,7 +18,7 @@ from cyclopts import CycloptsError
 from freefloat.cli import screen, settings
 from freefloat.cli.app import app
 from freefloat.cli.waiting import acknowledge_interrupt
-from freefloat.errors import Fault, FreefloatError, shortened
+from freefloat.errors import Fault, FreefloatError, shorten
 
 FINE, NEGATIVE, BAD_INPUT, OUR_BUG = 0, 1, 2, 3
 INTERRUPTED, BROKEN_PIPE = 130, 141  # 128 plus the signal's number, as shells report it
@@ -110,7 +110,7 @@ def _damaged_cache(error: Exception) -> FreefloatError:
 
     fault = Fault(
         str(cache_folder()),
-        shortened(f"{type(error).__name__}: {error}"),
+        shorten(f"{type(error).__name__}: {error}"),
         "kernels as Numba wrote them (the folder is FREEFLOAT_CACHE_DIR, where that is set)",
         "delete this folder; the next run compiles the kernels again",
         "file.unreadable",
@@ -120,7 +120,7 @@ def _damaged_cache(error: Exception) -> FreefloatError:
 
 def _bug(error: Exception, *, is_debug: bool, is_json: bool) -> int:
     _tell_traceback(is_debug)
-    what = shortened(f"{type(error).__name__}: {error}", 200)
+    what = shorten(f"{type(error).__name__}: {error}", 200)
     screen.tell_bug(what, is_debug=is_debug, is_json=is_json)
     return OUR_BUG
 
@@ -133,7 +133,7 @@ def _write_to_nowhere() -> None:
 
 def _usage_fault(error: CycloptsError) -> Fault:
     """The parser's sentence, on one line, with the option it is about where that is known."""
-    message = shortened(" ".join(str(error).split()), 300)
+    message = shorten(" ".join(str(error).split()), 300)
     option = getattr(error.argument, "name", "") if error.argument is not None else ""
     code = USAGE_CODES.get(type(error).__name__, "option.form")
     return Fault(option or "arguments", message, "arguments as --help shows them", "", code)

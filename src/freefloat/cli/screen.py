@@ -19,7 +19,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from freefloat.errors import SHOWN_FAULTS, Fault, FreefloatError, shortened
+from freefloat.errors import SHOWN_FAULTS, Fault, FreefloatError, shorten
 from freefloat.notes import as_note
 from freefloat.text import paragraph
 
@@ -115,7 +115,7 @@ def facts(pairs: Iterable[tuple[str, object]]) -> Padding:
 
 def item(text: str) -> Padding:
     """A line of a list."""
-    return facts([("·", shortened(text, 400))])
+    return facts([("·", shorten(text, 400))])
 
 
 def files_section(written: Mapping[str, Path], *, missing: str = "") -> tuple[RenderableType, ...]:
@@ -220,7 +220,7 @@ def tell_bug(what: str, *, is_debug: bool, is_json: bool) -> None:
 
 
 def _tell(title: str, message: str) -> None:
-    lines = _wrap(f"{title}: {shortened(message, 600)}", indent=0, hanging=2)
+    lines = _wrap(f"{title}: {shorten(message, 600)}", indent=0, hanging=2)
     first = Text(lines[0])
     first.stylize("bold red", 0, len(title) + 1)
     notes().print(first, *map(Text, lines[1:]), sep="\n", soft_wrap=True)

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from freefloat.cli import screen
 from freefloat.cli.options import OutputFiles, Shared, check_number, paths_as_text, require
-from freefloat.errors import Fault, FreefloatError, shortened
-from freefloat.text import counted
+from freefloat.errors import Fault, FreefloatError, shorten
+from freefloat.text import count_noun
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -285,7 +285,7 @@ def _memory() -> float:
 def _announcement(request: SimulateRequest) -> Iterator[RenderableType]:
     """What is about to fly; the first thing a person sees."""
     how = f"RK4, steps of {request.step:g} s" if request.method == "rk4" else "DOP853"
-    plan = f" flies {shortened(request.plan.name)!r} for {request.plan.duration:g} s"
+    plan = f" flies {shorten(request.plan.name)!r} for {request.plan.duration:g} s"
     yield Text.assemble((request.model.name, "bold"), plan)
     yield Text(f"{how}, seed {request.seed}", style="dim")
     if "telemetry" not in request.files:
@@ -388,7 +388,7 @@ def _violations(summary: FlightSummary) -> Iterator[tuple[str, str | Text]]:
     if not summary.violations:
         yield "limits", Text("none exceeded", style="green")
         return
-    number = counted(len(summary.violations), "limit")
+    number = count_noun(len(summary.violations), "limit")
     yield "limits", Text(f"{number} exceeded", style="bold yellow")
     for violation in summary.violations[:MOST_VIOLATIONS]:
         yield "", f"· {violation}"

@@ -21,7 +21,7 @@ from freefloat.cli.options import (
 )
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault
-from freefloat.text import counted
+from freefloat.text import count_noun
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -191,7 +191,7 @@ def _overview(
     pairs = [("residual", f"{found.misfit:.3g} x noise"), *[("note", n) for n in found.notes]]
     yield screen.facts([*pairs, *((f"{what} written", path) for what, path in written.items())])
     verdict = (
-        counted(len(found.modes), "mode") if found.modes else "no mode: nothing oscillates here"
+        count_noun(len(found.modes), "mode") if found.modes else "no mode: nothing oscillates here"
     )
     yield Text(verdict, style="bold green" if found.modes else "bold red")
 

@@ -11,8 +11,8 @@ from rich.text import Text
 from freefloat.cli import screen
 from freefloat.cli.options import REPEATED, Shared
 from freefloat.cli.settings import parse_settings
-from freefloat.errors import shortened
-from freefloat.text import counted
+from freefloat.errors import shorten
+from freefloat.text import count_noun
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -87,13 +87,13 @@ def _overview(file: Path, recording: Telemetry, report: Quality) -> Iterator[Ren
     """Head, channels, what the file says of itself, findings, and the verdict last."""
     span = f", {recording.start:.6g} to {recording.end:.6g} s" if len(recording) else ""
     channels, samples = len(recording.channels), len(recording)
-    size = f" · {counted(channels, 'channel')}, {counted(samples, 'instant')}{span}"
+    size = f" · {count_noun(channels, 'channel')}, {count_noun(samples, 'instant')}{span}"
     yield Text.assemble((file.name, "bold"), size)
     head = ("channel", "unit", "rate [Hz]", "samples", "invalid", "noise")
     table = screen.table(head, recording.channel_rows(with_noise=True), align="Llrrrr")
     yield from screen.section("Channels", table)
     if recording.metadata:
-        pairs = ((shortened(k, 30), shortened(v, 200)) for k, v in recording.metadata.items())
+        pairs = ((shorten(k, 30), shorten(v, 200)) for k, v in recording.metadata.items())
         yield from screen.section("Metadata of the file", screen.facts(pairs))
     yield from screen.section("Quality", *_findings(report))
     yield Text(report.summary, style="bold green" if report.ok else "bold red")

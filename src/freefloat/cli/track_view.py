@@ -14,7 +14,7 @@ from rich.text import Text
 from freefloat.cli import screen
 from freefloat.files import atomic_path
 from freefloat.online.health import USED
-from freefloat.text import counted, listing
+from freefloat.text import count_noun, listing
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -113,7 +113,9 @@ def announcement(
     model: Model, n: int, source: str, notes: tuple[str, ...]
 ) -> Iterator[RenderableType]:
     """What is about to be tracked."""
-    yield Text.assemble((model.name, "bold"), f": tracking {counted(n, 'parameter')} from {source}")
+    yield Text.assemble(
+        (model.name, "bold"), f": tracking {count_noun(n, 'parameter')} from {source}"
+    )
     for note in notes:
         yield screen.indent(Text(note, style="dim"))
 

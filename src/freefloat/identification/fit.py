@@ -14,7 +14,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from freefloat.arrays import Array, frozen
+from freefloat.arrays import Array, read_only_copy
 from freefloat.errors import Fault, IdentificationError
 from freefloat.identification.fit_files import read_fit, read_fit_text, save_fit, write_fit
 from freefloat.identification.fit_text import as_html, as_text
@@ -120,7 +120,7 @@ class Fit:
         covariance = (
             np.reshape(self.covariance, (0, 0)) if not np.size(self.covariance) else self.covariance
         )
-        object.__setattr__(self, "covariance", frozen(covariance))
+        object.__setattr__(self, "covariance", read_only_copy(covariance))
         object.__setattr__(self, "is_trustworthy", bool(self.is_trustworthy))
         record = {str(name): str(value) for name, value in self.provenance.items()}
         object.__setattr__(self, "provenance", record)

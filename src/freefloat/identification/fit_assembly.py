@@ -28,7 +28,7 @@ from freefloat.observability.visibility import WEAK, Visibility
 from freefloat.parameters.parameters import Parameter, Parameters
 from freefloat.parameters.write_back import with_parameters
 from freefloat.telemetry.channel import Mask
-from freefloat.text import counted, listing
+from freefloat.text import count_noun, listing
 
 SIGMAS = 1.959964  # theory: of a 95 % interval of the normal distribution
 KNOWN = ("seen", "weak")  # the statuses with a standard deviation
@@ -175,7 +175,7 @@ def _count_statuses(estimates: Sequence[Estimate], seen: Visibility) -> tuple[No
         return Note("seen.all", f"{all_of} known {within}."), True
     if good + weak == 0:
         sums = len(seen.combinations)
-        what = f"only {counted(sums, 'combination')}" if sums else "nor any combination"
+        what = f"only {count_noun(sums, 'combination')}" if sums else "nor any combination"
         text = f"No parameter is observable on its own, {what}: move more joints."
         return Note("seen.none", text), False
     invisible = sum(e.status == "invisible" for e in estimates)

@@ -13,7 +13,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from freefloat.digits import NONE, interval, number_text, with_uncertainty
-from freefloat.errors import shortened
+from freefloat.errors import shorten
 from freefloat.text import table_lines
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def as_text(fit: Fit) -> str:
 def verdict(fit: Fit) -> str:
     """One line: the model, and whether to believe the fit."""
     trust = "the fit can be trusted" if fit.is_trustworthy else "the fit CANNOT be trusted"
-    return f"{shortened(fit.model.name, 50)}: {trust}"
+    return f"{shorten(fit.model.name, 50)}: {trust}"
 
 
 def as_html(fit: Fit) -> str:
@@ -81,7 +81,7 @@ def as_html(fit: Fit) -> str:
 def _row(estimate: Estimate) -> tuple[str, ...]:
     value, std = with_uncertainty(estimate.value, estimate.std)
     was = number_text(estimate.prior)
-    return (shortened(estimate.name, 200), value, std, _short(estimate.unit), was, estimate.status)
+    return (shorten(estimate.name, 200), value, std, _short(estimate.unit), was, estimate.status)
 
 
 def _in_words(combination: FittedCombination) -> str:
@@ -114,7 +114,7 @@ def _residuals(fit: Fit) -> Iterator[str]:
         return
     yield from ("", "Residuals, in units of the expected noise (1 is perfect)")
     head, is_left = ["  channel", "rms", "rows"], [True, False, False]
-    rows = [[f"  {shortened(r.channel, 200)}", f"{r.rms:.3g}", str(r.n)] for r in fit.residuals]
+    rows = [[f"  {shorten(r.channel, 200)}", f"{r.rms:.3g}", str(r.n)] for r in fit.residuals]
     if not all(isnan(r.rms_raw) for r in fit.residuals):
         head, is_left = [*head, "raw", "unit"], [*is_left, False, True]
         for row, r in zip(rows, fit.residuals, strict=True):
@@ -144,12 +144,12 @@ def _table(rows: Sequence[Sequence[str]], is_left: Sequence[bool]) -> Iterator[s
 
 
 def _wrap(text: str, first: str = "", later: str = "") -> list[str]:
-    shown = shortened(" ".join(text.split()), 4000)
+    shown = shorten(" ".join(text.split()), 4000)
     return wrap(shown, WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False)
 
 
 def _short(text: str) -> str:
-    return shortened(text, 11)
+    return shorten(text, 11)
 
 
 def _html_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -162,4 +162,4 @@ def _tags(name: str, texts: Sequence[str]) -> str:
 
 
 def _tag(name: str, text: str) -> str:
-    return f"<{name}>{escape(shortened(text, 4000))}</{name}>"
+    return f"<{name}>{escape(shorten(text, 4000))}</{name}>"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freefloat.arrays import Array, frozen
+from freefloat.arrays import Array, read_only_copy
 from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
 from freefloat.model.parts import Joint
@@ -30,7 +30,7 @@ class MassProperties:
     @property
     def principal(self) -> Array:
         """The principal moments of inertia about the centre of mass [kg m^2], smallest first."""
-        return frozen(np.linalg.eigvalsh(self.inertia))
+        return read_only_copy(np.linalg.eigvalsh(self.inertia))
 
 
 def mass_properties(model: Model, *, posture: Mapping[str, float] | None = None) -> MassProperties:
@@ -57,7 +57,7 @@ def mass_properties(model: Model, *, posture: Mapping[str, float] | None = None)
         if not rotor.is_included:  # a motor's rotor is not part of the body that carries it
             axis = poses[rotor.body][0] @ np.array(rotor.axis)
             inertia = inertia + rotor.inertia * np.outer(axis, axis)
-    return MassProperties(mass, frozen(com), frozen(inertia))
+    return MassProperties(mass, read_only_copy(com), read_only_copy(inertia))
 
 
 def _child_pose(parent: Pose, joint: Joint, q: float) -> Pose:

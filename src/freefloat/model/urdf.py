@@ -22,7 +22,7 @@ from freefloat.model.urdf_values import UrdfReader
 from freefloat.model.urdf_xml import URDF_FILE, Element, parse_xml
 from freefloat.records.source import decode, read_bytes
 from freefloat.records.toml_text import MAX_PARTS
-from freefloat.text import counted, listing
+from freefloat.text import count_noun, listing
 
 _STAND_IN = Body("", 1.0, inertia=(1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
 
@@ -44,7 +44,7 @@ def read_urdf(source: str | Path) -> Model:
     model, reading = draft_urdf(data, file)
     faults = [*reading.faults, *reading.locate(structure_faults(model))]
     if faults:
-        raise ModelError(f"{file}: {counted(len(faults), 'fault')} found", faults)
+        raise ModelError(f"{file}: {count_noun(len(faults), 'fault')} found", faults)
     return model
 
 

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from freefloat.errors import Fault, ModelError, shortened
+from freefloat.errors import Fault, ModelError, shorten
 from freefloat.records.source import FileKind
 
 # format: 16 MB; the parser reads 30 megabytes a second
@@ -110,7 +110,7 @@ class _Builder:
 
     def characters(self, text: str) -> None:
         if self.open and not text.isspace() and not self.open[-1].text:
-            self.open[-1].text = shortened(text.strip())
+            self.open[-1].text = shorten(text.strip())
 
     def doctype(self, name: str, *_: object) -> None:
         raise _Refusal(

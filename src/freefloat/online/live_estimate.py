@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from freefloat.arrays import Array, frozen
+from freefloat.arrays import Array, read_only_copy
 from freefloat.identification.physical.consistent_fit import Physical, closest_physical
 from freefloat.identification.solve import Bias, LinearSolution, solve_triangle
 from freefloat.notes import Note
@@ -105,7 +105,7 @@ class LiveEstimate:
     @cached_property
     def std(self) -> Array:
         """Standard deviations; NaN for what is not observable on its own."""
-        return frozen(np.sqrt(np.diag(self.covariance)))
+        return read_only_copy(np.sqrt(np.diag(self.covariance)))
 
     @property
     def interval95(self) -> Array:
@@ -177,7 +177,7 @@ class InformationEstimate(LiveEstimate):
         """The estimates; what is not observable stays at the model's value."""
         n = len(self.unknowns.nuisance)
         start = np.array([p.value for p in self.unknowns.free])
-        return frozen(start + self.unknowns.sizes[n:] * self.solution.values[n:])
+        return read_only_copy(start + self.unknowns.sizes[n:] * self.solution.values[n:])
 
     @cached_property
     def covariance(self) -> Array:
@@ -186,7 +186,9 @@ class InformationEstimate(LiveEstimate):
         found = self.solution.covariance.copy()
         from_prior = np.sqrt(np.diag(found)) > UNKNOWN
         found[from_prior] = found[:, from_prior] = np.nan
-        return frozen((found * np.outer(sizes, sizes))[n:, n:] * self.report.health.widening)
+        return read_only_copy(
+            (found * np.outer(sizes, sizes))[n:, n:] * self.report.health.widening
+        )
 
     @cached_property
     def lost_directions(self) -> Array | None:
@@ -221,13 +223,13 @@ class CovarianceEstimate(LiveEstimate):
     @property
     def values(self) -> Array:
         """The estimates, in the parameters' units."""
-        return frozen(self.found)
+        return read_only_copy(self.found)
 
     @cached_property
     def spread(self) -> Array:
         """Covariance of the estimates, what only the prior says included."""
         S = self.root * self.unknowns.sizes[:, None]
-        return frozen(S @ S.T)
+        return read_only_copy(S @ S.T)
 
     @cached_property
     def covariance(self) -> Array:
@@ -236,7 +238,7 @@ class CovarianceEstimate(LiveEstimate):
         prior = self.unknowns.prior[:, 1] * self.unknowns.sizes
         unsaid = np.sqrt(np.diag(found)) > self.still_prior * prior
         found[unsaid] = found[:, unsaid] = np.nan
-        return frozen(found * self.report.health.widening)
+        return read_only_copy(found * self.report.health.widening)
 
     @cached_property
     def lost_directions(self) -> Array | None:
@@ -266,14 +268,14 @@ class ValueEstimate(LiveEstimate):
     @property
     def values(self) -> Array:
         """The estimates, in the parameters' units."""
-        return frozen(self.found)
+        return read_only_copy(self.found)
 
     @property
     def covariance(self) -> Array:
         """Covariance of the estimates; NaN where the filter knows none."""
         n = len(self.found)
         known = self.found_covariance
-        return frozen(np.full((n, n), np.nan) if known is None else known)
+        return read_only_copy(np.full((n, n), np.nan) if known is None else known)
 
     @property
     def statuses(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from freefloat.errors import Fault
 from freefloat.records.source import FileKind
 from freefloat.records.values import KeyPath, PathFault
-from freefloat.text import counted
+from freefloat.text import count_noun
 
 
 class FaultList:
@@ -52,7 +52,7 @@ class FaultList:
     def raise_any(self, kind: FileKind) -> None:
         """Raise what was written down, if anything was."""
         if self.faults:
-            message = f"{self.file}: {counted(len(self.faults), 'fault')} found"
+            message = f"{self.file}: {count_noun(len(self.faults), 'fault')} found"
             raise kind.refuse(message, self.faults)
 
 

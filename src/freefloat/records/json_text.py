@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.errors import Fault, shortened
+from freefloat.errors import Fault, shorten
 from freefloat.notes import Note, as_note
 from freefloat.records import values
 from freefloat.records.fault_list import FaultList
@@ -53,7 +53,7 @@ def parse_json(text: str, file: str, kind: FileKind) -> dict[str, Any]:
     else:
         if isinstance(raw, dict):
             return raw
-        reason = shortened(repr(raw))
+        reason = shorten(repr(raw))
     fault = Fault(file, reason, "a JSON object", REMEDY, code)
     raise kind.refuse(f"{file}: not a {kind.noun} file", [fault])
 

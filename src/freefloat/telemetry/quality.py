@@ -25,7 +25,7 @@ from freefloat.telemetry.quality_checks import (
 )
 from freefloat.telemetry.rate_consistency import check_rates
 from freefloat.telemetry.telemetry import Telemetry
-from freefloat.text import counted, listing, paragraph, table_lines
+from freefloat.text import count_noun, listing, paragraph, table_lines
 
 _HEAD = (
     *("channel", "samples", "rate [Hz]", "jitter [s]"),
@@ -85,12 +85,12 @@ class Quality:
         """One sentence that says whether the recording is fit for use."""
         faults = [finding for finding in self.findings if finding.is_fault]
         places = list(dict.fromkeys(finding.place for finding in faults))
-        n_channels = counted(len(self.channels), "channel")
+        n_channels = count_noun(len(self.channels), "channel")
         if not faults:
-            notes = f", {counted(len(self.findings), 'note')}" if self.findings else ""
+            notes = f", {count_noun(len(self.findings), 'note')}" if self.findings else ""
             return f"The recording is fit for use: {n_channels}, no faults{notes}."
         shown = listing(places, most=4)
-        number = counted(len(faults), "fault")
+        number = count_noun(len(faults), "fault")
         return f"The recording needs attention: {number} in {shown} (of {n_channels})."
 
     def as_dict(self) -> dict[str, object]:
@@ -223,14 +223,14 @@ def _channel_findings(channel: ChannelQuality, limits: QualityLimits) -> Iterato
         text = f"{channel.n_invalid} of {n} samples invalid ({share:.2g})"
         yield QualityFinding("samples.invalid", name, text, share > limits.invalid_share)
     if clock.n_backward:
-        text = f"the clock runs backward {counted(clock.n_backward, 'time')}"
+        text = f"the clock runs backward {count_noun(clock.n_backward, 'time')}"
         yield QualityFinding("clock.backward", name, text, True)
     if clock.n_repeated:
-        text = counted(clock.n_repeated, "repeated instant")
+        text = count_noun(clock.n_repeated, "repeated instant")
         yield QualityFinding("clock.repeated", name, text, True)
     if (gap := channel.longest_gap) is not None:
         longest = f"the longest of {gap.duration:.4g} s at {gap.start:.6g} s"
-        text = f"{counted(len(clock.gaps), 'gap')}, {longest}"
+        text = f"{count_noun(len(clock.gaps), 'gap')}, {longest}"
         is_long = gap.duration > limits.gap * clock.step
         is_fault = is_long or clock.n_missing > limits.invalid_share * n
         yield QualityFinding("clock.gaps", name, text, is_fault)
@@ -239,21 +239,21 @@ def _channel_findings(channel: ChannelQuality, limits: QualityLimits) -> Iterato
         yield QualityFinding("sensor.stuck", name, text, True)
     if channel.runs.n_saturated:
         values = " and ".join(f"{value:.6g}" for value in channel.runs.saturated_at)
-        number = counted(channel.runs.n_saturated, "sample")
+        number = count_noun(channel.runs.n_saturated, "sample")
         yield QualityFinding("sensor.saturated", name, f"saturated at {values} in {number}", True)
     if channel.spikes:
         first = f"the first at {channel.spikes[0]:.6g} s"
-        number = counted(len(channel.spikes), "isolated outlier")
+        number = count_noun(len(channel.spikes), "isolated outlier")
         yield QualityFinding("sensor.spikes", name, f"{number}, {first}", True)
 
 
 def _attitude_findings(attitude: AttitudeQuality) -> Iterator[QualityFinding]:
     if attitude.n_off_norm:
         worst = f"the worst by {attitude.worst_norm:.3g} at {attitude.worst_at:.6g} s"
-        text = f"{counted(attitude.n_off_norm, 'quaternion')} not of norm one, {worst}"
+        text = f"{count_noun(attitude.n_off_norm, 'quaternion')} not of norm one, {worst}"
         yield QualityFinding("attitude.norm", attitude.name, text, True)
     if attitude.n_sign_flips:
-        flips = counted(attitude.n_sign_flips, "time")
+        flips = count_noun(attitude.n_sign_flips, "time")
         text = f"the quaternions change sign {flips}, which does no harm"
         yield QualityFinding("attitude.sign_flips", attitude.name, text, False)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freefloat.arrays import Array, frozen
+from freefloat.arrays import Array, read_only_copy
 
 # theory: the 99.5 % quantile of the normal distribution; correlations of white noise are normal
 BAND = 2.5758  # standard deviations 1 / sqrt(n) that hold 99 % of the correlations of white noise
@@ -26,7 +26,7 @@ class Whiteness:
     band: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "correlation", frozen(self.correlation))
+        object.__setattr__(self, "correlation", read_only_copy(self.correlation))
 
     @property
     def outside(self) -> float:
@@ -58,7 +58,7 @@ class ResidualSpectrum:
 
     def __post_init__(self) -> None:
         for name in ("frequency", "density", "before"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+            object.__setattr__(self, name, read_only_copy(getattr(self, name)))
 
 
 def whiteness(channel: str, residual: Array, step: float, *, lags: int = 40) -> Whiteness:

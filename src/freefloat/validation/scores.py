@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from freefloat.arrays import Array, frozen
+from freefloat.arrays import Array, read_only_copy
 from freefloat.dynamics.directions import parameter_names
 from freefloat.dynamics.tree import System
 from freefloat.identification.fit import Fit
@@ -84,7 +84,7 @@ class Trace:
 
     def __post_init__(self) -> None:
         for name in ("time", "measured", "predicted", "before"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+            object.__setattr__(self, name, read_only_copy(getattr(self, name)))
 
 
 def fit_percent(measured: Array, residual: Array) -> float:

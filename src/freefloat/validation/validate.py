@@ -13,7 +13,7 @@ from freefloat.notes import Note
 from freefloat.provenance import provenance
 from freefloat.telemetry import quality
 from freefloat.telemetry.telemetry import Telemetry
-from freefloat.text import counted
+from freefloat.text import count_noun
 from freefloat.validation import acceptance
 from freefloat.validation.acceptance import AcceptanceCriterion, AcceptanceLimits
 from freefloat.validation.end_effectors import end_effectors
@@ -176,10 +176,10 @@ class _Recorded:
 def _execution(prediction: FlightPrediction) -> str:
     span = prediction.segment.times
     n = sum(len(sensor.measurement.times) for sensor in prediction.sensors)
-    fitted = counted(len(prediction.start), "initial state") + " fitted"
+    fitted = count_noun(len(prediction.start), "initial state") + " fitted"
     return (
         f"The simulation ran from {span[0]:.4g} s to {span[-1]:.4g} s beside {n} samples of"
-        f" {counted(len(prediction.sensors), 'sensor')};"
+        f" {count_noun(len(prediction.sensors), 'sensor')};"
         f" {fitted if prediction.start else 'no initial state to fit'}."
     )
 

@@ -12,7 +12,7 @@ from functools import cache
 from math import isnan
 from pathlib import Path
 
-from freefloat.errors import IdentificationError, shortened
+from freefloat.errors import IdentificationError, shorten
 from freefloat.files import atomic_write
 from freefloat.identification.fit import Fit
 from freefloat.records.json_text import JSON, read_json, write_json
@@ -136,7 +136,7 @@ def as_text(verdict: Verdict) -> str:
     lines = [headline(verdict), *_wrap(verdict.status), "", *_wrap(verdict.execution), ""]
     for criterion in verdict.criteria:
         lead = f"{STATES[criterion.is_met]:<10}  {criterion.name:<12}  "
-        lines += _wrap(shortened(criterion.reason, 300), lead, " " * len(lead))
+        lines += _wrap(shorten(criterion.reason, 300), lead, " " * len(lead))
     if verdict.scores:
         lines += ["", "Channels: prediction against measurement"]
         lines += table_lines(score_table(verdict.scores))
@@ -163,7 +163,7 @@ def as_text(verdict: Verdict) -> str:
 def headline(verdict: Verdict) -> str:
     """One line: the model, and whether it predicts."""
     words = "predicts this flight" if verdict.is_positive else "is NOT to be believed yet"
-    return f"{shortened(verdict.model, 50)}: the model {words}"
+    return f"{shorten(verdict.model, 50)}: the model {words}"
 
 
 def score_table(scores: Sequence[Score]) -> list[tuple[str, ...]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freefloat.arrays import Array, frozen
+from freefloat.arrays import Array, read_only_copy
 from freefloat.errors import IdentificationError
 from freefloat.identification.modes.power_spectrum import noise_level, resample_evenly
 from freefloat.model.model import Model
@@ -108,7 +108,13 @@ def free_response(
     time = step * np.arange(n)
     values = np.column_stack(columns)[:, keep] / np.array(scale)[keep]
     used = tuple(c.name for c, k in zip(wanted, keep, strict=True) if k)
-    return FreeResponse(first, frozen(time), frozen(values), frozen(np.array(scale)[keep]), used)
+    return FreeResponse(
+        first,
+        read_only_copy(time),
+        read_only_copy(values),
+        read_only_copy(np.array(scale)[keep]),
+        used,
+    )
 
 
 def _fold(channel: Channel, edges: Array) -> tuple[Array, float]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freefloat.arrays import Array, frozen
+from freefloat.arrays import Array, read_only_copy
 from freefloat.errors import IdentificationError
 from freefloat.telemetry.channel import Channel, estimate_noise, noise_floor
 from freefloat.telemetry.names import match
@@ -123,7 +123,14 @@ def spectrum(
     # Half overlapping Hann windows: 1.89 segments a length of data count as independent ones.
     n_averages = max(1.0, 0.945 * (2.0 * span / length - 1.0))
     names, units = tuple(c.name for c in wanted), tuple(c.unit for c in wanted)
-    return Spectrum(names, units, frozen(frequency), frozen(density), frozen(floor), n_averages)
+    return Spectrum(
+        names,
+        units,
+        read_only_copy(frequency),
+        read_only_copy(density),
+        read_only_copy(floor),
+        n_averages,
+    )
 
 
 def _welch(channel: Channel, length: float) -> tuple[Array, Array, float]:

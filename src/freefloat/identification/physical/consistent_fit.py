@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from freefloat.arrays import Array, frozen
+from freefloat.arrays import Array, read_only_copy
 from freefloat.errors import IdentificationError
 from freefloat.identification.physical.convex_solver import ConvexProblem, minimise
 from freefloat.identification.physical.realisable import Conditions, conditions_of, invisible
@@ -221,7 +221,12 @@ class _ConsistentSearch:
         text = "stopped early: physically consistent, but perhaps not the closest"
         late = () if is_reached else (Note("physical.stopped_early", text),)
         return Physical(
-            self.names, frozen(values), moved, moved > self.options.moved, model, (*c.notes, *late)
+            self.names,
+            read_only_copy(values),
+            moved,
+            moved > self.options.moved,
+            model,
+            (*c.notes, *late),
         )
 
 

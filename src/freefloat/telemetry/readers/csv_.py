@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from freefloat.errors import shortened
+from freefloat.errors import shorten
 from freefloat.telemetry.channel import LATEST, TIME_EXPECTED, read_only
 from freefloat.telemetry.readers.csv_head import Head, cells_of, read_head
 from freefloat.telemetry.readers.tables import (
@@ -248,7 +248,7 @@ def _values(
         value = values[-1]
         if n == time_at and (value is None or not abs(value) * columns[n].factor <= LATEST):
             place = f"row {row}, column {columns[n].label!r}"
-            shown = shortened(cell.strip()) or "an empty cell"
+            shown = shorten(cell.strip()) or "an empty cell"
             faults.add(
                 "time.invalid", place, shown, expected=TIME_EXPECTED, remedy=TIME_REMEDY, line=row
             )
@@ -269,12 +269,12 @@ def _value(cell: str) -> float | None:
 def _note_cell(row: int, cell: str, *, column: Column, faults: Faults) -> None:
     place = f"row {row}, column {column.label!r}"
     if _DECIMAL_COMMA.fullmatch(cell.strip()):
-        value = f"{shortened(cell, _SHOWN)!r} with a decimal comma"
+        value = f"{shorten(cell, _SHOWN)!r} with a decimal comma"
         faults.add(
             "cell.decimal_comma", place, value, expected="a number", remedy=_USE_POINT, line=row
         )
         return
-    value = f"{shortened(cell, _SHOWN)!r}, which is not a number"
+    value = f"{shorten(cell, _SHOWN)!r}, which is not a number"
     expected = "a number, 'nan' for an invalid sample or an empty cell for none"
     faults.add(
         "cell.number", place, value, expected=expected, remedy="correct or empty the cell", line=row

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from freefloat.errors import shortened
+from freefloat.errors import shorten
 from freefloat.telemetry.names import metadata_fault
 from freefloat.telemetry.readers.tables import LAYOUT, Faults, split_label
 
@@ -73,7 +73,7 @@ def _head(
         faults.add(
             "header.missing",
             f"row {row}",
-            shortened(text),
+            shorten(text),
             expected=expected,
             remedy=remedy,
             line=row,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freefloat.errors import Fault, FreefloatError, TelemetryError, shortened
+from freefloat.errors import Fault, FreefloatError, TelemetryError, shorten
 from freefloat.telemetry.channel import LATEST, TIME_EXPECTED
 from freefloat.telemetry.names import metadata_fault
 from freefloat.telemetry.readers.tables import (
@@ -116,7 +116,7 @@ def _border(path: Path) -> Iterator[None]:
     except FreefloatError:
         raise
     except Exception as error:
-        reason = shortened(str(error), 200) or type(error).__name__
+        reason = shorten(str(error), 200) or type(error).__name__
         fault = Fault(
             place=str(path),
             value="a damaged file, or none in the Parquet format",
@@ -192,7 +192,7 @@ def _check_columns(schema: pa.Schema, columns: dict[str, list[str]], faults: Fau
             place, value = f"column {field.name!r}", "a name, unit or noise not as written"
             expected = "one of " + ", ".join(columns)
             faults.add(
-                "column.changed", place, value, expected=shortened(expected, 200), remedy=_REMEDY
+                "column.changed", place, value, expected=shorten(expected, 200), remedy=_REMEDY
             )
 
 

@@ -22,7 +22,7 @@ from freefloat.telemetry.names import name_fault, resolved_unit
 from freefloat.telemetry.sample_rows import rows_of
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.units import accepted_units, si_unit
-from freefloat.text import counted, listing
+from freefloat.text import count_noun, listing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -124,7 +124,7 @@ class Faults:
         """Return the TelemetryError with all that was noted."""
         shown = len(self._kept)
         rest = f", the first {shown} of them" if self.count > shown else ""
-        number = counted(self.count, "fault")
+        number = count_noun(self.count, "fault")
         number = f"at least {number}" if self.is_full else number
         return TelemetryError(f"{self.path}: {number}{rest}:", self._kept)
 
