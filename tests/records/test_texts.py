@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from freefloat.errors import ModelError
 from freefloat.notes import Note
+from freefloat.records.bounded_read import FileKind, path_inside, read_text
 from freefloat.records.fault_list import FaultList, NamedFaults
 from freefloat.records.json_text import JSON, MAX_KEYS, parse_json, read_json, write_json
 from freefloat.records.schema import Schema, TableKind, table_of
-from freefloat.records.source import FileKind, path_inside, read_text
 from freefloat.records.toml_text import (
     MAX_PARTS,
     changed_fields,

@@ -1,4 +1,7 @@
-"""What the surroundings do to a system: gravity, its gradient along the orbit, drag on the root."""
+"""Gravity, its gradient along the orbit and drag on the root as numbers, and the field at a point.
+
+Sensors read the field here; the forces on bodies are in `kernels/newton_euler.py`.
+"""
 
 from __future__ import annotations
 

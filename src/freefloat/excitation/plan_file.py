@@ -34,9 +34,9 @@ from freefloat.excitation.plan_checks import (
 from freefloat.excitation.plan_write import COMMANDS, MOTIONS, OWNERS, PLAN_FILE
 from freefloat.model.model import Model
 from freefloat.records import values
+from freefloat.records.bounded_read import read_text
 from freefloat.records.fault_list import NamedFaults
 from freefloat.records.schema import Schema, TableChoice, TableKind, TableList, table_of
-from freefloat.records.source import read_text
 from freefloat.records.toml_text import (
     TOML,
     entries,

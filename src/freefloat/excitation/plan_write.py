@@ -17,7 +17,7 @@ from freefloat.excitation.motions import AnyMotion
 from freefloat.excitation.plan_checks import SECTIONS, own_faults
 from freefloat.files import atomic_write
 from freefloat.records import values
-from freefloat.records.source import FileKind
+from freefloat.records.bounded_read import FileKind
 from freefloat.records.toml_text import changed_fields, table_text
 
 if TYPE_CHECKING:

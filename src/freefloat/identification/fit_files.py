@@ -16,9 +16,9 @@ from freefloat.files import atomic_write
 from freefloat.model.model_file import read_model_text
 from freefloat.model.model_write import write_model_text
 from freefloat.records import json_text
+from freefloat.records.bounded_read import FileKind, read_text
 from freefloat.records.json_text import JSON, read_json, write_json
 from freefloat.records.schema import Schema, table_of
-from freefloat.records.source import FileKind, read_text
 
 if TYPE_CHECKING:
     from freefloat.identification.fit import Fit

@@ -15,8 +15,8 @@ from freefloat.model.urdf import draft_urdf
 from freefloat.model.urdf_values import UrdfReader
 from freefloat.model.urdf_write import extras_faults
 from freefloat.model.urdf_xml import URDF_FILE
+from freefloat.records.bounded_read import FileKind, path_inside, read_bytes, read_text
 from freefloat.records.fault_list import NamedFaults
-from freefloat.records.source import FileKind, path_inside, read_bytes, read_text
 from freefloat.records.toml_text import entries, lines_of, parse_toml
 from freefloat.records.values import KeyPath
 

@@ -20,7 +20,7 @@ from freefloat.model.parts import Body, Root, Six, Vector
 from freefloat.model.urdf_joints import FLOATING, read_joint, read_origin, remove_root_joint
 from freefloat.model.urdf_values import UrdfReader
 from freefloat.model.urdf_xml import URDF_FILE, Element, parse_xml
-from freefloat.records.source import decode, read_bytes
+from freefloat.records.bounded_read import decode, read_bytes
 from freefloat.records.toml_text import MAX_PARTS
 from freefloat.text import count_noun, listing
 

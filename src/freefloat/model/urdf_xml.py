@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from freefloat.errors import Fault, ModelError, shorten
-from freefloat.records.source import FileKind
+from freefloat.records.bounded_read import FileKind
 
 # format: 16 MB; the parser reads 30 megabytes a second
 URDF_FILE = FileKind(

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.capture import integrate_closed_loop
+from freefloat.dynamics.closed_loop import integrate_closed_loop
 from freefloat.dynamics.equations import SystemMotion, observe
 from freefloat.dynamics.integrate import STEP, Progress, integrate
 from freefloat.dynamics.kernels.integrate import Inputs

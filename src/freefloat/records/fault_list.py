@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from freefloat.errors import Fault
-from freefloat.records.source import FileKind
+from freefloat.records.bounded_read import FileKind
 from freefloat.records.values import KeyPath, PathFault
 from freefloat.text import count_noun
 

@@ -18,9 +18,9 @@ from freefloat.arrays import Array
 from freefloat.errors import Fault, shorten
 from freefloat.notes import Note, as_note
 from freefloat.records import values
+from freefloat.records.bounded_read import FileKind
 from freefloat.records.fault_list import FaultList
 from freefloat.records.schema import Dialect, Schema
-from freefloat.records.source import FileKind
 from freefloat.records.values import PathFault, display, refusal
 
 REMEDY = "load a file that freefloat wrote, or make it again"

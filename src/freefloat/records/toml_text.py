@@ -12,8 +12,8 @@ import numpy as np
 
 from freefloat.errors import Fault
 from freefloat.records import values
+from freefloat.records.bounded_read import FileKind
 from freefloat.records.schema import Dialect
-from freefloat.records.source import FileKind
 from freefloat.records.values import KeyPath
 
 MAX_PARTS = 1000  # format: of one kind; above it a file is a mistake, and checks take seconds

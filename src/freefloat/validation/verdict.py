@@ -15,9 +15,9 @@ from pathlib import Path
 from freefloat.errors import IdentificationError, shorten
 from freefloat.files import atomic_write
 from freefloat.identification.fit import Fit
+from freefloat.records.bounded_read import FileKind, read_text
 from freefloat.records.json_text import JSON, read_json, write_json
 from freefloat.records.schema import Schema, table_of
-from freefloat.records.source import FileKind, read_text
 from freefloat.text import did_you_mean, table_lines
 from freefloat.validation.acceptance import AcceptanceCriterion
 from freefloat.validation.end_effectors import EndEffector

@@ -12,7 +12,7 @@ import freefloat as ff
 from freefloat.errors import IdentificationError
 from freefloat.excitation import Plan, Wave, default_plan
 from freefloat.identification.linear.force import FORCE
-from freefloat.identification.linear.newton import joint_rows
+from freefloat.identification.linear.newton_euler_rows import joint_rows
 from freefloat.identification.linear.torque import TORQUE
 from freefloat.identification.linear.windows import fit_windows
 from freefloat.model import Body, Joint, Model, Root

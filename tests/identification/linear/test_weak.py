@@ -11,14 +11,14 @@ from torque_flights import MODELS, flown, plan_of
 
 import freefloat as ff
 from freefloat.dynamics import System, balance, flatten, inverse_dynamics, system_vector
-from freefloat.dynamics.conjugate import conjugate_momenta, conjugate_regressor
+from freefloat.dynamics.conjugate_momenta import conjugate_momenta, conjugate_regressor
 from freefloat.dynamics.equations import coordinates_of
 from freefloat.dynamics.frames import rotations
 from freefloat.errors import IdentificationError
 from freefloat.excitation import Pulses, Wave, default_plan
-from freefloat.identification.linear.test_functions import bump_functions, cut_grid
 from freefloat.identification.linear.torque import TORQUE
 from freefloat.identification.linear.weak import WEAK_FORM
+from freefloat.identification.linear.weighting_functions import bump_functions, cut_grid
 from freefloat.model import Model, Wheel
 from freefloat.model.parts import Drive
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product

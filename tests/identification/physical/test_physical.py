@@ -10,6 +10,7 @@ from freefloat.dynamics import flatten
 from freefloat.dynamics.directions import directions
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.body_pairs import angular_rows, pair_form, pair_parameters
+from freefloat.identification.physical.clarabel_ import minimise_with_clarabel
 from freefloat.identification.physical.consistent_fit import (
     ConsistencyOptions,
     closest_physical,
@@ -22,7 +23,6 @@ from freefloat.identification.physical.convex_solver import (
     minimise,
 )
 from freefloat.identification.physical.realisable import conditions_of
-from freefloat.identification.physical.sdp_ import minimise_with_clarabel
 from freefloat.model import Body, Model, load_model
 from freefloat.model import inertia as inertial
 from freefloat.model.checks import structure_faults

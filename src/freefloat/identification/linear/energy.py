@@ -20,11 +20,15 @@ from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.family import BASE, Equations, Family
 from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
-from freefloat.identification.linear.newton import applied_forces, joint_rows, passive_springs
+from freefloat.identification.linear.newton_euler_rows import (
+    applied_forces,
+    joint_rows,
+    passive_springs,
+)
 from freefloat.identification.linear.parameter_columns import parameter_columns, require_linear
 from freefloat.identification.linear.samples import Samples
-from freefloat.identification.linear.test_functions import bump_functions
 from freefloat.identification.linear.weak import Setting, weak_setting
+from freefloat.identification.linear.weighting_functions import bump_functions
 
 
 class Energy(Family):

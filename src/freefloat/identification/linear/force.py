@@ -10,7 +10,7 @@ from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.family import BASE, Equations
 from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
-from freefloat.identification.linear.newton import (
+from freefloat.identification.linear.newton_euler_rows import (
     WindowedFamily,
     need_motion,
     newton_equations,

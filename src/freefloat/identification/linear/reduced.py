@@ -22,7 +22,7 @@ from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.family import Equations, LinearForm, covariance
 from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
-from freefloat.identification.linear.newton import (
+from freefloat.identification.linear.newton_euler_rows import (
     WindowedFamily,
     applied_forces,
     joint_rows,

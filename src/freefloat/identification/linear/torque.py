@@ -9,7 +9,7 @@ from __future__ import annotations
 from freefloat.dynamics.tree import System
 from freefloat.identification.linear.family import BASE, Equations
 from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
-from freefloat.identification.linear.newton import (
+from freefloat.identification.linear.newton_euler_rows import (
     WindowedFamily,
     joint_rows,
     need_motion,

@@ -20,12 +20,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.conjugate import conjugate_momenta, conjugate_regressor
+from freefloat.dynamics.conjugate_momenta import conjugate_momenta, conjugate_regressor
 from freefloat.dynamics.equations import force_regressor, inverse_dynamics, system_vector
 from freefloat.dynamics.tree import System
 from freefloat.identification.linear.family import BASE, Equations, Family
 from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
-from freefloat.identification.linear.newton import (
+from freefloat.identification.linear.newton_euler_rows import (
     applied_forces,
     joint_rows,
     passive_springs,
@@ -35,7 +35,7 @@ from freefloat.identification.linear.newton import (
 )
 from freefloat.identification.linear.parameter_columns import change_matrix, require_linear
 from freefloat.identification.linear.samples import Samples
-from freefloat.identification.linear.test_functions import (
+from freefloat.identification.linear.weighting_functions import (
     REACH,
     Errors,
     Grid,

@@ -115,7 +115,7 @@ def closest_physical(
     c = search.conditions
     problem = ConvexProblem(c, rows * c.scale, rows @ (target - c.prior), options.prior_weight)
     if solver == "clarabel":
-        from freefloat.identification.physical.sdp_ import minimise_with_clarabel
+        from freefloat.identification.physical.clarabel_ import minimise_with_clarabel
 
         return search.physical(problem, minimise_with_clarabel(problem), True)
     return search.physical(problem, *minimise(problem))

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.capture import integrate_closed_loop
+from freefloat.dynamics.closed_loop import integrate_closed_loop
 from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import System, flatten
 from freefloat.excitation.plan import CaptureControl

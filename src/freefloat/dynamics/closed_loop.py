@@ -39,7 +39,7 @@ def integrate_closed_loop(
     law: damping [1/s], stiffness [1/s^2], force gain [1/s], max force [N], torque gain [1/s], max
     torque [N m]. Every joint takes part, whatever its role.
     """
-    from freefloat.dynamics.kernels.capture import new_scratch, rk4_capture
+    from freefloat.dynamics.kernels.closed_loop import new_scratch, rk4_capture
 
     root, c = system.model.root.type, system.n_coordinates
     n_needed = 1 if root == "planar" else 3

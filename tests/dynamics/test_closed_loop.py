@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from freefloat.dynamics import Start, System, balance, flatten, inverse_dynamics, mass_matrix
-from freefloat.dynamics.capture import ClosedLoop, integrate_closed_loop
+from freefloat.dynamics.closed_loop import ClosedLoop, integrate_closed_loop
 from freefloat.dynamics.frames import rotations
 from freefloat.errors import FreefloatError
 from freefloat.excitation import CaptureControl, Plan

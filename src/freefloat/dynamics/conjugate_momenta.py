@@ -33,7 +33,7 @@ def conjugate_regressor(
     >>> bool(spin[2] == spin[8] == 100.0 * system.parameters.rotor[0])
     True
     """
-    from freefloat.dynamics.kernels.conjugate import conjugate_regressor as kernel
+    from freefloat.dynamics.kernels.conjugate_momenta import conjugate_regressor as kernel
 
     rate, velocity, coordinates = _samples(rate, velocity, coordinates)
     n, c = len(rate), system.n_coordinates
@@ -49,7 +49,7 @@ def conjugate_momenta(
     system: System, rate: ArrayLike, velocity: ArrayLike, coordinates: ArrayLike
 ) -> tuple[Array, Array]:
     """Momenta (N, 6 + c) and slopes dT/dq (N, c) of the system; see `conjugate_regressor`."""
-    from freefloat.dynamics.kernels.conjugate import conjugate_momenta as kernel
+    from freefloat.dynamics.kernels.conjugate_momenta import conjugate_momenta as kernel
 
     rate, velocity, coordinates = _samples(rate, velocity, coordinates)
     n, c = len(rate), system.n_coordinates
