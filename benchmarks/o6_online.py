@@ -30,7 +30,7 @@ from freefloat.excitation import Pulses, Sinusoid
 from freefloat.numba_.bound_arguments import bind, opened, prepared
 from freefloat.numba_.compilation import kernel
 from freefloat.online.estimator import OnlineEstimator
-from freefloat.online.kernels.square_root_information import ROOM, add_rows, solve_triangle
+from freefloat.online.kernels.square_root_information import ROOM, add_rows, solve_upper
 from freefloat.papers.paper_001.recursive_filter import recursive_filter
 from freefloat.telemetry.sample_rows import Sample
 
@@ -41,12 +41,12 @@ LIMIT = 300.0  # [s] for an answer of a peer
 
 @kernel
 def square_root_step(bound, rows):
-    """The same recursion in square-root form: rows into the triangle, and the estimate."""
+    """The same recursion in square-root form: rows into the factor, and the estimate."""
     T, turned, right, x = opened(bound)
     add_rows(T, rows, turned)
     for i in range(x.shape[0]):
         right[i] = T[i, x.shape[0]]
-    solve_triangle(T, right, x)
+    solve_upper(T, right, x)
 
 
 class NumpyRls:

@@ -50,7 +50,6 @@ RIDDLES = {
 # The most riddles that a folder of src or a document may still have.
 KNOWN: dict[str, int] = {
     "identification": 16,
-    "online": 13,
 }
 
 

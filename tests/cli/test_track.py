@@ -61,13 +61,13 @@ def test_it_says_that_nothing_is_seen_without_a_scale(command, tmp_path):
     ff.simulate(model, plan, seed=1).save(tmp_path / "a.parquet")
     ended = command("track", "planar-capture", "a.parquet")
     told = " ".join(ended.out.split())
-    assert ended.code == 1 and "no parameter is seen on its own" in told
-    assert "the scale of all masses" in told and "thr_1.force" in told
+    assert ended.code == 1 and "thr_1.force" in told  # what would show the scale
     assert "bus.mz" not in told  # in the plane nobody looks for it
     ended = command("track", "planar-capture", "a.parquet", "--json")
     *_, estimate, last = [json.loads(line) for line in ended.out.splitlines()]
     assert last["summary"]["health_codes"] == ["observable.none.scale"]
     assert estimate["status_code"] == "observable.none.scale" and ended.code == 1
+    assert estimate["status"] in told
 
 
 def test_what_nobody_knows_is_named(command, tmp_path):

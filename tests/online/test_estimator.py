@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 
 import numpy as np
@@ -13,8 +14,10 @@ from scipy.stats import chi2
 import freefloat as ff
 from freefloat.errors import IdentificationError
 from freefloat.online.estimator import METHODS
+from freefloat.online.filter_options import FilterOptions, KalmanOptions
 from freefloat.online.health import OUTCOMES
 from freefloat.online.kernels.codes import KERNEL_BITS, KernelOutcome
+from freefloat.online.kernels.kernel_limits import KernelLimits
 from freefloat.online.live_channels import noise_of_sensors
 from freefloat.online.momentum_filter import OUTCOME_WORDS
 
@@ -145,11 +148,56 @@ def test_saved_and_restored_it_goes_on_bit_for_bit(tmp_path, figure):
 def test_a_state_of_another_problem_or_a_damaged_one_is_refused(tmp_path):
     one = tracker(PLANE)
     one.save(tmp_path / "state")
-    with pytest.raises(IdentificationError, match="another problem"):
+    with pytest.raises(IdentificationError) as error:
         tracker(SPACE).restore(tmp_path / "state")
+    assert {fault.code for fault in error.value.faults} == {"state.problem"}
+    assert "model" in {fault.place for fault in error.value.faults}
     (tmp_path / "bad").write_bytes((tmp_path / "state").read_bytes()[:500])
-    with pytest.raises(IdentificationError, match="cannot be used"):
+    with pytest.raises(IdentificationError) as error:
         one.restore(tmp_path / "bad")
+    assert [fault.code for fault in error.value.faults] == ["file.damaged"]
+
+
+def test_a_state_made_with_other_options_is_refused_and_they_are_named(tmp_path):
+    own = FilterOptions(
+        weigh_every=4,
+        limits=KernelLimits(spike=7.0),
+        kalman=KalmanOptions(joint_spread=(0.1, 1.0, 2.0, 20.0)),
+    )
+    tracker(PLANE, options=own).save(tmp_path / "state")
+    tracker(PLANE, options=own).restore(tmp_path / "state")
+    with pytest.raises(IdentificationError) as error:
+        tracker(PLANE).restore(tmp_path / "state")
+    faults = {fault.place: fault for fault in error.value.faults}
+    assert set(faults) == {
+        "option filter.weigh_every", "option limits.spike", "option kalman.joint_spread",
+    }  # fmt: skip
+    assert {fault.code for fault in faults.values()} == {"state.options"}
+    spike = faults["option limits.spike"]
+    assert (spike.value, spike.expected) == ("6.0", "7.0")
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"format": 4}, "file.version"),  # as it was before options were part of it
+        ({"problem": {"method": "square-root"}}, "file.damaged"),
+        ({"problem": []}, "file.damaged"),
+        ({"intake": None}, "file.damaged"),
+    ],
+)
+def test_a_state_of_an_old_format_or_without_its_parts_is_refused(change, code, tmp_path):
+    one = tracker(PLANE)
+    one.save(tmp_path / "state")
+    with np.load(tmp_path / "state") as file:
+        arrays = dict(file)
+    content = json.loads(arrays["content"].tobytes()) | change
+    arrays["content"] = np.frombuffer(json.dumps(content).encode(), dtype=np.uint8)
+    with (tmp_path / "odd").open("wb") as file:
+        np.savez(file, **arrays)
+    with pytest.raises(IdentificationError) as error:
+        one.restore(tmp_path / "odd")
+    assert [fault.code for fault in error.value.faults] == [code]
 
 
 def with_release(seed: int, at: float = 30.0) -> tuple[list, float]:

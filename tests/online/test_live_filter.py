@@ -101,6 +101,8 @@ def test_its_state_is_saved_and_restored_and_refused_by_others(tmp_path):
         assert one.update(sample).values == two.update(sample).values
     assert one.health == two.health
     model = one.model
-    with pytest.raises(IdentificationError, match="'pushed-mass'"):
-        other = ff.OnlineEstimator(model, ff.Parameters(model).free("bus.mass"))
+    other = ff.OnlineEstimator(model, ff.Parameters(model).free("bus.mass"))
+    with pytest.raises(IdentificationError) as error:
         other.restore(tmp_path / "state")
+    (fault,) = error.value.faults
+    assert (fault.code, fault.expected) == ("state.method", "'pushed-mass'")

@@ -24,7 +24,7 @@ class AllRows:
 
     def __init__(self, tracker: ff.OnlineEstimator) -> None:
         self.n = tracker.filter.problem.n_nuisance
-        T = tracker.filter.memory.triangle.astype(np.longdouble)
+        T = tracker.filter.memory.information_root.astype(np.longdouble)
         self.A = T.T @ T
 
     def new_segment(self) -> None:
@@ -39,11 +39,11 @@ class AllRows:
         wide = rows.astype(np.longdouble)
         self.A += wide.T @ wide
 
-    def drift(self, triangle: np.ndarray) -> float:
-        """How far the triangle's solution is from that of the sum, in standard deviations."""
+    def drift(self, root: np.ndarray) -> float:
+        """How far the factor's solution is from that of the sum, in standard deviations."""
         R = np.linalg.cholesky(self.A[:-1, :-1].astype(float)).T
         x = np.linalg.solve(R, np.linalg.solve(R.T, self.A[:-1, -1].astype(float)))
-        own = np.linalg.solve(triangle[:, :-1], triangle[:, -1])
+        own = np.linalg.solve(root[:, :-1], root[:, -1])
         return float(np.max(np.abs(R @ (own - x))))
 
 
@@ -77,7 +77,7 @@ def run(n_samples: int) -> tuple[ff.OnlineEstimator, AllRows, int, int]:
 def judge(figure, n_samples: int) -> None:
     tracker, rows, grown, alarms = run(n_samples)
     estimate = tracker.estimate
-    drift = rows.drift(tracker.filter.memory.triangle)
+    drift = rows.drift(tracker.filter.memory.information_root)
     off = np.max(np.abs(estimate.values - truth(PLANE)) / estimate.std)
     n, hours = estimate.health.n_samples, estimate.health.n_samples / 36_000
     gated = estimate.health.counts.get("gated", 0)

@@ -34,9 +34,9 @@ from freefloat.text import did_you_mean
 
 if TYPE_CHECKING:
     from freefloat import Model, OnlineEstimator, Telemetry
+    from freefloat.cli.latency import Latencies
     from freefloat.cli.track_view import EstimateWriter
     from freefloat.online.filter_options import FilterOptions
-    from freefloat.online.latency import Latencies
     from freefloat.telemetry.sample_rows import Sample
 
 KERNELS = ("update.take_sample",)
@@ -126,9 +126,9 @@ def track(
     parquet
         A Parquet table of the estimates to write.
     """
+    from freefloat.cli.latency import Latencies
     from freefloat.cli.track_view import open_writer
     from freefloat.cli.waiting import tell_first_run
-    from freefloat.online.latency import Latencies
 
     request = parse_request(
         model, source, wanted, tracking, connection, state=state, out=out, parquet=parquet

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from freefloat.arrays import Array
 from freefloat.dynamics.kernels.integrate import Inputs, Stages
+from freefloat.dynamics.kernels.mechanism import ParameterArrays
 from freefloat.dynamics.kernels.newton_euler import Work, new_work
-from freefloat.dynamics.tree import ParameterArrays, System
+from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError
 
 

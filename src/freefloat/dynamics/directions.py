@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freefloat.arrays import Array
+from freefloat.dynamics.kernels.mechanism import ParameterArrays
 from freefloat.dynamics.kernels.tangent import Directions
 from freefloat.dynamics.state import D_ATTITUDE, D_POSITION, D_RATE, D_VELOCITY
-from freefloat.dynamics.tree import ParameterArrays, System, rotor_phi, with_friction
+from freefloat.dynamics.tree import System, rotor_phi, with_friction
 from freefloat.errors import IdentificationError
 from freefloat.model import inertia as inertial
 from freefloat.model.parameter_name import ParameterName, is_start, owner_of

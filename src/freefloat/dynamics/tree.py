@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from freefloat.arrays import Array
 from freefloat.dynamics.environment import Environment, environment_array, environment_of
+from freefloat.dynamics.kernels.mechanism import Index, ParameterArrays, Tree
 from freefloat.dynamics.state import StateLayout
 from freefloat.errors import ModelError
 from freefloat.model import inertia as inertial
@@ -23,40 +22,8 @@ from freefloat.model.assembly import Assembly, joint_frame
 from freefloat.model.model import Model
 from freefloat.model.rotations import frame_with_z
 
-Index = NDArray[np.int64]
-
 ROOT_FREE = {"floating": (0, 1, 2, 3, 4, 5), "planar": (2, 3, 4), "fixed": ()}
 REVOLUTE, PRISMATIC = 1, 2
-
-
-class Tree(NamedTuple):
-    """The shape of the mechanism: nothing in here is ever identified.
-
-    `free` lists the unknown accelerations: 0-2 angular and 3-5 linear of the root (body axes),
-    6 + c for coordinate c. `given` lists the coordinates whose motion is prescribed.
-    """
-
-    links: Index  # (links, 2) parent link (-1 for the root), kind: 0 root, 1 revolute, 2 prismatic
-    place: Array  # (links, 12) joint frame in the parent link: rotation row by row, origin [m]
-    rotor_link: Index  # (rotors,) carrier link
-    rotors: Array  # (rotors, 4) spin axis in the carrier link, gear ratio N
-    spring_ends: Index  # (springs, 2) coordinate it acts on, coordinate it is anchored to or -1
-    friction_speed: Array  # (springs,) speed over which friction is smoothed [rad/s]; 0: none
-    thruster_link: Index  # (thrusters,)
-    thrusters: Array  # (thrusters, 6) torque, force in the link frame for 1 N
-    field: Array  # (14,) gravity, its gradient and drag: `System.environment` has them by name
-    free: Index
-    above: Index  # (free,) the place in `free` of the next one inboard, -1 for none: only those
-    #               reached by going on from there share an entry of the mass matrix with it
-    given: Index
-
-
-class ParameterArrays(NamedTuple):
-    """The numbers that identification may change."""
-
-    phi: Array  # (links, 10) inertial parameters in the link frames
-    rotor: Array  # (rotors,) spin inertia J [kg m^2]
-    spring: Array  # (springs, 4) stiffness, damping, rest, friction
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class OnlineEstimator:
         options: FilterOptions | None = None,
     ) -> None:
         self.model, self.parameters = model, parameters
-        options = options or FilterOptions()
+        self.options = options = options or FilterOptions()
         request = FilterRequest(
             model, parameters, like, noise or {}, random_walk or {}, forgetting, gate, reset,
             correct, options,
@@ -183,7 +183,7 @@ class OnlineEstimator:
         save_state(self, path)
 
     def restore(self, path: str | Path) -> None:
-        """Go on from a saved state of the same problem."""
+        """Go on from a saved state; IdentificationError if its problem or options are others."""
         restore_state(self, path)
 
     def _process(self, sample: Sample) -> SampleOutcome:

@@ -55,7 +55,7 @@ class FrameOptions:
     widest: float = 0.1
     """Time [s] to each side that a parabola is fitted over: arms move below 1 Hz."""
 
-    silence: float = 2.0
+    missing_after: float = 2.0
     """Time [s] without a frame, while samples come, after which a channel is reported missing."""
 
     lagging: float = 1.5

@@ -134,11 +134,11 @@ def walk_rates(unknowns: FilterUnknowns, walk: Mapping[str, float]) -> Array:
 def start(
     memory: FilterMemory, unknowns: FilterUnknowns, which: Sequence[int] | None = None
 ) -> None:
-    """Put the priors of the unknowns (all, or which) into the triangle."""
+    """Put the priors of the unknowns (all, or which) into the square-root information matrix."""
     for k in range(len(unknowns.sizes)) if which is None else which:
         mean, deviation = unknowns.prior[k]
-        memory.triangle[k, k] = 1.0 / deviation
-        memory.triangle[k, -1] = mean / deviation
+        memory.information_root[k, k] = 1.0 / deviation
+        memory.information_root[k, -1] = mean / deviation
 
 
 def renew_model_weights(problem: FilterProblem, memory: FilterMemory) -> None:
@@ -199,10 +199,10 @@ def reset_places(
 def leave_out(memory: FilterMemory, dropped: Sequence[int]) -> None:
     """Forget all that is known of some unknowns, keeping what the others have without them.
 
-    The triangle is turned so that the dropped ones come first and their rows go. What noise does
-    goes with it: with x_d = q - G x_k eliminated, B becomes that of the columns Y_k - Y_d G.
+    The factor R is triangularised anew with the dropped ones first, and their rows go. What noise
+    does goes with it: with x_d = q - G x_k eliminated, B becomes that of the columns Y_k - Y_d G.
     """
-    T, bias = memory.triangle, memory.bias
+    T, bias = memory.information_root, memory.bias
     N, n = len(T), len(dropped)
     d = np.array(dropped, dtype=int)
     k = np.setdiff1d(np.arange(N), d)

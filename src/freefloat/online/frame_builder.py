@@ -145,7 +145,7 @@ class FrameBuilder:
     @property
     def patience(self) -> float:
         """How long to wait for a frame before its channels are missed [s]."""
-        return max(self.options.silence, self.options.kept * self.step)
+        return max(self.options.missing_after, self.options.kept * self.step)
 
     def is_silent(self) -> bool:
         """Whether samples come, but for long no frame."""

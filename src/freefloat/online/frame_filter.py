@@ -47,7 +47,7 @@ class FrameFilter(MomentumFilter):
         rates = channel_rates(request.model, request.like, self.channels)
         self.builder = FrameBuilder.of(self.layout, rates, request.options.frames)
         self._stated_step = self.builder.step
-        self._silence: Note | None = None
+        self._gap: Note | None = None
 
     def concerns(self) -> tuple[str, ...]:
         """Channels that do not come, or too slowly; how slowly is said before the first sample."""
@@ -55,7 +55,7 @@ class FrameFilter(MomentumFilter):
         slowest = f"the slowest channel, {_sensor_of(self.builder.slowest)}, comes"
         step = found if found > self.options.frames.lagging * stated else stated
         return (
-            *((self._silence,) if self._silence else ()),
+            *((self._gap,) if self._gap else ()),
             *slow_rate_notes(slowest, step, self.options.slowest_rate),
             *self.layout.concerns,
         )
@@ -82,9 +82,9 @@ class FrameFilter(MomentumFilter):
         if not builder.has_taken:
             outcome = "late" if any(n in sample.values for n in builder.names) else "incomplete"
         self._take_all_inputs(builder.overdue())
-        if builder.is_silent() and self._silence is None:
-            self._silence = silence_note(builder.missing(), builder.since)
-            intake.report(Event(sample.time, "gap", str(self._silence)))
+        if builder.is_silent() and self._gap is None:
+            self._gap = gap_note(builder.missing(), builder.since)
+            intake.report(Event(sample.time, "gap", str(self._gap)))
         return outcome
 
     def finish(self, intake: Intake) -> bool:
@@ -97,7 +97,7 @@ class FrameFilter(MomentumFilter):
     def _take_frame(self, frame: SampleFrame, intake: Intake) -> SampleOutcome:
         """One frame through the filter, with the noise that its readings leave."""
         sigma, values = self.problem.sigma, dict(frame.values)
-        self._silence = None
+        self._gap = None
         self._take_all_inputs(one for one in frame.pushes if one.time < frame.time)
         for one in frame.pushes:
             if one.time >= frame.time:
@@ -118,20 +118,20 @@ class FrameFilter(MomentumFilter):
     def arrays(self) -> dict[str, Any]:
         """Everything, by name."""
         found = super().arrays() | self.builder.arrays()
-        return found | {"frames.silence": np.array(str(self._silence or ""))}
+        return found | {"frames.gap": np.array(str(self._gap or ""))}
 
     def restore(self, arrays: Mapping[str, Any]) -> None:
         """Go on from `arrays`."""
         super().restore(arrays)
         self.builder.restore(arrays)
-        silence = str(arrays["frames.silence"])
-        self._silence = Note("channel.silent", silence) if silence else None
+        gap = str(arrays["frames.gap"])
+        self._gap = Note("channel.silent", gap) if gap else None
 
 
-def silence_note(missing: Sequence[str], since: float) -> Note:
+def gap_note(missing: Sequence[str], since: float) -> Note:
     """What is to be said when no frame has come since then [s].
 
-    >>> str(silence_note(["base.attitude.x", "base.attitude.y", "arm.position"], 5.0))
+    >>> str(gap_note(["base.attitude.x", "base.attitude.y", "arm.position"], 5.0))
     'no frame since 5 s: base.attitude, arm.position do not come'
     """
     names = list(dict.fromkeys(_sensor_of(name) for name in missing))

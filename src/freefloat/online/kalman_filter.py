@@ -223,8 +223,8 @@ class KalmanFilter(LiveFilter):
         """Use a sample that was read; push: what pushes from it on."""
         f, m, readout = self.recursion, self.memory, self.readout
         if m.counts[IS_BEGUN] and sample.time - m.numbers[TIME] > self.options.gap:
-            silence = sample.time - m.numbers[TIME]
-            self.restart(sample.time, "gap", f"no sample for {silence:.3g} s", intake)
+            gap = sample.time - m.numbers[TIME]
+            self.restart(sample.time, "gap", f"no sample for {gap:.3g} s", intake)
         outcome: SampleOutcome = "taken"
         if not m.counts[IS_BEGUN]:
             if not f.begin(sample.time, readout.found):

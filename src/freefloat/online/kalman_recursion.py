@@ -9,6 +9,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.directions import directions, is_bent, with_numbers
+from freefloat.dynamics.state import ATTITUDE
 from freefloat.dynamics.tree import System, with_friction
 from freefloat.identification.output_error.unknowns import NON_NEGATIVE, state_names
 from freefloat.model.parameter_name import ParameterName, field_of, owner_of
@@ -107,9 +108,8 @@ class KalmanRecursion:
     def _memory(self) -> KalmanMemory:
         system, g = self.home, self.layout.n_joints
         start = np.array([p.value for p in self.unknowns.free])
-        x = np.zeros(13 + 2 * system.n_coordinates)
         return KalmanMemory(
-            x, np.zeros((ORDERS, g)), np.diag(self._spread()),
+            np.zeros(system.layout.width), np.zeros((ORDERS, g)), np.diag(self._spread()),
             start + self.unknowns.sizes * self.unknowns.prior[:, 0],
             np.zeros(len(system.tree.thruster_link) + 6), np.zeros(3),
             np.zeros(4, dtype=np.int64), np.zeros(len(self.streams), dtype=np.int64),
@@ -158,9 +158,8 @@ class KalmanRecursion:
             elif k in found and stream.is_attitude and stream.target == system.model.root.body:
                 attitude = found[k] / np.linalg.norm(found[k])
         m.x[:] = 0.0
-        m.x[3:7] = attitude
-        c = system.n_coordinates
-        m.x[13 : 13 + c] = [one.home for one in coordinates]
+        m.x[ATTITUDE] = attitude
+        m.x[system.layout.q] = [one.home for one in coordinates]
         m.joints[:] = joints
         self._forget_states()
         self._settle()
@@ -193,8 +192,8 @@ class KalmanRecursion:
 
     def _settle(self) -> None:
         """Put the joints' motion into the state."""
-        m, given, c = self.memory, self.home.tree.given, self.home.n_coordinates
-        m.x[13 + given], m.x[13 + c + given] = m.joints[0], m.joints[1]
+        m, given, state = self.memory, self.home.tree.given, self.home.layout
+        m.x[state.position_of(given)], m.x[state.rate_of(given)] = m.joints[0], m.joints[1]
 
     def move_to(self, time: float) -> bool:
         """Carry everything on to a time; False where that is not finite.

@@ -160,10 +160,9 @@ def _with_joints(
     inputs = no_inputs(system)
     inputs.given[0, :] = joints[:3].T
     against = state_rates(x, joint_response(system, time, x, inputs=inputs), system.tree.free)[:, 2]
-    f = len(against) - 6
-    react = np.zeros((12 + 2 * f, 2, g))
-    react[[*range(6), *range(12, 12 + f)], 0] = against
-    react[[*range(6, 12), *range(12 + f, 12 + 2 * f)], 1] = against
+    react = np.zeros((system.layout.tangent_width, 2, g))
+    react[system.layout.placements, 0] = against
+    react[system.layout.motions, 1] = against
     whole = np.zeros((layout.n_all, part.shape[1] + ORDERS * g))
     whole[:n, : part.shape[1]] = part
     whole[layout.joints, part.shape[1] :] = np.diag(spread)

@@ -196,10 +196,9 @@ def _sigma(
             exact.append(name)
         sigma[source] = max(size, FINEST)
     if unknown:
-        shown = ", ".join(unknown[:4]) + (" ..." if len(unknown) > 4 else "")
         raise IdentificationError(
-            f"the noise of {shown} is not known; give noise={{channel: deviation}}, or a [[sensor]]"
-            " with its noise in the model file"
+            f"the noise of {listing(unknown, most=4)} is not known; give noise={{channel:"
+            " deviation}, or a [[sensor]] with its noise in the model file"
         )
     return sigma, exact
 

@@ -159,14 +159,14 @@ class LiveEstimate:
 class InformationEstimate(LiveEstimate):
     """That of a square-root information filter: R x = z, and what noise in the columns adds."""
 
-    triangle: Array
+    information_root: Array
     bias: Array
     n_rows: int
 
     @cached_property
     def solution(self) -> LinearSolution:
         """What the rows say of all unknowns, nuisance first, in natural sizes."""
-        T, bias = self.triangle, self.bias
+        T, bias = self.information_root, self.bias
         return solve_triangle(
             T[:, :-1], T[:, -1], bias=Bias(bias[:, :-1], bias[:, -1]),
             n_rows=max(self.n_rows, 1), chi2=self.report.health.chi2,

@@ -113,7 +113,7 @@ class MomentumFilter(LiveFilter):
         return InformationEstimate.of(
             report=report, nis=m.numbers.item(NIS), dof=int(m.numbers.item(DOF)),
             parameters=self.request.parameters, unknowns=self.unknowns,
-            triangle=m.triangle.copy(), bias=m.bias.copy(),
+            information_root=m.information_root.copy(), bias=m.bias.copy(),
             n_rows=m.counts.item(SINCE_CHANGE) * len(self.problem.rows),
         )  # fmt: skip
 
@@ -214,8 +214,8 @@ class MomentumFilter(LiveFilter):
         watched = ALL if is_settled else GAPS
         code = self._take_sample(time, vector.has_wrench, watched)
         if code == GAP:
-            silence = time - self.memory.times[3]
-            self.restart(time, "gap", f"no sample for {silence:.3g} s", intake)
+            gap = time - self.memory.times[3]
+            self.restart(time, "gap", f"no sample for {gap:.3g} s", intake)
             code = self._take_sample(time, vector.has_wrench, watched)
         if is_settled:
             code, odd = code & KERNEL_MASK, code >> KERNEL_BITS

@@ -18,6 +18,16 @@ from freefloat.dynamics.directions import directions
 from freefloat.dynamics.frames import rotations
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.sensitivity import integrate_with_sensitivity
+from freefloat.dynamics.state import (
+    ATTITUDE,
+    D_ATTITUDE,
+    D_POSITION,
+    D_RATE,
+    D_VELOCITY,
+    POSITION,
+    RATE,
+    VELOCITY,
+)
 from freefloat.dynamics.tree import System
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
 from freefloat.online.sensing import joint_response, thrust_accelerations
@@ -135,12 +145,10 @@ def reaction(system: System, ends: Sequence[tuple[Array, Array]], ahead: float) 
     and acceleration of the joints; straight in between. What an acceleration does must match what
     the rate it leads to does, or errors that cancel in truth pile up.
     """
-    free = system.tree.free[system.tree.free >= 6] - 6
-    f, g = len(free), len(system.tree.given)
+    layout = system.layout
     first, last = (state_rates(x, pull, system.tree.free) for x, pull in ends)
-    moved = np.zeros((12 + 2 * f, ORDERS, g))
-    velocity = [*range(6, 12), *range(12 + f, 12 + 2 * f)]
-    place = [*range(6), *range(12, 12 + f)]
+    moved = np.zeros((layout.tangent_width, ORDERS, len(system.tree.given)))
+    velocity, place = layout.motions, layout.placements
     for order in range(ORDERS):
         for k in range(min(order, 2) + 1):  # order j is felt through all below it
             n = order - k
@@ -149,7 +157,7 @@ def reaction(system: System, ends: Sequence[tuple[Array, Array]], ahead: float) 
             moved[velocity, order] += size * (a / (n + 1) + change / (n + 2))
             late = change * (1.0 / (n + 2) - 1.0 / (n + 3))
             moved[place, order] += size * ahead * (a / ((n + 1) * (n + 2)) + late)
-    return moved.reshape(12 + 2 * f, -1)
+    return moved.reshape(layout.tangent_width, -1)
 
 
 def thrust_response(
@@ -157,11 +165,10 @@ def thrust_response(
 ) -> Array:
     """How a newton more of thrusters, held, moves the free states: (tangent rows, thrusters)."""
     pull = thrust_accelerations(system, time, x, inputs=inputs, which=which)
-    moved = state_rates(x, pull, system.tree.free)[:, 0]
-    f = len(moved) - 6
-    out = np.zeros((12 + 2 * f, len(which)))
-    out[[*range(6, 12), *range(12 + f, 12 + 2 * f)]] = moved * ahead
-    out[[*range(6), *range(12, 12 + f)]] = moved * (0.5 * ahead**2)
+    moved, layout = state_rates(x, pull, system.tree.free)[:, 0], system.layout
+    out = np.zeros((layout.tangent_width, len(which)))
+    out[layout.motions] = moved * ahead
+    out[layout.placements] = moved * (0.5 * ahead**2)
     return out
 
 
@@ -176,15 +183,16 @@ def state_rates(x: Array, pull: Array, free: NDArray[np.int64]) -> Array:
 
 def apply_step(system: System, layout: Layout, x: Array, step: Array) -> Array:
     """State x after a correction of the free states."""
-    out = x.copy()
-    f = int(np.sum(system.tree.free >= 6))
+    out, state = x.copy(), system.layout
     free = system.tree.free[system.tree.free >= 6] - 6
-    whole = np.zeros(12 + 2 * f)
+    whole = np.zeros(state.tangent_width)
     whole[layout.rows] = step
-    out[0:3] += whole[0:3]
-    out[7:13] += whole[6:12]
-    out[3:7] = quaternion_product(x[3:7], quaternion_from_rotation_vector(whole[3:6]))
-    out[3:7] /= np.linalg.norm(out[3:7])
-    out[13 + free] += whole[12 : 12 + f]
-    out[13 + system.n_coordinates + free] += whole[12 + f :]
+    out[POSITION] += whole[D_POSITION]
+    out[VELOCITY] += whole[D_VELOCITY]
+    out[RATE] += whole[D_RATE]
+    turn = quaternion_from_rotation_vector(whole[D_ATTITUDE])
+    out[ATTITUDE] = quaternion_product(x[ATTITUDE], turn)
+    out[ATTITUDE] /= np.linalg.norm(out[ATTITUDE])
+    out[state.position_of(free)] += whole[state.d_q]
+    out[state.rate_of(free)] += whole[state.d_dq]
     return out

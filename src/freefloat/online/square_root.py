@@ -16,7 +16,7 @@ def propagate_root(S: Array, F: Array, W: Array) -> Array:
 def update_root(S: Array, C: Array, innovation: Array) -> tuple[Array, Array, float]:
     """Factor, correction and NIS after rows `C` with unit noise said `innovation`.
 
-    One orthogonal turn of [[1, C S], [0, S]] to a lower triangle gives the factor of the
+    One orthogonal turn of [[1, C S], [0, S]] to lower triangular form gives the factor of the
     innovation, the gain in its units and the new factor.
     """
     m, n = C.shape

@@ -36,7 +36,7 @@ NEVER = 10**9  # format: samples until new weights; never
 KEPT = ("time", "flags", "vector", "levels", "wrench", "sigma")  # of every sample
 # What is kept when the samples are taken again: the weights; or all that the samples have said.
 WEIGHTS = ("weight_x", "weight_phi", "weight_rotor")
-INFORMED = (*WEIGHTS, "triangle", "bias", "x", "worst", "clear_factor")
+INFORMED = (*WEIGHTS, "information_root", "bias", "x", "worst", "clear_factor")
 
 
 class StartupReplay:

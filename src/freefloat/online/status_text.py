@@ -9,7 +9,7 @@ import numpy as np
 from freefloat.model.parameter_name import field_of
 from freefloat.notes import Note
 from freefloat.observability.scale import is_scaled
-from freefloat.text import listing
+from freefloat.text import count_noun, listing
 
 if TYPE_CHECKING:
     from freefloat.arrays import Array
@@ -27,19 +27,18 @@ def status_note(estimate: LiveEstimate) -> Note:
     if "no band" in statuses:
         return Note("observable.unknown", "this method has no covariance; square-root has")
     unseen = [name for name, s in zip(names, statuses, strict=True) if s not in KNOWN]
+    seen = f"{len(names) - len(unseen)} of {count_noun(len(names), 'parameter')} seen"
     if not unseen:
         n_weak = statuses.count("weak")
-        weakly = f", {n_weak} weakly" if n_weak else ""
-        return Note("observable.all", f"all {len(names)} parameters are seen{weakly}")
+        return Note("observable.all", seen + (f", {n_weak} weakly" if n_weak else ""))
     if len(unseen) < len(names):
-        n_seen, rest = len(names) - len(unseen), listing(unseen, most=4)
-        return Note("observable.some", f"{n_seen} of {len(names)} parameters are seen; not {rest}")
+        return Note("observable.some", f"{seen}; not {listing(unseen, most=4)}")
     return _nothing_seen(estimate)
 
 
 def _nothing_seen(estimate: LiveEstimate) -> Note:
     """What hides all parameters, and what would show them."""
-    start = "no parameter is seen on its own: "
+    start = "no single parameter is observable: "
     lost = estimate.lost_directions
     if lost is None:
         why = "the first samples are still being kept, to be solved together"
@@ -47,7 +46,7 @@ def _nothing_seen(estimate: LiveEstimate) -> Note:
     if not lost.shape[1]:
         return Note("observable.none.too_few_samples", f"{start}too few samples yet")
     n, k = len(estimate.names), lost.shape[1]
-    why = f"{k} of {n} combinations are not observable"
+    why = f"{k} of {count_noun(n, 'combination')} not observable"
     if not _is_scale_lost(estimate, lost):
         help_ = "larger or longer motion of the joints would show more, or fewer free parameters"
         return Note("observable.none.motion", f"{start}{why}; {help_}")

@@ -12,7 +12,7 @@ from freefloat.online.kernels.codes import WRONG, Number
 from freefloat.online.kernels.kernel_limits import KernelLimits
 from freefloat.online.kernels.outlier_tests import is_spike, nis_of_rows, reading_noise
 
-Memory = namedtuple("Memory", "triangle clear_factor bias x numbers")
+Memory = namedtuple("Memory", "information_root clear_factor bias x numbers")
 Scratch = namedtuple(
     "Scratch", "rows uncertain misled solved lanes innovation_covariance innovation"
 )

@@ -19,7 +19,9 @@ from freefloat.online.kernels.random_walk_whitening import (
 )
 from freefloat.online.kernels.square_root_information import ROOM, add_process_noise, add_rows
 
-Memory = namedtuple("Memory", "counts noise_factor rows walk_rows walk_covariance triangle x")
+Memory = namedtuple(
+    "Memory", "counts noise_factor rows walk_rows walk_covariance information_root x"
+)
 SQUARE = (
     "covariance", "cross_covariance", "carried", "noise_factor", "walk_factor", "walk_gain",
     "walk_cross", "innovation_covariance",
@@ -34,7 +36,7 @@ def new():
     m = Memory(
         counts=np.zeros(8, dtype=np.int64), noise_factor=np.zeros((ROWS, ROWS)),
         rows=np.zeros((ROWS, N + 1)), walk_rows=np.zeros((ROWS, N + 1)),
-        walk_covariance=np.zeros((ROWS, ROWS)), triangle=np.eye(N, N + 1), x=np.zeros(N),
+        walk_covariance=np.zeros((ROWS, ROWS)), information_root=np.eye(N, N + 1), x=np.zeros(N),
     )  # fmt: skip
     square = {name: np.zeros((ROWS, ROWS)) for name in SQUARE}
     tables = {name: np.zeros((ROWS, N + 1)) for name in TABLES}
@@ -51,12 +53,13 @@ def take(m, k, bias, row, variance):
     last = k.direction.shape[0] - 1
     if m.counts[ROWS_HERE] > 0:
         add_walk(m, k, last, variance)
-        add_process_noise(m.triangle, bias, m.x, k.direction, last, variance, row, k.gradient,
-                          k.along)  # fmt: skip
+        add_process_noise(
+            m.information_root, bias, m.x, k.direction, last, variance, row, k.gradient, k.along
+        )
     if has_walked(m):
         is_sound = is_sound and remove_walk(m, k)
         carry_walk(m, k)
-    add_rows(m.triangle, k.rows, k.reflected)
+    add_rows(m.information_root, k.rows, k.reflected)
     return is_sound
 
 
@@ -70,7 +73,7 @@ def filtered(A, y, C, X, D, variances):
         assert take(m, k, bias, row, variances[n])
         m.rows[:], m.noise_factor[:] = k.plain_rows, k.noise_factor
         m.counts[ROWS_HERE] += 1
-    return m.triangle
+    return m.information_root
 
 
 def dense(A, y, C, X, D, variances):

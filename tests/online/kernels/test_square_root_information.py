@@ -1,4 +1,4 @@
-"""The triangle's reflections and solutions, for every remainder of columns, against NumPy."""
+"""Square-root information: reflections and solutions, any number of columns, against NumPy."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from freefloat.online.kernels.square_root_information import (
     solve_table,
     solve_table_transposed,
     solve_transposed,
-    solve_triangle,
+    solve_upper,
 )
 
 
 @kernel
 def take(T, rows, reflected, right, x):
-    """Rows into the triangle, and the solution; the chi-square left."""
+    """Rows into R and z, and the solution; the chi-square left."""
     chi2 = add_rows(T, rows, reflected)
     for i in range(x.shape[0]):
         right[i] = T[i, x.shape[0]]
-    solve_triangle(T, right, x)
+    solve_upper(T, right, x)
     return chi2
 
 
@@ -63,7 +63,7 @@ def walk(T, bias, x, d, last, variance, row, g, along):
 def products(T, table, v, w, x, K, squares, rows, bias):
     """Every solution and product, each in place; the smallest pivot and a dot product."""
     solve_transposed(T, v)
-    solve_triangle(T, w, x)
+    solve_upper(T, w, x)
     solve_table_transposed(T, table[0])
     solve_table(T, table[1])
     add_squares(squares, rows)
@@ -73,7 +73,7 @@ def products(T, table, v, w, x, K, squares, rows, bias):
     return least, total
 
 
-def random_triangle(rng: np.random.Generator, N: int) -> np.ndarray:
+def random_factor(rng: np.random.Generator, N: int) -> np.ndarray:
     """R and z of a well-conditioned problem."""
     return np.triu(rng.normal(size=(N, N + 1)) + 3.0 * np.eye(N, N + 1))
 
@@ -82,7 +82,7 @@ def random_triangle(rng: np.random.Generator, N: int) -> np.ndarray:
 @pytest.mark.parametrize("variance", [1e-3, 10.0])
 def test_a_random_step_adds_its_variance_and_leaves_the_corrected_solution(N, variance):
     rng = np.random.default_rng(N)
-    T, last = random_triangle(rng, N), N // 2
+    T, last = random_factor(rng, N), N // 2
     half = 0.3 * rng.normal(size=(N, N))
     bias = np.column_stack([half @ half.T / N, 0.1 * rng.normal(size=N)])
     d = np.where(np.arange(N) <= last, rng.normal(size=N), 0.0)
@@ -105,7 +105,7 @@ def test_a_random_step_adds_its_variance_and_leaves_the_corrected_solution(N, va
 @pytest.mark.parametrize("N", range(1, 11))
 def test_solutions_and_products_are_those_of_numpy(N):
     rng = np.random.default_rng(N)
-    T, bias = random_triangle(rng, N), rng.normal(size=(N, N + 1))
+    T, bias = random_factor(rng, N), rng.normal(size=(N, N + 1))
     R, table = T[:, :N].copy(), rng.normal(size=(2, N, 8))
     v, w, rows = rng.normal(size=N), rng.normal(size=N), rng.normal(size=(3, N + 1))
     squares = rng.normal(size=(N, N + 1))

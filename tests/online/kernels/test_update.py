@@ -106,7 +106,7 @@ def test_weights_are_the_parameters_of_the_estimate(name):
     np.testing.assert_array_equal(m.weight_x, m.x[nn:])
 
 
-def test_every_row_that_was_taken_is_in_the_triangle():
+def test_every_row_that_was_taken_is_in_the_information():
     """The corrected solution is that of all rows and all probe rows in one dense problem."""
     name = "planar-capture"
     flight = noisy(name, 0)
@@ -117,14 +117,16 @@ def test_every_row_that_was_taken_is_in_the_triangle():
         tracker.update(sample)
     m = own.memory  # type: ignore[attr-defined]
     assert own.replay.snapshot is None  # type: ignore[attr-defined]
-    A, B = m.triangle.T @ m.triangle, m.bias.copy()
+    A, B = m.information_root.T @ m.information_root, m.bias.copy()
     for sample in samples[200:260]:
         assert tracker.update(sample).outcome == "taken"
         A += m.rows.T @ m.rows
         B += m.probe_rows[:, :-1].T @ m.probe_rows
     N = len(m.x)
     # of sums whose parts differ by 1e10: rounding
-    np.testing.assert_allclose(m.triangle[:, :N].T @ m.triangle, A[:N], rtol=1e-8, atol=1e-6)
+    np.testing.assert_allclose(
+        m.information_root[:, :N].T @ m.information_root, A[:N], rtol=1e-8, atol=1e-6
+    )
     np.testing.assert_allclose(m.bias, B, rtol=1e-8, atol=1e-8)
     x = np.linalg.solve(A[:N, :N] - B[:, :N], A[:N, N] - B[:, N])
     std = np.sqrt(np.diag(np.linalg.inv(A[:N, :N])))

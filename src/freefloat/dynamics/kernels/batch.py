@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from freefloat.dynamics.kernels.integrate import Stages, rk4_loop
+from freefloat.dynamics.kernels.mechanism import ParameterArrays
 from freefloat.dynamics.kernels.newton_euler import Work
-from freefloat.dynamics.tree import ParameterArrays
 from freefloat.numba_.compilation import kernel
 from freefloat.numba_.lanes import as_lanes
 

@@ -49,7 +49,7 @@ class Count(IntEnum):
     N_GATED = 3  # samples gated
     GATES = 4  # whether each of the last ten samples was gated, as bits
     SINCE_CHANGE = 5  # samples taken since the last change
-    N_ROWS = 6  # rows in the triangle
+    N_ROWS = 6  # rows in R and z
     N_WRENCH = 7  # wrench samples known, 0 to 4
 
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from freefloat.dynamics.kernels.mechanism import ParameterArrays, Tree
 from freefloat.dynamics.kernels.newton_euler import Work, new_work
-from freefloat.dynamics.tree import ParameterArrays, Tree
 from freefloat.online.kernels.codes import Count, Number
 from freefloat.online.kernels.kernel_limits import KernelLimits
 from freefloat.online.kernels.square_root_information import ROOM
@@ -80,7 +80,7 @@ class FilterMemory(NamedTuple):
     walk_rows: np.ndarray  # (m, N + 1) estimate of what walks made of `rows`, by unknown
     walk_covariance: np.ndarray  # (m, m) of that
     # the estimate
-    triangle: np.ndarray  # (N, N + 1) R and z of R x = z with unit noise
+    information_root: np.ndarray  # (N, N + 1) R and z of R x = z with unit noise
     bias: np.ndarray  # (N, N + 1) what noise in the columns adds to R^T R and R^T z
     x: np.ndarray  # (N,)
     worst: np.ndarray  # (N,) the direction that is noise for the greatest part
@@ -133,7 +133,7 @@ class FilterScratch(NamedTuple):
     rows: np.ndarray
     probe_rows: np.ndarray
     plain_rows: np.ndarray  # (2, m, N + 1) rows and probe rows as the next sample needs them
-    reflected: np.ndarray  # (ROOM,) rows while they are turned into the triangle
+    reflected: np.ndarray  # (ROOM,) rows while they are reflected into R and z
     row_covariance: np.ndarray  # (6, 6) of all six equations
     row_cross_covariance: np.ndarray  # (6, 6) of the rows before (first index) with these
     covariance: np.ndarray  # (m, m) C, of the rows there are
@@ -178,7 +178,7 @@ def new_memory(problem: FilterProblem) -> FilterMemory:
         end_errors=np.zeros((sources, 6)), noise_factor=np.zeros((m, m)),
         rows=np.zeros((m, N + 1)), probe_rows=np.zeros((m, N + 1)),
         walk_rows=np.zeros((m, N + 1)), walk_covariance=np.zeros((m, m)),
-        triangle=np.zeros((N, N + 1)), bias=np.zeros((N, N + 1)), x=np.zeros(N),
+        information_root=np.zeros((N, N + 1)), bias=np.zeros((N, N + 1)), x=np.zeros(N),
         worst=np.ones(N), clear_factor=np.eye(N), weight_x=np.zeros(n),
         weight_phi=problem.par.phi.copy(), weight_rotor=problem.par.rotor.copy(),
         last=np.zeros(10 + 2 * c), spike_state=np.zeros(4), recent=np.zeros((2, 10 + 2 * c)),

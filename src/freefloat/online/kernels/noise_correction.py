@@ -6,7 +6,7 @@ from math import sqrt
 
 from freefloat.numba_.compilation import inlined
 from freefloat.numba_.lanes import lanes_at, put_lanes_at
-from freefloat.online.kernels.square_root_information import dot, solve_transposed, solve_triangle
+from freefloat.online.kernels.square_root_information import dot, solve_transposed, solve_upper
 
 
 @inlined
@@ -73,7 +73,7 @@ def least_eigenvalue(K, e):
     size = 1.0
     for _ in range(2):
         solve_transposed(K, e)
-        solve_triangle(K, e, e)
+        solve_upper(K, e, e)
         size = sqrt(dot(e, e, 0, N) + 1e-300)
         for i in range(N):
             e[i] /= size
@@ -122,5 +122,5 @@ def solve_corrected(T, bias, K, x, g):
     for i in range(N):
         g[i] = T[i, N] - g[i]
     solve_transposed(K, g)
-    solve_triangle(K, g, g)
-    solve_triangle(T, g, x)
+    solve_upper(K, g, g)
+    solve_upper(T, g, x)

@@ -25,13 +25,13 @@ from freefloat.online.kernels.square_root_information import (
 def project_uncertainty(m, k):
     """k.uncertain (N, 8): how rows move with what is uncertain; k.misled: with what misled it."""
     N = m.x.shape[0]
-    solve_table_transposed(m.triangle, k.uncertain)
+    solve_table_transposed(m.information_root, k.uncertain)
     solve_table_transposed(m.clear_factor, k.uncertain)
     solve_table(m.clear_factor, k.uncertain)
     for i in range(N):
         for r in range(0, 8, 4):
             put_lanes_at(k.solved[i], r, lanes_at(k.uncertain[i], r))
-    solve_table(m.triangle, k.solved)
+    solve_table(m.information_root, k.solved)
     for i in range(N):
         row = m.bias[i]
         p, q = row[0] * lanes_at(k.solved[0], 0), row[0] * lanes_at(k.solved[0], 4)

@@ -46,7 +46,7 @@ def add_walk(m, k, last, variance):
 
     The step w, given where it leads, is shrink (g x - h) and has the variance `shrink`.
     """
-    T, N = m.triangle, m.x.shape[0]
+    T, N = m.information_root, m.x.shape[0]
     size = information_along(T, k.direction, last, k.along, k.gradient)
     shrink = variance / (1.0 + variance * size)
     h = 0.0

@@ -1,7 +1,8 @@
-"""The information triangle: R x = z with unit noise, kept by reflections.
+"""The square-root information matrix: R x = z with unit noise, R kept upper triangular.
 
-`T` (N, N + 1) holds R and z; `bias` (N, N + 1) holds B and c, what noise in the columns adds to
-R^T R and R^T z (see `identification.solve`). Nothing here forms R^T R.
+Rows are added by Householder reflections (Bierman, Factorization Methods for Discrete Sequential
+Estimation, 1977). `T` (N, N + 1) holds R and z; `bias` (N, N + 1) holds B and c, what noise in the
+columns adds to R^T R and R^T z (see `identification.solve`). Nothing here forms R^T R.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ SPARED = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0])
 
 @inlined
 def add_rows(T, rows, w):
-    """Add whitened rows (at most 6, N + 1) to the triangle; the chi-square left. Scratch: w (ROOM).
+    """Add whitened rows (at most 6, N + 1) to R and z; the chi-square left. Scratch: w (ROOM).
 
     One Householder reflection for six rows takes less work than six Givens rotations, and one root
     instead of six.
@@ -45,7 +46,7 @@ def add_rows(T, rows, w):
 
 @inlined
 def reflect(t, w, i, end):
-    """Turn the six rows in w so that their column i goes into row t of the triangle.
+    """Turn the six rows in w so that their column i goes into row t of R and z.
 
     Columns go four at a time, counted from the end, so that none is left over there. Where the
     first four reach back to column i, SPARED keeps what is done already as it is.
@@ -139,7 +140,8 @@ def add_process_noise(T, bias, x, d, last, variance, row, g, pushed):
     """The unknowns take a random step of this variance along d, which ends at place `last`.
 
     The step w is eliminated from [1/sqrt(variance), 0; -R d, R] from that row upwards, which keeps
-    the triangle. B and c follow so that the corrected solution stays where it is; see docs/live.md.
+    R upper triangular. B and c follow so that the corrected solution stays where it is; see
+    docs/live.md.
     """
     N = T.shape[0]
     size = information_along(T, d, last, pushed, g)
@@ -232,7 +234,7 @@ def solve_transposed(T, v):
 
 
 @inlined
-def solve_triangle(T, right, x):
+def solve_upper(T, right, x):
     """x = R^-1 right, in the same way from the end."""
     N = T.shape[0]
     for back in range(N):

@@ -1,4 +1,4 @@
-"""One sample into the filter: rows, noise, gate, triangle, estimate. Nothing is allocated."""
+"""One sample into the filter: rows, noise, gate, information, estimate. Nothing is allocated."""
 
 from __future__ import annotations
 
@@ -125,8 +125,9 @@ def age_information(problem, m, k, seconds):
     of the segment's start moves with a walking parameter, by the parameter's column. Returned:
     whether any unknown walked.
     """
+    R = m.information_root
     if problem.forgetting < 1.0:
-        fade(m.triangle, m.bias, problem.forgetting)
+        fade(R, m.bias, problem.forgetting)
     nn, has_walked_now = problem.n_nuisance, False
     for i in range(m.x.shape[0]):
         variance = problem.walk[i] * seconds
@@ -142,15 +143,13 @@ def age_information(problem, m, k, seconds):
                     k.direction[b] = m.columns[b, i - nn] / problem.momentum_size
             if m.counts[ROWS_HERE] > 0:
                 add_walk(m, k, i, variance)
-            add_process_noise(
-                m.triangle, m.bias, m.x, k.direction, i, variance, k.row, k.gradient, k.along
-            )
+            add_process_noise(R, m.bias, m.x, k.direction, i, variance, k.row, k.gradient, k.along)
     return has_walked_now
 
 
 @inlined
 def add_sample_rows(problem, m, k):
-    """The whitened rows go into the triangle, what noise does to them into the bias."""
+    """The whitened rows go into R and z, what noise does to them into the bias."""
     n, N = k.rows.shape[0], m.x.shape[0]
     for r in range(n):
         for i in range(N + 1):
@@ -160,7 +159,7 @@ def add_sample_rows(problem, m, k):
             m.noise_factor[r, j] = k.noise_factor[r, j]
     if problem.probing > 0.0:
         add_squares(m.bias, k.probe_rows)
-    m.numbers[CHI2] += add_rows(m.triangle, k.rows, k.reflected)
+    m.numbers[CHI2] += add_rows(m.information_root, k.rows, k.reflected)
     m.counts[N_ROWS] += n
     m.counts[ROWS_HERE] += 1
 
@@ -179,9 +178,9 @@ def renew_estimate(problem, m, k):
         if is_fresh or count % (SELDOM * problem.every[0]) == 0:
             n_rows = float(m.counts[SINCE_CHANGE]) * k.rows.shape[0]
             m.numbers[SHARE], m.numbers[WRONG] = factor_clear_part(
-                problem.limits, m.triangle, m.bias, n_rows, m, k.noise_part, k.clear_part
+                problem.limits, m.information_root, m.bias, n_rows, m, k.noise_part, k.clear_part
             )
-        solve_corrected(m.triangle, m.bias, m.clear_factor, m.x, k.gradient)
+        solve_corrected(m.information_root, m.bias, m.clear_factor, m.x, k.gradient)
     limits = problem.limits
     each = limits.rows_each if problem.gates[0] > 0.0 else limits.rows_each_ungated
     is_enough = m.counts[SINCE_CHANGE] * k.rows.shape[0] >= each * m.x.shape[0]
@@ -272,7 +271,7 @@ def note_step(m, h):
 
 @inlined
 def take_rows(problem, m, k, t, s):
-    """The sample's equations, into the triangle if they pass the gate."""
+    """The sample's equations, into R and z if they pass the gate."""
     is_first = m.counts[HISTORY] == 0
     if is_first:
         begin_segment(m, k, s)
