@@ -74,11 +74,8 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
     "cycles": set(),
     "classes": set(),
     "stems": set(),
-    "constants": {
-        "identification": 43,
-    },
+    "constants": {},
     "participles": {
-        "identification": 19,
         "numba_": 1,
     },
 }

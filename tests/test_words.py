@@ -48,9 +48,7 @@ RIDDLES = {
     r"\bwhat nobody (told|knows)\b": "unknown",
 }
 # The most riddles that a folder of src or a document may still have.
-KNOWN: dict[str, int] = {
-    "identification": 16,
-}
+KNOWN: dict[str, int] = {}
 
 
 def riddles_in(text: str) -> list[str]:

@@ -6,7 +6,7 @@ number of rows. Without a force that fixes the scale the answer is zero. So B is
 fresh noise of the same size to the samples (and the opposite noise: what is linear in it drops
 out), and taken off again:  (Y^T Y - B) theta = Y^T y - c.
 
-QR and triangles throughout: B enters only through a correction to the QR solution.
+QR throughout, no normal equations: B enters only through a correction to the QR solution.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class LinearSolution:
 
     @property
     def std(self) -> Array:
-        """Standard deviations; NaN where an unknown is not seen on its own."""
+        """Standard deviations; NaN where an unknown is not determined."""
         return np.sqrt(np.diag(self.covariance))
 
 
@@ -81,7 +81,7 @@ def least_squares(Y: Array, y: Array, *, bias: Bias | None = None) -> LinearSolu
 def solve_triangle(
     T: Array, right: Array, *, bias: Bias | None, n_rows: int, chi2: float
 ) -> LinearSolution:
-    """Like `least_squares` for rows already turned into a triangle T x = right.
+    """Like `least_squares` for rows already reduced to a triangular factor, T x = right.
 
     >>> found = solve_triangle(np.eye(2), np.ones(2), bias=None, n_rows=5, chi2=3.0)
     >>> found.values.tolist(), found.chi2

@@ -18,7 +18,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.equations import no_inputs
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError
-from freefloat.identification.output_error.covariance import covariance_of, information_root
+from freefloat.identification.output_error.covariance import estimate_covariance, information_root
 from freefloat.identification.output_error.recording import recording_of
 from freefloat.identification.output_error.search import SearchResult, search
 from freefloat.model.model import Model
@@ -132,7 +132,7 @@ def _end_of(
     items = [u.name for u in problem.unknowns.items]
     own = [items.index(p.name) for p in unknowns.free]
     slopes = np.vstack([slopes, np.eye(len(theta))[own] / unknowns.sizes[:, None]])
-    P = covariance_of(found, information_root(found), np.zeros(len(theta), dtype=bool))
+    P = estimate_covariance(found, information_root(found), np.zeros(len(theta), dtype=bool))
     w, V = np.linalg.eigh(P)
     part = slopes @ (V * np.sqrt(np.maximum(w, 0.0)))
     time = float(recording.times[-1])

@@ -16,8 +16,8 @@ from freefloat.identification.linear.family import whiten
 from freefloat.identification.linear.parameter_columns import update_system
 from freefloat.identification.linear.reduced import (
     REDUCED,
-    reduced_from_standard,
     reduced_names,
+    standard_to_reduced,
 )
 from freefloat.identification.linear.samples import NoiseSource, Samples
 from freefloat.identification.solve import least_squares
@@ -61,8 +61,8 @@ def root_values(system: System) -> dict[str, float]:
 def test_the_equations_are_affine_in_the_reduced_parameters(seed: int, root: str) -> None:
     system = tree(seed, root)
     rows = REDUCED.equations(system, instants(system, seed), root_values(system))
-    left = rows.Y @ reduced_from_standard(system) - rows.y
-    assert np.max(np.abs(left)) < 1e-12 * np.max(np.abs(rows.Y * reduced_from_standard(system)))
+    left = rows.Y @ standard_to_reduced(system) - rows.y
+    assert np.max(np.abs(left)) < 1e-12 * np.max(np.abs(rows.Y * standard_to_reduced(system)))
     assert rows.names == reduced_names(system)
 
 
@@ -85,7 +85,7 @@ def test_noise_free_flights_give_back_the_root_body(name: str) -> None:
     assert flight.samples.velocity is None
     rows = whiten(REDUCED.equations(flight.system, flight.samples, flight.values))
     found = least_squares(rows.Y, rows.y)
-    truth = reduced_from_standard(flight.system)
+    truth = standard_to_reduced(flight.system)
     kinds = [name.partition(".")[0] for name in rows.names]  # 1/M, s/M [m] and I' [kg m^2]
     sizes = [(kind, abs(x)) for kind, x in zip(kinds, truth, strict=True)]
     size = {kind: max(x for own, x in sizes if own == kind) or 1.0 for kind in kinds}
@@ -103,7 +103,7 @@ def test_deviations_are_honest_when_the_gyro_is_good() -> None:
         rows = whiten(REDUCED.equations(flight.system, flight.samples, flight.values))
         found = least_squares(rows.Y, rows.y)
         chi2.append(found.chi2 / (found.n_rows - found.rank))
-        z.append((found.values - reduced_from_standard(flight.system)) / found.std)
+        z.append((found.values - standard_to_reduced(flight.system)) / found.std)
     assert 0.9 < np.mean(chi2) < 1.1  # 1600 rows: 3.5 % scatter
     assert 0.8 < np.sqrt(np.mean(np.square(z))) < 1.25
 

@@ -12,10 +12,10 @@ import freefloat as ff
 from freefloat.arrays import Array
 from freefloat.identification.output_error import search
 from freefloat.identification.output_error.alternative_minima import (
-    Rival,
-    looked_around,
-    moved_springs,
-    widened,
+    AlternativeMinimum,
+    find_alternatives,
+    spring_changes,
+    widen,
 )
 from freefloat.identification.output_error.cost import Block, Evaluation, OutputErrorProblem
 from freefloat.identification.output_error.levenberg import Descent, descend
@@ -50,31 +50,37 @@ def wells(floor: float) -> TwoWells:
 @pytest.mark.parametrize("start", [0.97, 1.35])
 def test_a_minimum_as_low_is_found_and_widens_the_interval(start: float) -> None:
     problem = wells(0.0)
-    found, every = looked_around(problem, descend(problem, np.array([start * SPRING])))
-    rivals = [rival for rival in every if rival.is_minimum]
-    assert len(rivals) == 1
-    assert abs(rivals[0].theta[0] - found.at.theta[0]) == pytest.approx(0.3 * SPRING, rel=1e-2)
-    std = np.sqrt(widened(np.array([[1e-6]]), rivals, found.at.theta)[0, 0])
+    found, every = find_alternatives(problem, descend(problem, np.array([start * SPRING])))
+    alternatives = [other for other in every if other.is_minimum]
+    assert len(alternatives) == 1
+    assert abs(alternatives[0].theta[0] - found.at.theta[0]) == pytest.approx(
+        0.3 * SPRING, rel=1e-2
+    )
+    std = np.sqrt(widen(np.array([[1e-6]]), alternatives, found.at.theta)[0, 0])
     assert std == pytest.approx(0.3 * SPRING / np.sqrt(2.0), rel=1e-2)  # either is as likely
-    assert moved_springs(problem, found.at, rivals[0])[0].startswith("hinge_l1.stiffness = 2")
+    assert spring_changes(problem, found.at, alternatives[0])[0].startswith(
+        "hinge_l1.stiffness = 2"
+    )
 
 
 def test_a_lower_minimum_is_moved_to_and_the_other_told_of() -> None:
     problem = wells(1.5)  # the second is about one higher than the first
     first = descend(problem, np.array([1.35 * SPRING]))
     assert first.at.theta[0] > 1.2 * SPRING
-    found, rivals = looked_around(problem, first)
+    found, alternatives = find_alternatives(problem, first)
     assert found.at.theta[0] == pytest.approx(SPRING, rel=1e-3)
-    rises = [rival.rise for rival in rivals if rival.is_minimum]
+    rises = [other.rise for other in alternatives if other.is_minimum]
     assert rises == pytest.approx([first.at.cost], rel=0.1)
 
 
 @pytest.mark.parametrize("is_planned", [True, False])
 def test_the_remedy_is_one_that_is_left(is_planned: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    def as_good(problem: OutputErrorProblem, descent: Descent) -> tuple[Descent, tuple[Rival, ...]]:
-        return descent, (Rival(1.3 * descent.at.theta, 1.0),)
+    def as_good(
+        problem: OutputErrorProblem, descent: Descent
+    ) -> tuple[Descent, tuple[AlternativeMinimum, ...]]:
+        return descent, (AlternativeMinimum(1.3 * descent.at.theta, 1.0),)
 
-    monkeypatch.setattr(search, "looked_around", as_good)
+    monkeypatch.setattr(search, "find_alternatives", as_good)
     arm = ff.load_model("cbk-arm-geared")
     plan = ff.default_plan(arm, duration=10.0)
     flight = ff.simulate(arm, plan, seed=1, step=1e-2)
@@ -134,12 +140,12 @@ def test_smoothed_motion_is_flown_without_its_ends() -> None:
     flight = ff.simulate(SERVICER, plan, seed=0)
     inside = recording_of(SERVICER, flight, step=1e-2)
     # a fortieth at most, to the next sample
-    assert 0.1 <= inside.first <= 0.27 and 9.71 <= inside.times[-1] <= 9.88
+    assert 0.1 <= inside.grid.first <= 0.27 and 9.71 <= inside.times[-1] <= 9.88
     assert all(stream.times[0] >= inside.grid.first for stream in inside.measurements)
     whole = recording_of(SERVICER, flight, step=1e-2, trims=(False, False))
     planned = recording_of(SERVICER, flight, plan=plan, step=1e-2)
     for one in (whole, planned):
-        assert one.first == 0.0 and one.times[-1] > 9.9
+        assert one.grid.first == 0.0 and one.times[-1] > 9.9
     exact = inputs_from_plan(inside.model, plan).tabulate
 
     def wrong(times: Array) -> Array:
@@ -150,5 +156,5 @@ def test_smoothed_motion_is_flown_without_its_ends() -> None:
 
     # what is left out is by far the worst of it
     ends = np.concatenate([np.linspace(0.0, 0.1, 20), np.linspace(9.88, 9.98, 20)])
-    within = np.linspace(inside.first, inside.times[-1], 200)
+    within = np.linspace(inside.grid.first, inside.times[-1], 200)
     assert np.max(wrong(ends)) > 3.0 * np.max(wrong(within))

@@ -15,7 +15,7 @@ from freefloat.excitation.commands import Wave
 from freefloat.excitation.plan import Plan
 from freefloat.identification.output_error.cost import OutputErrorProblem, stated_noise
 from freefloat.identification.output_error.levenberg import damped_step
-from freefloat.identification.output_error.noise import autocovariance, coloured
+from freefloat.identification.output_error.noise import autocovariance, fit_noise
 from freefloat.identification.output_error.options import SearchOptions
 from freefloat.identification.output_error.recording import recording_of
 from freefloat.identification.output_error.unknowns import unknowns_of
@@ -86,7 +86,7 @@ def test_slopes_are_those_of_differences(name: str) -> None:
     def left(at: np.ndarray) -> np.ndarray:
         readings = problem._prediction(0, at)
         assert readings is not None
-        return problem._whitened(0, readings[0])[1]
+        return problem._whiten_prediction(0, readings[0])[1]
 
     for column, k in enumerate(places):
         h = np.zeros(len(theta))
@@ -173,10 +173,10 @@ def test_eliminating_recordings_is_solving_all_at_once() -> None:
     lengths = np.ones(n)
     rows, left = [at.prior_rows, np.diag(lengths)], [at.prior_left, np.zeros(n)]
     for block in at.blocks:
-        part = np.zeros((len(block.triangle), n))
-        part[:, [*block.own, *block.shared]] = block.triangle[:, :-1]
+        part = np.zeros((len(block.factor), n))
+        part[:, [*block.own, *block.shared]] = block.factor[:, :-1]
         rows.append(part)
-        left.append(block.triangle[:, -1])
+        left.append(block.factor[:, -1])
     whole = np.linalg.lstsq(np.vstack(rows), -np.concatenate(left), rcond=None)[0]
     step = damped_step(at, lengths, np.zeros(n, dtype=bool))
     assert np.allclose(step, whole, rtol=1e-6, atol=1e-9 * np.abs(whole).max())
@@ -328,11 +328,11 @@ def test_whitening_makes_coloured_noise_white() -> None:
     noise = np.zeros(6000)
     for n in range(2, 6000):
         noise[n] = lags @ noise[[n - 1, n - 2]] + rng.normal()
-    found = coloured(noise, float(np.std(noise)))
+    found = fit_noise(noise, float(np.std(noise)))
     assert found.lags is not None and np.allclose(found.lags[:2], lags, atol=0.1)
-    white = found.whitened(noise)
+    white = found.whiten(noise)
     assert np.std(white) == pytest.approx(1.0, abs=0.03)
     assert abs(white[1:] @ white[:-1]) / (white @ white) < 0.05
-    assert coloured(rng.normal(size=2000), 1.0).is_white
+    assert fit_noise(rng.normal(size=2000), 1.0).is_white
     known = autocovariance(np.array([0.9]), 1.0, 4)
     assert np.allclose(known, 0.9 ** np.arange(4) / (1.0 - 0.81))

@@ -85,9 +85,7 @@ class Reduced(WindowedFamily):
         """The reduced parameters as unknowns; they are functions of the standard ones."""
         unknowns = tuple(
             Parameter(name, float(value), "", status="free")
-            for name, value in zip(
-                reduced_names(system), reduced_from_standard(system), strict=True
-            )
+            for name, value in zip(reduced_names(system), standard_to_reduced(system), strict=True)
         )
         asked = {name: 0.0 for name in parameters.names}
 
@@ -96,7 +94,7 @@ class Reduced(WindowedFamily):
         ) -> Equations:
             return self.equations(system, samples, asked, options=options, noise=noise)
 
-        return LinearForm(unknowns, equations, unknowns_of=reduced_from_standard)
+        return LinearForm(unknowns, equations, unknowns_of=standard_to_reduced)
 
 
 REDUCED = Reduced()
@@ -168,13 +166,13 @@ def _coupling(system: System, samples: Samples, rest: Array) -> Array:
 
 
 def _slopes(system: System, samples: Samples, rows: list[int]) -> Iterator[Array]:
-    x = _reduced(system)
+    x = _all_reduced(system)
     for up, down in samples.disturb("rate", "alpha", "attitude", "q", "dq", "ddq", "torque"):
         (Y, y), (Z, z) = (_linear(system, moved, rows) for moved in (up, down))
         yield 0.5 * (Y @ x - y - Z @ x + z)
 
 
-def _reduced(system: System) -> Array:
+def _all_reduced(system: System) -> Array:
     _, own = _without_root(system)
     M, s = _mass(system), own[1:4]
     return np.concatenate([[1.0], s, M * own[4:] - _steiner(s)]) / M
@@ -190,6 +188,6 @@ def _steiner(s: Array) -> Array:
     return inertial.six(s @ s * np.eye(3) - np.outer(s, s))
 
 
-def reduced_from_standard(system: System) -> Array:
+def standard_to_reduced(system: System) -> Array:
     """The reduced parameters of a system, in the order of `reduced_names`."""
-    return _reduced(system)[parameter_places(system)]
+    return _all_reduced(system)[parameter_places(system)]

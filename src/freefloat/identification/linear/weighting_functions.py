@@ -1,11 +1,11 @@
-"""Test functions: smooth bumps that a recording is multiplied by and integrated over.
+"""Test functions: smooth, narrow ones that a recording is multiplied by and integrated over.
 
-A bump is one in its middle, zero with its first slopes at both ends, and adds up to one with its
+Each is one in its middle, zero with its first slopes at both ends, and adds up to one with its
 neighbours, which start and end in its middle: so hardly anything slow that a recording says is
-lost, and only neighbours share errors. Derivatives by time are moved onto the bumps by summation
-by parts: sum_i b_i (dm/dt)_i = sum_j (sum_i b_i G_ij) m_j with G a difference of eighth order, so
-that nothing is approximated but G, whatever the width, and noise is weighted by the smooth slope of
-the bump.
+lost, and only neighbours share errors. Derivatives by time are moved onto the test functions by
+summation by parts: sum_i b_i (dm/dt)_i = sum_j (sum_i b_i G_ij) m_j with G a difference of eighth
+order, so that nothing is approximated but G, whatever the width, and noise is weighted by the
+smooth slope of the test function.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from freefloat.identification.linear.linear_options import DEFAULTS
 # theory: derivatives that vanish at both ends and in the middle; two make noise fall as 1/f^3
 SMOOTHNESS = 2
 REACH = 4  # theory: instants on either side of a difference of eighth order
-# theory: narrower, and a bump shares errors with its second neighbours through the differences
+# theory: narrower, and a function shares errors with its second neighbours through the differences
 LEAST_HALF = REACH + 1
 
 # How an error at instant i + d moves momenta and forces (N, k) at instant i, for every distance d.
 Errors = Mapping[int, tuple[Array, Array]]
 
 
-def bump(s: Array) -> Array:
-    """The bump at s, from -1 to 1; zero beyond.
+def smooth_hat(s: Array) -> Array:
+    """The test function at s, from -1 to 1; zero beyond.
 
-    >>> bump(np.array([-1.0, -0.5, 0.0, 1.5])).tolist()
+    >>> smooth_hat(np.array([-1.0, -0.5, 0.0, 1.5])).tolist()
     [0.0, 0.5, 1.0, 0.0]
     """
     n = SMOOTHNESS
@@ -122,7 +122,7 @@ class BumpFunctions:
         return slopes, values
 
     def integral(self, momenta: Array, forces: Array) -> Array:
-        """Of bump * (d momenta / dt + forces), by parts: (N, ...) -> (R, ...)."""
+        """Of test function * (d momenta / dt + forces), by parts: (N, ...) -> (R, ...)."""
         slopes, values = self.matrices
         n = self.n_instants
         flat = values @ forces.reshape(n, -1) + slopes @ momenta.reshape(n, -1)
@@ -189,6 +189,6 @@ def _on_piece(time: Array, a: int, b: int, half: int) -> list[tuple[int, Array]]
     made = []
     for centre in range(1, n):
         inside = np.flatnonzero(np.abs(t - centre) < 1.0)
-        value = bump(t[inside] - centre)
+        value = smooth_hat(t[inside] - centre)
         made.append((a + int(inside[0]), value / value.sum()))
     return made

@@ -10,24 +10,25 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.identification.output_error.noise import RowNoise
+from freefloat.identification.output_error.options import SearchOptions
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.output_error.unknowns import SearchUnknowns
 from freefloat.prediction.initial_state import right_jacobian
 from freefloat.prediction.predictor import Prediction
 
 Loss = Literal["huber", "tukey"]
-FAR = 10.0  # natural sizes that a parameter may go from where it started
-NEAR = 0.5  # the same while only the first seconds are looked at, which tell little
-HUBER, TUKEY = 1.345, 4.685  # standard deviations: 95 % as good as least squares on clean data
+# theory: standard deviations; 95 % as efficient as least squares on Gaussian residuals (Huber 1981,
+# Beaton and Tukey 1974)
+HUBER, TUKEY = 1.345, 4.685
 
 
 @dataclass(frozen=True)
 class Block:
-    """What one recording says: the triangle of [own, shared, residual]."""
+    """What one recording says: the triangular factor of [own, shared, residual]."""
 
     own: list[int]
     shared: list[int]
-    triangle: Array
+    factor: Array
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,15 @@ class OutputErrorProblem:
     noise: tuple[tuple[tuple[RowNoise, ...], ...], ...]
     robust: Loss | None = None
     origin: Array | None = None  # of the ridge that keeps unseen directions from running away
-    reach: float = FAR  # its width, in what each unknown may well be off
+    is_horizon: bool = False  # of the first seconds only
+
+    @property
+    def options(self) -> SearchOptions:
+        """How the search goes."""
+        return self.unknowns.options
 
     def evaluate(self, theta: Array) -> Evaluation | None:
-        """The problem at theta; None where the flight is not finite."""
+        """The problem at theta; None where the simulation is not finite."""
         if not np.all(np.isfinite(theta)):
             return None
         blocks, errors, cost, n_rows, n_outliers = [], [], 0.0, 0, 0
@@ -70,15 +76,15 @@ class OutputErrorProblem:
             if found is None:
                 return None
             prediction, places, mix = found
-            rows, left = self._whitened(r, prediction)
-            left, weights, loss = _weighed(left, self.robust)
+            rows, left = self._whiten_prediction(r, prediction)
+            left, weights, loss = _weigh(left, self.robust)
             table = np.column_stack([rows @ mix, left])
             if self.robust is not None:
                 table *= weights[:, None]
                 n_outliers += int(np.sum(weights**2 < 0.5))
-            triangle = np.linalg.qr(table, mode="r")
+            factor = np.linalg.qr(table, mode="r")
             n_own = len(self.unknowns.own(r))
-            blocks.append(Block(places[:n_own], places[n_own:], np.asarray(triangle)))
+            blocks.append(Block(places[:n_own], places[n_own:], np.asarray(factor)))
             errors.append(prediction.residuals)
             cost += loss
             n_rows += len(left)
@@ -101,13 +107,13 @@ class OutputErrorProblem:
         found = self._prediction(r, theta)
         assert found is not None
         prediction, places, mix = found
-        return self._whitened(r, prediction)[0] @ mix, places
+        return self._whiten_prediction(r, prediction)[0] @ mix, places
 
-    def whitened(self, r: int, errors: Sequence[Array]) -> Array:
+    def whiten(self, r: int, errors: Sequence[Array]) -> Array:
         """Errors of recording r, measurement by measurement (N, rows), in units of their noise."""
         return np.concatenate(
             [
-                noise.whitened(part[:, c])
+                noise.whiten(part[:, c])
                 for part, rows in zip(errors, self.noise[r], strict=True)
                 for c, noise in enumerate(rows)
             ]
@@ -130,12 +136,12 @@ class OutputErrorProblem:
             mix[here] = J[np.ix_([k for k, _ in at], [k for k, _ in at])] @ mix[here]
         return prediction, places, mix
 
-    def _whitened(self, r: int, prediction: Prediction) -> tuple[Array, Array]:
+    def _whiten_prediction(self, r: int, prediction: Prediction) -> tuple[Array, Array]:
         rows, left = [], []
         for k, noises in enumerate(self.noise[r]):
             for c, noise in enumerate(noises):
-                rows.append(noise.whitened(prediction.jacobian[k][:, c]))
-                left.append(noise.whitened(prediction.residuals[k][:, c]))
+                rows.append(noise.whiten(prediction.jacobian[k][:, c]))
+                left.append(noise.whiten(prediction.residuals[k][:, c]))
         return np.vstack(rows), np.concatenate(left)
 
     def _priors(self, theta: Array) -> tuple[Array, Array]:
@@ -146,7 +152,8 @@ class OutputErrorProblem:
                 rows.append(np.eye(len(theta))[k] / std)
                 left.append((theta[k] - mean) / std)
         if self.origin is not None:
-            far = self.reach * self.unknowns.room
+            reach = self.options.horizon_reach if self.is_horizon else self.options.reach
+            far = reach * self.unknowns.room
             rows += list(np.diag(1.0 / far))
             left += list((theta - self.origin) / far)
         return np.reshape(rows, (-1, len(theta))), np.array(left)
@@ -162,7 +169,7 @@ class OutputErrorProblem:
             else tuple(_noise_of(self, r, s.channels) for s in part.measurements)
             for r, part in enumerate(short)
         )
-        return replace(self, recordings=short, noise=noise, reach=NEAR)
+        return replace(self, recordings=short, noise=noise, is_horizon=True)
 
 
 def _noise_of(
@@ -180,7 +187,7 @@ def stated_noise(recordings: Sequence[Recording]) -> tuple[tuple[tuple[RowNoise,
     )
 
 
-def _weighed(left: Array, robust: Loss | None) -> tuple[Array, Array, float]:
+def _weigh(left: Array, robust: Loss | None) -> tuple[Array, Array, float]:
     """Residuals, square roots of their weights, and the loss."""
     if robust is None:
         return left, np.ones(0), 0.5 * float(left @ left)

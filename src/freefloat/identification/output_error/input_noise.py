@@ -16,14 +16,13 @@ from freefloat.arrays import Array
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError
 from freefloat.identification.output_error.cost import OutputErrorProblem
-from freefloat.identification.output_error.noise import RowNoise, resized
+from freefloat.identification.output_error.noise import RowNoise, resize
 from freefloat.identification.output_error.recording import Recording
 from freefloat.observability.visibility import without
 from freefloat.prediction.inputs import inputs_from_telemetry, smooth_channel
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.telemetry import Telemetry
 
-DRAWS = 6  # of a whole flight each
 NoiseTable = tuple[tuple[tuple[RowNoise, ...], ...], ...]
 
 
@@ -38,7 +37,7 @@ def with_input_noise(problem: OutputErrorProblem, theta: Array, *, seed: int) ->
         table.append(
             tuple(
                 tuple(
-                    resized(row, float(np.hypot(row.size, np.sqrt(np.mean(d[:, c] ** 2)))))
+                    resize(row, float(np.hypot(row.size, np.sqrt(np.mean(d[:, c] ** 2)))))
                     for c, row in enumerate(rows)
                 )
                 for rows, d in zip(problem.noise[r], differences, strict=True)
@@ -51,7 +50,7 @@ def _differences(
     problem: OutputErrorProblem, r: int, theta: Array, seed: int
 ) -> Sequence[Array] | None:
     raw = _raw_differences(problem, r, theta, seed)
-    return None if raw is None else _unexplained(problem, r, theta, raw)
+    return None if raw is None else _remainder(problem, r, theta, raw)
 
 
 def _raw_differences(
@@ -64,7 +63,7 @@ def _raw_differences(
 
 def _twin(problem: OutputErrorProblem, r: int, seed: int) -> Recording | None:
     recording = problem.recordings[r]
-    return None if recording.is_planned else _flown_again(recording, seed)
+    return None if recording.is_planned else _with_fresh_inputs(recording, seed)
 
 
 def _between(
@@ -86,7 +85,7 @@ def input_shifts(problem: OutputErrorProblem, theta: Array, *, seed: int) -> Arr
     and fro but also one way.
     """
     shifts = []
-    for k in range(DRAWS):
+    for k in range(problem.options.input_noise_draws):
         twins = [_twin(problem, r, seed + 97 * k + r) for r in range(len(problem.recordings))]
         if all(twin is None for twin in twins):
             break
@@ -108,14 +107,14 @@ def _shift(problem: OutputErrorProblem, theta: Array, twins: Sequence[Recording 
         part = np.zeros((len(R), n))
         part[:, places] = R
         rows.append(part)
-        left.append(Q.T @ problem.whitened(r, between))
+        left.append(Q.T @ problem.whiten(r, between))
     sizes = problem.unknowns.sizes
     if not rows:
         return np.zeros(n)
     return sizes * np.linalg.lstsq(np.vstack(rows) * sizes, np.concatenate(left), rcond=1e-10)[0]
 
 
-def _unexplained(
+def _remainder(
     problem: OutputErrorProblem, r: int, theta: Array, differences: list[Array]
 ) -> list[Array]:
     """What is left of the differences once the unknowns have been fitted to them.
@@ -135,7 +134,7 @@ def _unexplained(
     ]
 
 
-def _flown_again(recording: Recording, seed: int) -> Recording | None:
+def _with_fresh_inputs(recording: Recording, seed: int) -> Recording | None:
     """The recording driven by its own smoothed motion and its thrust with fresh noise."""
     changed = with_fresh_noise(recording.system, recording.telemetry, seed=seed)
     if changed is recording.telemetry:

@@ -1,7 +1,7 @@
 """Levenberg-Marquardt with bounds: the damped step by orthogonal factors, recordings eliminated.
 
-Every recording's rows are reduced once to a small triangle. Its own unknowns are eliminated from
-that, damped, and what is left of all recordings decides on the shared ones.
+Every recording's rows are reduced once to a small triangular factor. Its own unknowns are
+eliminated from that, damped, and what is left of all recordings decides on the shared ones.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from freefloat.identification.output_error.cost import Evaluation, OutputErrorPr
 from freefloat.telemetry.channel import Mask
 
 Ending = Literal["converged", "stuck", "out of iterations"]
-FIRST_DAMPING = 1e-3  # of the squared length of a column
+# theory: rows of 1e-6 of a column's length keep the factor regular, far above rounding (1e-16)
 LEAST_DAMPING = 1e-12
-STRONGEST = 1e12  # damping from which on no step can be found
-NEGLIGIBLE = 1e-6  # decrease of half the sum of squares, which is in units of the noise
-FINE = 1e-8  # relative decrease
+# theory: a step of 1e-12 of the undamped one changes the cost by less than its rounding
+MOST_DAMPING = 1e12
+# theory: a decrease of half the sum of squares, in units of the noise; 0.0014 standard deviations
+NEGLIGIBLE = 1e-6
 
 
 @dataclass(frozen=True)
 class Descent:
-    """Where the descent ended and why; n_evaluations: flights of the whole data."""
+    """Where the descent ended and why; n_evaluations: simulations of all recordings."""
 
     at: Evaluation
     ending: Ending
@@ -38,31 +39,44 @@ def descend(
     problem: OutputErrorProblem,
     theta: Array,
     *,
-    most: int = 60,
-    damping: float = FIRST_DAMPING,
-    enough: float = FINE,
+    most: int | None = None,
+    enough: float | None = None,
     progress: Callable[[Evaluation], None] | None = None,
 ) -> Descent:
     """The nearest minimum of the problem from theta on.
 
-    damping: the first, as a part of the squared lengths of columns; enough: the relative decrease
-    that is not worth another flight.
+    Args:
+        problem: The residuals to be made small, and the options of the search.
+        theta: Where to begin, in the units of the unknowns.
+        most: Evaluations at most; None: `SearchOptions.simulations`.
+        enough: Relative decrease that is not worth another evaluation; None:
+            `SearchOptions.tolerance`.
+        progress: Called with every evaluation that is lower than all before.
+
+    Returns:
+        The last of these, and why it is the last.
+
+    Raises:
+        IdentificationError: The model cannot be simulated at theta.
     """
+    options = problem.options
+    most = options.simulations if most is None else most
+    enough = options.tolerance if enough is None else enough
     at = problem.evaluate(np.clip(theta, problem.unknowns.lower, problem.unknowns.upper))
     if at is None:
         raise IdentificationError(
-            "the model cannot be flown with its own parameters: the motion is not finite or a"
+            "the model cannot be simulated with its own parameters: the motion is not finite or a"
             " body is not physical; look at it with `freefloat check`"
         )
     lower, upper = problem.unknowns.lower, problem.unknowns.upper
-    growth, scale = 2.0, np.zeros(len(theta))
+    damping, growth, scale = options.first_damping, 2.0, np.zeros(len(theta))
     n = 1
     while n < most:
         gradient, lengths = _gradient(at)
         scale = np.maximum(scale, lengths)
         held = ((at.theta <= lower) & (gradient > 0.0)) | ((at.theta >= upper) & (gradient < 0.0))
         step = damped_step(at, np.sqrt(damping) * scale, held)
-        trial = problem.unknowns.moved(at.theta, step)
+        trial = problem.unknowns.move(at.theta, step)
         expected = -_change(at, step)
         if expected <= max(NEGLIGIBLE, enough * at.cost) and damping <= 1.0:
             return Descent(at, "converged", n)
@@ -78,7 +92,7 @@ def descend(
                 progress(at)
         else:
             damping, growth = damping * growth, growth * 2.0
-            if damping > STRONGEST or expected <= FINE * at.cost:
+            if damping > MOST_DAMPING or expected <= options.tolerance * at.cost:
                 # no step downhill although the slopes promise one: converged as far as rounding
                 # lets, unless the promise is large
                 is_small = expected <= 1e-3 + 1e-7 * at.cost
@@ -92,7 +106,7 @@ def _gradient(at: Evaluation) -> tuple[Array, Array]:
     gradient, square = np.zeros(n), np.zeros(n)
     for block in at.blocks:
         places = [*block.own, *block.shared]
-        R = block.triangle
+        R = block.factor
         gradient[places] += R[:, :-1].T @ R[:, -1]
         square[places] += np.sum(R[:, :-1] ** 2, axis=0)
     gradient += at.prior_rows.T @ at.prior_left
@@ -104,7 +118,7 @@ def _change(at: Evaluation, step: Array) -> float:
     """Change of the cost along a step, to second order."""
     total = 0.0
     for block in at.blocks:
-        R = block.triangle
+        R = block.factor
         moved = R[:, :-1] @ step[[*block.own, *block.shared]]
         total += 0.5 * float(moved @ moved) + float(moved @ R[:, -1])
     moved = at.prior_rows @ step
@@ -114,7 +128,7 @@ def _change(at: Evaluation, step: Array) -> float:
 def damped_step(at: Evaluation, damping: Array, held: Mask) -> Array:
     """The step that minimises |J step + r|^2 + |damping step|^2, held unknowns staying put.
 
-    Damping is positive everywhere, so no triangle is singular.
+    Damping is positive everywhere, so no factor is singular.
     """
     from scipy.linalg import solve_triangular
 
@@ -124,7 +138,7 @@ def damped_step(at: Evaluation, damping: Array, held: Mask) -> Array:
     tables, solved = [], []
     for block in at.blocks:
         n_own = len(block.own)
-        data = np.vstack([block.triangle, _own_rows(at, block.own, n_shared)])
+        data = np.vstack([block.factor, _own_rows(at, block.own, n_shared)])
         data[:, :-1][:, held[[*block.own, *shared]]] = 0.0
         damped = np.diag(damping[block.own]) @ np.eye(n_own, n_own + n_shared + 1)
         R = np.asarray(np.linalg.qr(np.vstack([data, damped]), mode="r"))

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.identification.output_error.options import SearchOptions
 from freefloat.model import inertia as inertial
 
 FOUR = ("mass", "mx", "my", "izz")
 POSITIVE = ("stiffness", "inertia", "length", "mass")
-KEPT = 0.2  # of what a step starts from must be left along every direction, or it is bent
-LONGEST = 1.0  # of a bent step, in logarithms
 
 
 @dataclass(frozen=True)
@@ -40,13 +39,14 @@ class Group:
     slope: Callable[[Array], Array]
     is_sound: Callable[[Array], bool]
 
-    def moved(self, theta: Array, step: Array) -> Array:
+    def move(self, theta: Array, step: Array, options: SearchOptions) -> Array:
         """The parameters after a step: straight on if there is room, else bent, or not at all."""
         new = theta + step
-        if self.room(theta, new) <= KEPT:
+        if self.room(theta, new) <= options.least_room:
             x = self.coordinates(theta)
             bent = np.linalg.solve(self.slope(x), step)
-            new = self.values(x + bent * min(1.0, LONGEST / float(np.max(np.abs(bent)))))
+            longest = float(np.max(np.abs(bent)))
+            new = self.values(x + bent * min(1.0, options.log_step / longest))
         return new if self.is_sound(new) else theta
 
 

@@ -12,10 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from freefloat.arrays import Array
-
-MOST_LAGS = 24
-PER_LAG = 25  # samples needed for each lag
-FORESEEN = 1e-6  # of the variance: an error so regular is an offset, not noise with a memory
+from freefloat.identification.output_error.options import USUAL, SearchOptions
 
 
 @dataclass(frozen=True)
@@ -36,7 +33,7 @@ class RowNoise:
         """Whether samples are independent of each other."""
         return self.lags is None
 
-    def whitened(self, rows: Array) -> Array:
+    def whiten(self, rows: Array) -> Array:
         """Rows (N, ...) of independent errors of unit size."""
         scaled = rows / self.size
         if self.lags is None or self.first is None:
@@ -51,7 +48,7 @@ class RowNoise:
         return out
 
 
-def coloured(errors: Array, size: float) -> RowNoise:
+def fit_noise(errors: Array, size: float, options: SearchOptions = USUAL) -> RowNoise:
     """The noise that errors (N,) show, white unless the samples clearly say otherwise.
 
     The order is chosen by the corrected Akaike criterion among Burg's autoregressions, which are
@@ -59,13 +56,13 @@ def coloured(errors: Array, size: float) -> RowNoise:
     """
     scaled = errors / size
     n = len(scaled)
-    most = min(MOST_LAGS, n // PER_LAG)
+    most = min(options.noise_lags, n // options.samples_per_lag)
     spread = float(np.sqrt(np.mean(scaled**2)))
     if most < 1 or spread == 0.0:
         return RowNoise(size)
     best, white = None, n * np.log(spread**2)
     score_of_best = white
-    for lags, variance in burg(scaled, most):
+    for lags, variance in burg(scaled, most, options.least_innovation):
         p = len(lags)
         score = n * np.log(variance) + 2.0 * p * n / max(n - p - 2, 1)
         if score < score_of_best - 2.0:
@@ -81,8 +78,12 @@ def coloured(errors: Array, size: float) -> RowNoise:
     return RowNoise(size, lags, float(np.sqrt(variance)), first)
 
 
-def burg(values: Array, most: int) -> list[tuple[Array, float]]:
-    """Autoregressions of order 1 .. most: lags and the variance of the news."""
+def burg(values: Array, most: int, least: float) -> list[tuple[Array, float]]:
+    """Autoregressions of order 1 .. most: lags and the variance of the news.
+
+    least: share of the variance that the news must have; a smaller one is that of an offset, which
+    any sample foretells.
+    """
     forward, backward = values[1:].copy(), values[:-1].copy()
     whole = variance = float(np.mean(values**2))
     lags: Array = np.zeros(0)
@@ -94,7 +95,7 @@ def burg(values: Array, most: int) -> list[tuple[Array, float]]:
         k = 2.0 * float(forward @ backward) / bottom
         lags = np.append(lags - k * lags[::-1], k)
         variance *= 1.0 - k**2
-        if not variance > FORESEEN * whole:
+        if not variance > least * whole:
             break
         found.append((lags, variance))
         forward, backward = (forward - k * backward)[1:], (backward - k * forward)[:-1]
@@ -116,6 +117,6 @@ def autocovariance(lags: Array, variance: float, n: int) -> Array:
     return np.array(known[:n])
 
 
-def resized(noise: RowNoise, size: float) -> RowNoise:
+def resize(noise: RowNoise, size: float) -> RowNoise:
     """The same noise with another standard deviation."""
     return replace(noise, size=size)

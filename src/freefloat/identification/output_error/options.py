@@ -1,4 +1,4 @@
-"""How output error looks for its minimum."""
+"""How output error looks for its minimum: what a user may set, with defaults."""
 
 from __future__ import annotations
 
@@ -8,13 +8,79 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """How the search goes; nothing needs to be given.
+    """Options of the search; nothing needs to be given.
 
-    step [s]: of the integration, at most. horizons [s]: growing stretches of the recordings that
-    are fitted one after another before the whole (None: 4, 8, 16 s where springs or pendulums are
-    free; () for none). starts: how many starts are tried, the model's own and random ones around
-    it, by `spread` of natural sizes. profile: parameters (globs) whose intervals are found by
-    profile likelihood.
+    Args:
+        step: of the integration, at most [s].
+        horizons: growing stretches of the recordings [s] that are fitted one after another before
+            the whole; none: `flexible_horizons` where springs or pendulums are free.
+        starts: starts that are tried: the model's own and random ones around it.
+        spread: standard deviation of random starts [natural sizes].
+        profile: parameters (globs) whose intervals are found by profile likelihood.
+        flexible_horizons: horizons [s] of models with free springs, pendulums or friction, whose
+            cost has false minima over long stretches.
+        integration_error: root mean square change of a reading by a halved step [standard
+            deviations of its noise] from which the step is halved.
+        step_halvings: how often the step is halved at most.
+        simulations: evaluations of a descent at most.
+        tolerance: relative decrease of the cost that ends a descent.
+        start_tolerance: the same for the descent from one of several starts.
+        horizon_simulations: evaluations of a descent over a horizon at most.
+        horizon_tolerance: relative decrease of the cost that ends a descent over a horizon.
+        first_damping: of a descent, as a part of the squared lengths of the Jacobian's columns.
+        reach: standard deviation of the weak prior about the start that keeps unobservable
+            directions from running away [natural sizes].
+        horizon_reach: the same over a horizon, where the data tell little.
+        least_room: of a body's pseudo-inertia, or of a positive parameter, that a straight step
+            must leave in every direction; else the step is made in logarithms.
+        log_step: longest step in logarithms.
+        position_size: natural size of an initial position [m].
+        velocity_size: natural size of an initial velocity [m/s].
+        attitude_size: natural size of an initial attitude or joint position [rad].
+        rate_size: natural size of an initial angular rate or joint rate [rad/s].
+        delay_size: natural size of a sensor's delay [s].
+        gain_size: natural size of a sensor's gain error.
+        bias_size: natural size of a bias of a channel without noise [unit of the channel]; with
+            noise it is ten times that.
+        friction_size: natural size of friction and damping at 1 rad/s, as a deflection of their
+            spring [rad].
+        linear_start_misfit: mean square residual over noise from which a linear method is asked
+            for a start.
+        linear_start_gain: share of the model's mean square residual that a linear start may leave
+            to be tried first.
+        linear_start_pull: share of the way back to the model's values by which a linear start that
+            is barely physical is moved inside.
+        spring_octaves: how much stiffer and softer springs are tried together [octaves] before
+            their modes are matched to those of the recording.
+        mode_periods: periods that a free response must last for its frequency to be used.
+        mode_std: relative standard deviation of a frequency from which it is not used.
+        modal_start_change: change of the logarithm of a stiffness from which the modes' springs
+            are a start of their own.
+        noise_rounds: how often the noise is estimated from the residuals at most.
+        noise_settled: relative change of a standard deviation that needs no further round.
+        noise_lags: order of the autoregression of a residual at most.
+        samples_per_lag: samples needed for each of them.
+        least_innovation: of the variance of a residual: with a smaller innovation it is an offset
+            rather than autocorrelated noise.
+        input_noise_draws: simulations with fresh noise in recorded inputs, for their share of the
+            covariance.
+        encoder_ratio: of a standard deviation to that with joint motion known exactly: from here
+            on the encoders' share is noted.
+        method_ratio: of a standard deviation to that of a linear method, from which the note
+            recommends the method.
+        soft_spring: relative standard deviation of a stiffness from which alternative minima are
+            looked for.
+        faint_spring: relative standard deviation from which they are not: it is warning enough.
+        springs_tried: springs along which alternative minima are looked for, at most.
+        aside: how far from the minimum that begins [standard deviations].
+        same_minimum: distance up to which two minima are one [standard deviations].
+        alternative_simulations: evaluations of a descent to an alternative minimum at most.
+        alternative_tolerance: relative decrease of the cost that ends it.
+        alternative_pairs: sums of two alternatives that are tried at most.
+        profile_tolerance: of 1.96 standard deviations, at an end of a profile interval.
+        profile_fits: fits for an end at most.
+        profile_simulations: evaluations of such a fit at most.
+        profile_reach: standard deviations beyond which a profile interval has no end.
     """
 
     step: float = 1e-2
@@ -22,6 +88,60 @@ class SearchOptions:
     starts: int = 1
     spread: float = 0.3
     profile: Sequence[str] = ()
+    flexible_horizons: Sequence[float] = (4.0, 8.0, 16.0)
+    integration_error: float = 0.05
+    step_halvings: int = 4
+    # descents
+    simulations: int = 60
+    tolerance: float = 1e-8
+    start_tolerance: float = 1e-4
+    horizon_simulations: int = 20
+    horizon_tolerance: float = 0.01
+    first_damping: float = 1e-3
+    reach: float = 10.0
+    horizon_reach: float = 0.5
+    least_room: float = 0.2
+    log_step: float = 1.0
+    # natural sizes
+    position_size: float = 0.1
+    velocity_size: float = 0.01
+    attitude_size: float = 0.1
+    rate_size: float = 0.01
+    delay_size: float = 0.01
+    gain_size: float = 0.1
+    bias_size: float = 1.0
+    friction_size: float = 0.01
+    # starting values
+    linear_start_misfit: float = 1000.0
+    linear_start_gain: float = 0.1
+    linear_start_pull: float = 0.1
+    spring_octaves: float = 5.0
+    mode_periods: float = 2.0
+    mode_std: float = 0.03
+    modal_start_change: float = 0.15
+    # noise
+    noise_rounds: int = 3
+    noise_settled: float = 0.02
+    noise_lags: int = 24
+    samples_per_lag: int = 25
+    least_innovation: float = 1e-6
+    input_noise_draws: int = 6
+    encoder_ratio: float = 10.0
+    method_ratio: float = 2.0
+    # alternative minima
+    soft_spring: float = 0.01
+    faint_spring: float = 0.3
+    springs_tried: int = 3
+    aside: float = 6.0
+    same_minimum: float = 3.0
+    alternative_simulations: int = 12
+    alternative_tolerance: float = 1e-6
+    alternative_pairs: int = 4
+    # profile likelihood
+    profile_tolerance: float = 0.02
+    profile_fits: int = 12
+    profile_simulations: int = 20
+    profile_reach: float = 1e3
 
 
 USUAL = SearchOptions()

@@ -20,12 +20,15 @@ from freefloat.identification.fit_assembly import (
     name_sources,
     scale_sources,
 )
-from freefloat.identification.output_error.alternative_minima import moved_springs
+from freefloat.identification.output_error.alternative_minima import spring_changes
 from freefloat.identification.output_error.cost import Loss
-from freefloat.identification.output_error.covariance import covariance_of, information_root
-from freefloat.identification.output_error.encoder_noise import cost_of_encoders
+from freefloat.identification.output_error.covariance import (
+    encoder_notes,
+    estimate_covariance,
+    information_root,
+)
 from freefloat.identification.output_error.options import USUAL, SearchOptions
-from freefloat.identification.output_error.physical_step import realised
+from freefloat.identification.output_error.physical_step import make_physical
 from freefloat.identification.output_error.profile import profile_interval
 from freefloat.identification.output_error.recording import recording_of
 from freefloat.identification.output_error.search import SearchResult, search
@@ -83,8 +86,8 @@ def identify_by_output_error(
         solution_of(parameters, found, notes, options.profile),
         method="output_error", reason=reason, prior_model=prior_model, provenance=provenance,
     )  # fmt: skip
-    dear = cost_of_encoders(parameters, found, fit.estimates)
-    return replace(fit, notes=tuple(dict.fromkeys((*fit.notes, *dear))))
+    costs = encoder_notes(parameters, found, fit.estimates)
+    return replace(fit, notes=tuple(dict.fromkeys((*fit.notes, *costs))))
 
 
 def _plans(plan: Plan | Sequence[Plan] | None, n: int) -> Sequence[Plan | None]:
@@ -102,7 +105,7 @@ def solution_of(
 ) -> Solution:
     """The end of a search as a Solution; `profile` names (globs) what gets its interval so."""
     J = information_root(found)
-    theta, model, trouble = realised(parameters, found, J)
+    theta, model, trouble = make_physical(parameters, found, J)
     seen = _visibility(parameters, found, J, theta)
     unknowns = found.problem.unknowns
     shown = [k for k, u in enumerate(unknowns.items) if u.is_reported]
@@ -112,7 +115,7 @@ def solution_of(
     has_std = np.array(
         [s.status in KNOWN and not at_bound[k] for k, s in zip(shown, seen.parameters, strict=True)]
     )
-    covariance = covariance_of(found, J, at_bound)[np.ix_(shown, shown)]
+    covariance = estimate_covariance(found, J, at_bound)[np.ix_(shown, shown)]
     covariance[~has_std] = np.nan
     covariance[:, ~has_std] = np.nan
     std = np.sqrt(np.diag(covariance))
@@ -258,9 +261,9 @@ def _objection(found: SearchResult) -> Note | None:
             f"Not to be trusted: residuals are {np.sqrt(worst):.2g} times the noise; the model"
             " lacks something, or this is a false minimum.",
         )
-    minima = [rival for rival in found.rivals if rival.is_minimum]
+    minima = [other for other in found.alternatives if other.is_minimum]
     if minima:
-        other = moved_springs(found.problem, found.descent.at, minima[0])
+        other = spring_changes(found.problem, found.descent.at, minima[0])
         is_planned = all(recording.is_planned for recording in found.problem.recordings)
         plan = "" if is_planned else " or the plan that was flown"
         return Note(

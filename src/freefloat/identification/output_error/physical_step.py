@@ -19,11 +19,12 @@ from freefloat.linear_algebra import eliminate
 from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import is_of_sensor
+from freefloat.notes import Note
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import names_without_place, with_parameters
 
 
-def realised(
+def make_physical(
     parameters: Parameters, found: SearchResult, J: Array
 ) -> tuple[Array, Model, tuple[str, ...]]:
     """Theta that could be real, the model that has it, and what was done to get there.
@@ -33,22 +34,24 @@ def realised(
     theta = found.theta
     named = _values(found, theta)
     homeless = names_without_place(parameters.model, named)
-    told = f"found, but not in the model, which has no place for it: {', '.join(homeless)}"
+    text = f"estimated, but not in the model, which has no place for it: {', '.join(homeless)}"
+    unplaced = (Note("parameters.no_place", text),) if homeless else ()
     # what a plane never shows of a body goes along with what it shows
     left_out = {*homeless, *invisible(parameters, tuple(named))}
     try:
         model = with_parameters(parameters.model, _values(found, theta, left_out))
-        return theta, model, (told,) if homeless else ()
+        return theta, model, unplaced
     except FreefloatError:
         pass
     theta, notes = _nearest(parameters, found, J)
-    notes = (*notes, told) if homeless else notes
+    notes = (*notes, *unplaced)
     try:
         return theta, with_parameters(parameters.model, _values(found, theta, left_out)), notes
     except FreefloatError as error:
         why = [line.strip(" -") for line in str(error).splitlines()]
-        told = "the estimates were not written into the model, which cannot hold them: "
-        return theta, parameters.model, (*notes, told + "; ".join(why[:2]))
+        text = "the estimates were not written into the model, which cannot hold them: "
+        late = Note("model.not_written", text + "; ".join(why[:2]))
+        return theta, parameters.model, (*notes, late)
 
 
 def _values(found: SearchResult, theta: Array, but: Collection[str] = ()) -> dict[str, float]:

@@ -17,10 +17,6 @@ from freefloat.identification.output_error.cost import OutputErrorProblem
 from freefloat.identification.output_error.levenberg import descend
 from freefloat.identification.output_error.search import SearchResult
 
-CLOSE = 0.02  # of 1.96
-MOST = 12  # fits an end
-FARTHEST = 1e3  # standard deviations, or natural sizes: beyond, there is no end
-
 
 def profile_interval(found: SearchResult, k: int, std: float) -> tuple[float, float]:
     """The 95 % interval of unknown k; an end is infinite where nothing stops it."""
@@ -30,17 +26,17 @@ def profile_interval(found: SearchResult, k: int, std: float) -> tuple[float, fl
 
 def _end(found: SearchResult, k: int, std: float, sign: float) -> float:
     problem, theta = found.problem, found.theta
-    unknowns = problem.unknowns
+    unknowns, options = problem.unknowns, problem.options
     bound = float(unknowns.upper[k] if sign > 0.0 else unknowns.lower[k])
     size = std if np.isfinite(std) and std > 0.0 else 0.1 * float(unknowns.sizes[k])
     near, near_z, far, far_z = 0.0, 0.0, np.inf, np.inf
     step, at = SIGMAS * size, theta
-    for _ in range(MOST):
+    for _ in range(options.profile_fits):
         value = theta[k] + sign * step
         is_outside = sign * (value - bound) > 0.0
         value = bound if is_outside else value
         z, at = _rise(problem, found.descent.at.cost, at, k, value)
-        if abs(z / SIGMAS - 1.0) < CLOSE:
+        if abs(z / SIGMAS - 1.0) < options.profile_tolerance:
             return value
         if is_outside and z < SIGMAS:
             return bound
@@ -49,7 +45,7 @@ def _end(found: SearchResult, k: int, std: float, sign: float) -> float:
             near, near_z = step, z
         else:
             far, far_z = step, z
-        if step > FARTHEST * size:
+        if step > options.profile_reach * size:
             return sign * np.inf
         step = _next(near, near_z, far, far_z)
     return float(theta[k] + sign * (near if not np.isfinite(far) else 0.5 * (near + far)))
@@ -74,5 +70,5 @@ def _rise(
     held = replace(problem, unknowns=replace(problem.unknowns, lower=lower, upper=upper))
     start = theta.copy()
     start[k] = value
-    found = descend(held, start, most=20, enough=1e-6)
+    found = descend(held, start, most=problem.options.profile_simulations, enough=1e-6)
     return float(np.sqrt(max(2.0 * (found.at.cost - lowest), 0.0))), found.at.theta

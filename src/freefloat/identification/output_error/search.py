@@ -9,7 +9,10 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.identification.fit_assembly import TrustLimits
-from freefloat.identification.output_error.alternative_minima import Rival, looked_around
+from freefloat.identification.output_error.alternative_minima import (
+    AlternativeMinimum,
+    find_alternatives,
+)
 from freefloat.identification.output_error.cost import (
     Evaluation,
     Loss,
@@ -18,21 +21,12 @@ from freefloat.identification.output_error.cost import (
 )
 from freefloat.identification.output_error.input_noise import input_shifts, with_input_noise
 from freefloat.identification.output_error.levenberg import Descent, descend
-from freefloat.identification.output_error.linear_start import linear_starts
-from freefloat.identification.output_error.modal_start import modal_start
-from freefloat.identification.output_error.noise import RowNoise, coloured, resized
+from freefloat.identification.output_error.noise import RowNoise, fit_noise, resize
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.recording import Recording
+from freefloat.identification.output_error.starting_values import linear_starts, modal_start
 from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.parameters.parameters import Parameters
-
-HORIZONS = (4.0, 8.0, 16.0)  # [s]: flexible models have false minima over long stretches
-NEAR_ENOUGH = 1e-4  # relative decrease that ends the search from one of several starts
-ROUGH = 0.01  # relative decrease that ends the search over a shorter horizon
-ROUNDS = 3  # of estimating the noise
-UNNOTICED = 0.05  # of the noise of a sample, root mean square: an error of integration
-MOST_HALVINGS = 4  # of the step
-SETTLED = 0.02  # relative change of a noise that calls for no further round
 
 
 @dataclass(frozen=True)
@@ -40,7 +34,7 @@ class SearchResult:
     """Where the search ended: the problem with its final noise, and the descent.
 
     misfit: mean square residual over stated noise, by row name; colour: rows whose noise is not
-    white; n_evaluations: flights of the whole data.
+    white; n_evaluations: simulations of all recordings.
     """
 
     problem: OutputErrorProblem
@@ -49,7 +43,7 @@ class SearchResult:
     colour: tuple[str, ...]
     n_evaluations: int
     shifts: Array  # (unknowns, draws): what noise in the inputs did to the estimates
-    rivals: tuple[Rival, ...] = ()  # minima that explain the data about as well
+    alternatives: tuple[AlternativeMinimum, ...] = ()  # minima that explain the data about as well
 
     @property
     def theta(self) -> Array:
@@ -67,57 +61,56 @@ def search(
     seed: int = 0,
 ) -> SearchResult:
     """The parameters that explain the recordings best, from those of the model on."""
-    unknowns = unknowns_of(parameters, recordings, is_start_known=is_start_known)
+    unknowns = unknowns_of(parameters, recordings, is_start_known=is_start_known, options=options)
     theta = np.clip(unknowns.start, unknowns.lower, unknowns.upper)
     # far from the minimum everything is an outlier to a loss that forgets them altogether
     gentle = "huber" if robust == "tukey" else robust
     problem = OutputErrorProblem(
         tuple(recordings), unknowns, stated_noise(recordings), gentle, theta
     )
-    descent, n = _best_start(problem, parameters, theta, options=options, seed=seed)
-    problem = replace(refined(problem, descent.at.theta), robust=robust)
+    descent, n = _best_start(problem, parameters, theta, seed)
+    problem = replace(refine_steps(problem, descent.at.theta), robust=robust)
     problem = replace(problem, noise=with_input_noise(problem, descent.at.theta, seed=seed))
     descent = descend(problem, descent.at.theta)
     n += descent.n_evaluations
     stated = problem.noise
-    for _ in range(ROUNDS):
+    for _ in range(options.noise_rounds):
         noise = _noise(problem, descent, stated)
-        if _is_same(noise, problem.noise):
+        if _is_settled(noise, problem.noise, options.noise_settled):
             break
         problem = replace(problem, noise=noise)
         descent = descend(problem, descent.at.theta)
         n += descent.n_evaluations
     n -= descent.n_evaluations
-    descent, rivals = looked_around(problem, descent)
+    descent, alternatives = find_alternatives(problem, descent)
     n += descent.n_evaluations
     misfit, colour = {}, []
     for row, error, said, used in _rows(problem, descent, stated):
         misfit[row] = (_size(error, robust) / said.size) ** 2
         colour += [row] * (not used.is_white)
     shifts = input_shifts(problem, descent.at.theta, seed=seed + 1)
-    return SearchResult(problem, descent, misfit, tuple(colour), n, shifts, rivals)
+    return SearchResult(problem, descent, misfit, tuple(colour), n, shifts, alternatives)
 
 
 def _best_start(
-    problem: OutputErrorProblem,
-    parameters: Parameters,
-    theta: Array,
-    *,
-    options: SearchOptions,
-    seed: int,
+    problem: OutputErrorProblem, parameters: Parameters, theta: Array, seed: int
 ) -> tuple[Descent, int]:
     """The lowest minimum from several starts; none is tried after one that explains the data."""
     best, n = None, 0
+    options = problem.options
     asked = max(options.starts, 1)
     begins = linear_starts(problem, parameters, theta)
-    for k, x in enumerate(_starts(problem, begins, options, seed)):
+    for k, x in enumerate(_starts(problem, begins, seed)):
         if best is not None and k >= asked and _explains(best.at, problem):
             break
         begun = replace(problem, origin=x)  # the first seconds tell too little to go far from it
-        for seconds in _horizons(problem, options.horizons):
-            short = descend(begun.until(seconds), x, most=20, enough=ROUGH)
+        for seconds in _horizons(problem):
+            short = descend(
+                begun.until(seconds), x,
+                most=options.horizon_simulations, enough=options.horizon_tolerance,
+            )  # fmt: skip
             x, n = short.at.theta, n + short.n_evaluations
-        found = descend(problem, x, enough=NEAR_ENOUGH)
+        found = descend(problem, x, enough=options.start_tolerance)
         n += found.n_evaluations
         if best is None or found.at.cost < best.at.cost:
             best = found
@@ -125,9 +118,7 @@ def _best_start(
     return best, n
 
 
-def _starts(
-    problem: OutputErrorProblem, begins: Sequence[Array], options: SearchOptions, seed: int
-) -> Iterator[Array]:
+def _starts(problem: OutputErrorProblem, begins: Sequence[Array], seed: int) -> Iterator[Array]:
     """The springs of the modes seen, the places to begin with, and random ones around the first."""
     theta = begins[0]
     swung = modal_start(problem, theta)
@@ -136,9 +127,9 @@ def _starts(
     yield from begins
     rng = np.random.default_rng([seed, 0x57])
     is_shared = np.array([u.recording is None for u in problem.unknowns.items], dtype=float)
-    spread = options.spread * problem.unknowns.sizes * is_shared
-    for _ in range(1, options.starts):
-        yield problem.unknowns.moved(theta, spread * rng.standard_normal(len(theta)))
+    spread = problem.options.spread * problem.unknowns.sizes * is_shared
+    for _ in range(1, problem.options.starts):
+        yield problem.unknowns.move(theta, spread * rng.standard_normal(len(theta)))
 
 
 def _explains(at: Evaluation, problem: OutputErrorProblem) -> bool:
@@ -147,12 +138,12 @@ def _explains(at: Evaluation, problem: OutputErrorProblem) -> bool:
     return is_known and at.cost < 0.5 * TrustLimits.noisy * at.n_rows
 
 
-def refined(problem: OutputErrorProblem, theta: Array) -> OutputErrorProblem:
+def refine_steps(problem: OutputErrorProblem, theta: Array) -> OutputErrorProblem:
     """The problem with steps so short that half of them would change no reading noticeably."""
     recordings = []
     for r, recording in enumerate(problem.recordings):
         errors = _alone(problem, r, recording, theta)
-        for _ in range(MOST_HALVINGS):
+        for _ in range(problem.options.step_halvings):
             finer = recording.finer()
             closer = _alone(problem, r, finer, theta)
             if errors is None or closer is None:
@@ -162,7 +153,7 @@ def refined(problem: OutputErrorProblem, theta: Array) -> OutputErrorProblem:
                 for a, b, rows in zip(errors, closer, problem.noise[r], strict=True)
                 for c, noise in enumerate(rows)
             ]
-            if max(change) < UNNOTICED:
+            if max(change) < problem.options.integration_error:
                 break
             recording, errors = finer, closer
         recordings.append(recording)
@@ -176,12 +167,14 @@ def _alone(
     return part.errors(theta, r)
 
 
-def _horizons(problem: OutputErrorProblem, asked: Sequence[float] | None) -> list[float]:
+def _horizons(problem: OutputErrorProblem) -> list[float]:
     """Growing stretches of the recordings, where springs are among the unknowns."""
     longest = max(r.times[-1] - r.grid.first for r in problem.recordings)
+    asked = problem.options.horizons
     if asked is None:
         fields = {u.name.rpartition(".")[2] for u in problem.unknowns.items}
-        asked = HORIZONS if fields & {"stiffness", "length", "friction"} else ()
+        is_flexible = bool(fields & {"stiffness", "length", "friction"})
+        asked = problem.options.flexible_horizons if is_flexible else ()
     return [seconds for seconds in asked if seconds < 0.8 * longest]
 
 
@@ -229,8 +222,8 @@ def _noise(
 def _row(error: Array, size: float, problem: OutputErrorProblem) -> RowNoise:
     if problem.robust is not None:
         return RowNoise(size)  # outliers would pass for colour
-    found = coloured(error, _size(error, None) or size)
-    return found if found.is_white and found.size == size else resized(found, size)
+    found = fit_noise(error, _size(error, None) or size, problem.options)
+    return found if found.is_white and found.size == size else resize(found, size)
 
 
 def _size(error: Array, robust: Loss | None) -> float:
@@ -239,12 +232,12 @@ def _size(error: Array, robust: Loss | None) -> float:
     return float(np.sqrt(np.mean(error**2)))
 
 
-def _is_same(one: object, other: object) -> bool:
+def _is_settled(one: object, other: object, settled: float) -> bool:
     """Whether two tables of noise differ too little to matter."""
     for part, like in zip(one, other, strict=True):  # type: ignore[call-overload]
         for rows, twin in zip(part, like, strict=True):
             for a, b in zip(rows, twin, strict=True):
-                if abs(a.size / b.size - 1.0) > SETTLED or a.is_white != b.is_white:
+                if abs(a.size / b.size - 1.0) > settled or a.is_white != b.is_white:
                     return False
                 if not a.is_white and not np.array_equal(np.round(a.lags, 1), np.round(b.lags, 1)):
                     return False

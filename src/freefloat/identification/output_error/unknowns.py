@@ -16,6 +16,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.directions import parameter_names
 from freefloat.dynamics.tree import System, flatten
 from freefloat.identification.output_error.manifold import Group, groups_of
+from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.recording import Recording
 from freefloat.model.parameter_name import is_of_sensor
 from freefloat.observability.information import START_AXES
@@ -23,13 +24,6 @@ from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameter, Parameters
 from freefloat.parameters.write_back import upright_bodies
 
-STATE_SIZES = {
-    "position": 0.1, "velocity": 0.01, "attitude": 0.1, "rate": 0.01,
-    "delay": 0.01, "gain": 0.1, "bias": 1.0,
-}  # fmt: skip
-# What friction and damping can be for all one knows: they hold a spring back by a hundredth of a
-# radian, at a radian per second.
-HINDRANCE = 0.01
 NON_NEGATIVE = ("stiffness", "damping", "friction", "inertia", "length", "mass")
 
 
@@ -64,9 +58,10 @@ class SearchUnknowns:
     upper: Array
     ties: tuple[tuple[str, str, float], ...]  # follower, leader, factor
     fixed: Mapping[str, float]  # states and sensors that are known but not nominal
+    options: SearchOptions = USUAL
 
     @cached_property
-    def shared(self) -> list[int]:
+    def shared_places(self) -> list[int]:
         """Places of the shared unknowns."""
         return [k for k, u in enumerate(self.items) if u.recording is None]
 
@@ -79,12 +74,12 @@ class SearchUnknowns:
         """Theta as the model has it."""
         return np.array([u.parameter.value for u in self.items])
 
-    def moved(self, theta: Array, step: Array) -> Array:
+    def move(self, theta: Array, step: Array) -> Array:
         """Parameters after a step: straight on where that is possible, else bent to be real."""
         out = theta.copy()
         for group in self.groups:
             places = list(group.places)
-            out[places] = group.moved(theta[places], step[places])
+            out[places] = group.move(theta[places], step[places], self.options)
         return np.clip(out, self.lower, self.upper)
 
     def values(self, theta: Array, recording: int) -> dict[str, float]:
@@ -102,7 +97,7 @@ class SearchUnknowns:
 
     def columns(self, recording: int) -> tuple[list[int], list[str], Array]:
         """Places in theta that act on a recording, engine names, and mix (names, places)."""
-        places = [*self.own(recording), *self.shared]
+        places = [*self.own(recording), *self.shared_places]
         own = [self.items[k].name for k in places]
         entries = [(name, k, 1.0) for k, name in enumerate(own)]
         entries += [(f, own.index(leader), a) for f, leader, a in self.ties if leader in own]
@@ -114,7 +109,11 @@ class SearchUnknowns:
 
 
 def unknowns_of(
-    parameters: Parameters, recordings: Sequence[Recording], *, is_start_known: bool
+    parameters: Parameters,
+    recordings: Sequence[Recording],
+    *,
+    is_start_known: bool,
+    options: SearchOptions = USUAL,
 ) -> SearchUnknowns:
     """The free parameters, and unless it is known the initial state of every recording."""
     items: list[Unknown] = []
@@ -137,14 +136,18 @@ def unknowns_of(
         for measurement in recording.measurements
         for channel, size in zip(measurement.rows, measurement.noise, strict=True)
     }
-    return _written(parameters, items, noise)
+    return _bring_together(parameters, items, noise, options)
 
 
-def _written(
-    parameters: Parameters, items: list[Unknown], noise: Mapping[str, float]
+def _bring_together(
+    parameters: Parameters,
+    items: list[Unknown],
+    noise: Mapping[str, float],
+    options: SearchOptions,
 ) -> SearchUnknowns:
+    """The unknowns with their sizes, bounds and groups."""
     names = [u.name for u in items]
-    sizes = _sizes(parameters, names, noise)
+    sizes = _sizes(parameters, names, noise, options)
     start = np.array([u.parameter.value for u in items])
     lower = np.array([u.parameter.lower for u in items])
     upper = np.array([u.parameter.upper for u in items])
@@ -166,8 +169,11 @@ def _written(
         for p in parameters
         if p.status == "fixed" and (p.name.startswith("start.") or is_of_sensor(p.name))
     }
-    room = np.maximum(sizes, [HINDRANCE * _spring_of(parameters, name) for name in names])
-    return SearchUnknowns(tuple(items), sizes, room, tuple(groups), lower, upper, ties, fixed)
+    held = [options.friction_size * _spring_of(parameters, name) for name in names]
+    room = np.maximum(sizes, held)
+    return SearchUnknowns(
+        tuple(items), sizes, room, tuple(groups), lower, upper, ties, fixed, options
+    )
 
 
 def _spring_of(parameters: Parameters, name: str) -> float:
@@ -179,20 +185,25 @@ def _spring_of(parameters: Parameters, name: str) -> float:
     return float(known.get(f"{owner}.stiffness", 0.0))
 
 
-def _sizes(parameters: Parameters, names: Sequence[str], noise: Mapping[str, float]) -> Array:
+def _sizes(
+    parameters: Parameters,
+    names: Sequence[str],
+    noise: Mapping[str, float],
+    options: SearchOptions,
+) -> Array:
     """Natural sizes; a bias is known when it is known to the noise of a sample."""
     sizes = natural_sizes(flatten(parameters.model), names)
     values = {p.name: p.value for p in parameters}
     for k, name in enumerate(names):
         owner, _, field = name.rpartition(".")
         if name.startswith("start."):
-            sizes[k] = STATE_SIZES[_kind(name)]
+            sizes[k] = getattr(options, f"{_kind(name)}_size")
         elif name in noise:
             sizes[k] = 10.0 * noise[name]
         elif is_of_sensor(name):
-            sizes[k] = STATE_SIZES[name.split(".")[0]]
+            sizes[k] = getattr(options, f"{name.split('.')[0]}_size")
         elif field == "friction" and values[name] == 0.0:
-            sizes[k] = max(sizes[k], HINDRANCE * values.get(f"{owner}.stiffness", 0.0))
+            sizes[k] = max(sizes[k], options.friction_size * values.get(f"{owner}.stiffness", 0.0))
     return sizes
 
 
