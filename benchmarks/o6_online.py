@@ -27,7 +27,7 @@ import numpy as np
 import freefloat as ff
 from freefloat.arrays import Array
 from freefloat.excitation import Pulses, Sinusoid
-from freefloat.numba_.bound_arguments import bind, opened, prepared
+from freefloat.numba_.bound_arguments import bind, compile_call, unpack
 from freefloat.numba_.compilation import kernel
 from freefloat.online.estimator import OnlineEstimator
 from freefloat.online.kernels.square_root_information import ROOM, add_rows, solve_upper
@@ -42,7 +42,7 @@ LIMIT = 300.0  # [s] for an answer of a peer
 @kernel
 def square_root_step(bound, rows):
     """The same recursion in square-root form: rows into the factor, and the estimate."""
-    T, turned, right, x = opened(bound)
+    T, turned, right, x = unpack(bound)
     add_rows(T, rows, turned)
     for i in range(x.shape[0]):
         right[i] = T[i, x.shape[0]]
@@ -150,7 +150,7 @@ def recursions(result: common.Table, rows: Array, *, passes: int) -> None:
     N = rows.shape[2] - 1
     T, x = np.zeros((N, N + 1)), np.zeros(N)
     bound = bind(T, np.zeros(ROOM), np.zeros(N), x)
-    step = prepared(square_root_step, bound, rows[0])
+    step = compile_call(square_root_step, bound, rows[0])
 
     def ours() -> Callable[[Array], None]:
         T[:] = 0.0

@@ -104,8 +104,8 @@ def parse_settings(verb: str, texts: Sequence[str]) -> dict[str, dict[str, Any]]
 
     A name that two groups have is written with its group: `--set search.step=0.005`.
 
-    >>> parse_settings("identify", ["step=0.005", "horizons=4,8"])
-    {'search': {'step': 0.005, 'horizons': [4.0, 8.0]}}
+    >>> parse_settings("identify", ["step=0.005", "horizons=4,8"])["search"]
+    {'step': 0.005, 'horizons': [4.0, 8.0]}
     """
     known = settings_of(verb)
     found: dict[str, dict[str, Any]] = {group.word: {} for group in GROUPS.get(verb, ())}
