@@ -228,8 +228,14 @@ def test_profile_intervals_agree_where_the_problem_is_linear_and_stop_at_bounds(
     stopped = by_output_error(held, FLIGHT, search=SearchOptions(profile=("bus.mass",)))
     assert stopped["bus.mass"].interval95 is not None
     assert stopped["bus.mass"].interval95[1] == top
-    with pytest.raises(IdentificationError, match="no free parameter"):
+    with pytest.raises(IdentificationError) as caught:
         by_output_error(BUS, FLIGHT, search=SearchOptions(profile=("bus.volume",)))
+    assert caught.value.codes == ("name.unknown",)
+
+
+def test_options_of_the_search_reach_the_descent() -> None:
+    fit = by_output_error(BUS, FLIGHT, search=SearchOptions(simulations=1))
+    assert fit.status_code == "not_trusted.not_converged"
 
 
 def test_the_bound_before_flight_is_the_deviation_after_it() -> None:

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.errors import IdentificationError
+from freefloat.errors import Fault, IdentificationError
 from freefloat.excitation.plan import Plan
 from freefloat.identification.fit import Fit, Residual
 from freefloat.identification.fit_assembly import (
@@ -180,10 +180,9 @@ def _profiles(
     names = [sight.name for sight in seen.parameters]
     unmatched = [g for g in globs if not any(fnmatchcase(name, g) for name in names)]
     if unmatched:
-        raise IdentificationError(
-            f"profile: no free parameter is called {unmatched[0]!r}; free ones:"
-            f" {listing(names, most=6)}"
-        )
+        expected, remedy = "a free parameter", f"free ones: {listing(names, most=6)}"
+        faults = [Fault("profile", repr(g), expected, remedy, "name.unknown") for g in unmatched]
+        raise IdentificationError("no such profile can be made:", faults)
     return {
         sight.name: profile_interval(found, labels.index(sight.name), float(std[k]))
         for k, sight in enumerate(seen.parameters)
