@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -65,12 +66,18 @@ def run(paper: str, seconds: float, folder: Path) -> Ended:
     rows.unlink(missing_ok=True)
     command = [sys.executable, "-m", "freefloat", "reproduce", paper, "--rows", str(rows)]
     with (folder / f"{paper}.txt").open("w", encoding="utf-8") as shown:
-        process = subprocess.Popen(command, stdout=shown, stderr=subprocess.STDOUT)
+        # A session of its own, so that its workers can be ended with it.
+        process = subprocess.Popen(
+            command, stdout=shown, stderr=subprocess.STDOUT, start_new_session=True
+        )
         try:
             code = process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
             _stop(process)
             return None, f"stopped after {seconds:.0f} s, no time left"
+        except BaseException:
+            _stop(process)
+            raise
     if not rows.exists():
         return code or 3, f"failed with exit code {code}; see {folder.name}/{paper}.txt"
     return code, told(json.loads(rows.read_text(encoding="utf-8"))["papers"][0])
@@ -94,7 +101,7 @@ def _stop(process: subprocess.Popen) -> None:
     try:
         process.wait(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 
