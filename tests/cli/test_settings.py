@@ -93,3 +93,22 @@ def test_a_wrong_setting_is_bad_input_before_anything_is_read(command):
     assert ended.code == 2 and "name.unknown" in ended.error_codes
     ended = command("telemetry", "nowhere.csv", "--set", "gap=-5", "--json")
     assert ended.code == 2 and "option.range" in ended.error_codes
+
+
+@pytest.mark.parametrize("verb", sorted(settings.GROUPS))
+@pytest.mark.parametrize("value", ["nan", "inf", "-1"])
+def test_numbers_that_cannot_be_are_refused_for_every_option(verb, value):
+    numbers = [s for s in settings.settings_of(verb) if s.type in ("number", "whole number")]
+    for setting in numbers:
+        with pytest.raises(FreefloatError) as refused:
+            settings.parse_settings(verb, [f"{setting.group}.{setting.name}={value}"])
+        is_type = setting.type == "whole number" and value != "-1"
+        assert refused.value.codes == ("value.type" if is_type else "option.range",)
+
+
+def test_zero_is_refused_where_the_default_is_positive():
+    for texts in (["step=0"], ["horizons=0,2"], ["rounds=0"]):
+        verb = "dance" if texts == ["rounds=0"] else "identify"
+        with pytest.raises(FreefloatError):
+            settings.parse_settings(verb, texts)
+    assert settings.parse_settings("identify", ["linear.seed=0"])["linear"] == {"seed": 0}

@@ -163,3 +163,18 @@ def test_without_the_package_a_websocket_says_what_to_install(monkeypatch):
         SampleSource("ws://127.0.0.1:5/x")
     assert caught.value.codes == ("package.missing",)
     assert "freefloat[live]" in caught.value.faults[0].remedy
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:80", "ws://[::1", "ftp://here"])
+def test_an_address_that_cannot_be_is_refused_at_once(address):
+    with pytest.raises(TelemetryError) as refused:
+        SampleSource(address)
+    assert refused.value.codes == ("source.address",)
+
+
+@pytest.mark.parametrize("seconds", [float("nan"), float("inf"), -1.0])
+@pytest.mark.parametrize("name", ["idle", "retry"])
+def test_times_that_cannot_be_are_refused(name, seconds):
+    with pytest.raises(TelemetryError) as refused:
+        SampleSource("tcp://127.0.0.1:5000", **{name: seconds})
+    assert refused.value.codes == ("option.range",)

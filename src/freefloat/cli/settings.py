@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import itertools
+import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
@@ -104,6 +105,8 @@ def parse_settings(verb: str, texts: Sequence[str]) -> dict[str, dict[str, Any]]
 
     A name that two groups have is written with its group: `--set search.step=0.005`.
 
+    Steps, sizes, counts and shares are finite and not negative; zero only where it is the default.
+
     >>> parse_settings("identify", ["step=0.005", "horizons=4,8"])["search"]
     {'step': 0.005, 'horizons': [4.0, 8.0]}
     """
@@ -120,10 +123,16 @@ def parse_settings(verb: str, texts: Sequence[str]) -> dict[str, dict[str, Any]]
         else:
             (setting,) = matching
             try:
-                found[setting.group][setting.name] = _parse(setting.hint, value)
+                given = _parse(setting.hint, value)
+                found[setting.group][setting.name] = given
             except ValueError as error:
                 faults.append(_fault(text, f"{setting.name} = {setting.type}", str(error),
                                      "value.type"))  # fmt: skip
+                continue
+            limit = _limit(given, setting.default)
+            if limit:
+                faults.append(_fault(text, f"{setting.name}, {limit}", "choose another number",
+                                     "option.range"))  # fmt: skip
     if faults:
         raise FreefloatError("these options cannot be set:", faults)
     return found
@@ -304,3 +313,19 @@ def _name_fault(name: str, matching: Sequence[OptionField], known: Sequence[Opti
     names = [setting.name for setting in known]
     remedy = did_you_mean(name, names, otherwise="--set help lists them")
     return _fault(name, "the name of an option", remedy, "name.unknown")
+
+
+def _limit(value: object, default: object) -> str:
+    """What a number must be to be a step, size, count or share; empty where all of them are."""
+    is_list = isinstance(value, list | tuple)
+    is_positive = is_list or (isinstance(default, int | float) and default > 0.0)
+    numbers = [
+        one
+        for one in (value if isinstance(value, list | tuple) else (value,))
+        if isinstance(one, int | float) and not isinstance(one, bool)
+    ]
+    is_sensible = all(
+        math.isfinite(one) and (one > 0.0 or (one == 0.0 and not is_positive)) for one in numbers
+    )
+    least = "positive" if is_positive else "not negative"
+    return "" if is_sensible else f"a finite number that is {least}"

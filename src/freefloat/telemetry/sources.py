@@ -8,6 +8,7 @@ another machine unless told to.
 from __future__ import annotations
 
 import json
+import math
 import socket
 import sys
 import time
@@ -72,6 +73,14 @@ class SampleSource:
     n_lost: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
+        for name, seconds in (("idle", self.idle), ("retry", self.retry)):
+            if seconds is not None and not 0.0 <= seconds < math.inf:
+                fault = Fault(name, f"{seconds}", "a finite number of seconds, 0 or more",
+                              "choose another number", "option.range")  # fmt: skip
+                raise TelemetryError(f"{name} cannot be {seconds}", [fault])
+        if "://" in self.address and self.scheme not in SCHEMES:
+            known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
+            raise _address_error(self.address, f"a file, - or an address with {known}", "change it")
         if self.scheme in SCHEMES:
             self.place = _place(self.address, self.remote)
         if self.scheme == "ws":
@@ -80,7 +89,11 @@ class SampleSource:
     @property
     def scheme(self) -> str:
         """tcp, udp or ws; empty for a file, "-" for standard input."""
-        return "-" if self.address == "-" else urlsplit(self.address).scheme
+        # Not by urlsplit: it raises on an address that _place then explains.
+        if self.address == "-":
+            return "-"
+        scheme, mark, _ = self.address.partition("://")
+        return scheme.lower() if mark else ""
 
     def __iter__(self) -> Iterator[Sample | None]:
         """Samples as they arrive; None for lines that are none."""
