@@ -10,10 +10,10 @@ import numpy as np
 import freefloat as ff
 from freefloat.dynamics import System, flatten
 from freefloat.excitation import Plan, Pulses, default_plan
+from freefloat.identification.corrected_least_squares import LeastSquaresSolution, least_squares
 from freefloat.identification.linear.family import Equations, whiten
 from freefloat.identification.linear.sample_reader import samples_of
 from freefloat.identification.linear.samples import Samples
-from freefloat.identification.solve import LinearSolution, least_squares
 from freefloat.model import Model, Sensor
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameters
@@ -42,13 +42,13 @@ class Flight:
     def truth(self) -> np.ndarray:
         return np.array(list(self.values.values()))
 
-    def solved(self, make: Callable[..., Equations], **options) -> LinearSolution:
+    def solved(self, make: Callable[..., Equations], **options) -> LeastSquaresSolution:
         """Plain least squares for the error of every value."""
         equations = make(self.system, self.samples, self.values, **options)
         rows = whiten(equations)
         return least_squares(rows.Y, rows.y - rows.Y @ self.truth)
 
-    def error(self, found: LinearSolution) -> float:
+    def error(self, found: LeastSquaresSolution) -> float:
         """The largest error relative to a parameter's natural size; all must be seen."""
         assert found.rank == len(self.values)
         return float(np.max(np.abs(found.values) / natural_sizes(self.system, list(self.values))))

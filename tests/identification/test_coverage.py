@@ -12,7 +12,7 @@ import freefloat as ff
 from freefloat.dynamics import balance, flatten
 from freefloat.identification.linear.angular import ANGULAR, AngularForm
 from freefloat.identification.linear.families import FAMILIES
-from freefloat.identification.linear.least_squares import estimate
+from freefloat.identification.linear.linear_estimate import estimate
 from freefloat.identification.linear.linear_options import LinearOptions
 from freefloat.identification.linear.sample_reader import samples_of
 from freefloat.identification.linear.samples import NoiseSource, Samples

@@ -7,7 +7,7 @@ from systems import random_model
 from freefloat.dynamics import balance, flatten, force_regressor
 from freefloat.dynamics.equations import coordinates_of
 from freefloat.errors import IdentificationError
-from freefloat.identification.linear.body_pairs import (
+from freefloat.identification.linear.angular_regressor import (
     angular_rows,
     pair_form,
     pair_parameters,

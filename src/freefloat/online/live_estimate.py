@@ -10,8 +10,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from freefloat.arrays import Array, read_only_copy
+from freefloat.identification.corrected_least_squares import (
+    Bias,
+    LeastSquaresSolution,
+    solve_triangle,
+)
 from freefloat.identification.physical.consistent_fit import Physical, closest_physical
-from freefloat.identification.solve import Bias, LinearSolution, solve_triangle
 from freefloat.notes import Note
 from freefloat.observability.visibility import known_status
 from freefloat.online.filter_problem import FilterUnknowns
@@ -164,7 +168,7 @@ class InformationEstimate(LiveEstimate):
     n_rows: int
 
     @cached_property
-    def solution(self) -> LinearSolution:
+    def solution(self) -> LeastSquaresSolution:
         """What the rows say of all unknowns, nuisance first, in natural sizes."""
         T, bias = self.information_root, self.bias
         return solve_triangle(

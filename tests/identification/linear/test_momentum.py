@@ -9,10 +9,10 @@ import freefloat as ff
 from freefloat.dynamics import flatten
 from freefloat.errors import IdentificationError
 from freefloat.excitation import Plan, Pulses, default_plan
+from freefloat.identification.corrected_least_squares import least_squares
 from freefloat.identification.linear.family import whiten
 from freefloat.identification.linear.momentum import MOMENTUM
 from freefloat.identification.linear.sample_reader import samples_of
-from freefloat.identification.solve import least_squares
 from freefloat.model import Model
 from freefloat.parameters.parameters import Parameters
 

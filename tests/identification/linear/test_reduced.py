@@ -12,6 +12,7 @@ from torque_flights import MODELS, flown
 from freefloat.dynamics import System, flatten, observe
 from freefloat.dynamics.equations import no_inputs
 from freefloat.errors import IdentificationError
+from freefloat.identification.corrected_least_squares import least_squares
 from freefloat.identification.linear.family import whiten
 from freefloat.identification.linear.parameter_columns import update_system
 from freefloat.identification.linear.reduced import (
@@ -20,7 +21,6 @@ from freefloat.identification.linear.reduced import (
     standard_to_reduced,
 )
 from freefloat.identification.linear.samples import NoiseSource, Samples
-from freefloat.identification.solve import least_squares
 from freefloat.model import Orbit, Wheel, load_model
 
 SEEDS = [(0, "floating"), (1, "floating"), (3, "floating"), (4, "floating"), (6, "planar")]

@@ -9,7 +9,11 @@ import pytest
 from freefloat.dynamics import flatten
 from freefloat.dynamics.directions import directions
 from freefloat.errors import IdentificationError
-from freefloat.identification.linear.body_pairs import angular_rows, pair_form, pair_parameters
+from freefloat.identification.linear.angular_regressor import (
+    angular_rows,
+    pair_form,
+    pair_parameters,
+)
 from freefloat.identification.physical.clarabel_ import minimise_with_clarabel
 from freefloat.identification.physical.consistent_fit import (
     ConsistencyOptions,

@@ -15,7 +15,7 @@ from freefloat.dynamics.equations import balance
 from freefloat.dynamics.frames import rotations
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
-from freefloat.identification.linear.body_pairs import (
+from freefloat.identification.linear.angular_regressor import (
     AXES,
     angular_rows,
     pair_form,

@@ -19,7 +19,7 @@ from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.family import EquationMaker, Equations, Family
 from freefloat.identification.linear.linear_options import LinearOptions
-from freefloat.identification.linear.linear_solution import LinearFinding
+from freefloat.identification.linear.parameter_solution import LinearFinding
 from freefloat.identification.linear.samples import Samples
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
 from freefloat.notes import Note

@@ -20,9 +20,9 @@ from freefloat.identification.linear.delay_columns import (
 )
 from freefloat.identification.linear.families import family_named, fields_of
 from freefloat.identification.linear.family import Family
-from freefloat.identification.linear.least_squares import estimate
+from freefloat.identification.linear.linear_estimate import estimate
 from freefloat.identification.linear.linear_options import LinearOptions
-from freefloat.identification.linear.linear_solution import LinearFinding, solution_of
+from freefloat.identification.linear.parameter_solution import LinearFinding, solution_of
 from freefloat.identification.linear.sample_reader import samples_of, without_spikes
 from freefloat.identification.linear.samples import Samples
 from freefloat.parameters.parameters import Parameters

@@ -28,7 +28,7 @@ from freefloat.identification.output_error.covariance import (
     information_root,
 )
 from freefloat.identification.output_error.options import USUAL, SearchOptions
-from freefloat.identification.output_error.physical_step import make_physical
+from freefloat.identification.output_error.physical_model import make_physical
 from freefloat.identification.output_error.profile import profile_interval
 from freefloat.identification.output_error.recording import recording_of
 from freefloat.identification.output_error.search import SearchResult, search

@@ -1,96 +1,150 @@
-"""The model of an answer: written in as it is, or as the nearest that could be real.
+"""Steps of the search that keep masses and inertias physical: no set it visits is impossible.
 
-Bodies that are wholly free are real all along. Of others only some entries are sought, and the
-data may want what the fixed ones do not allow.
+A step goes straight on in the parameters themselves, in which the equations are linear, as long as
+that keeps well inside what is real. Where it would not, it is bent: a body of which all ten
+parameters are free moves in the log-Cholesky factor of its pseudo-inertia, one that moves in a
+plane (mass, mx, my, izz) in log mass, centre of mass and log inertia about it, positive scalars in
+their logarithm. So no step can leave. Damping and friction have zero as a bound: they may well be
+zero, which no logarithm reaches. Steps of single entries of a body that leave what is real are
+refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.errors import FreefloatError
-from freefloat.identification.output_error.search import SearchResult
-from freefloat.identification.physical.consistent_fit import closest_physical
-from freefloat.identification.physical.realisable import invisible
-from freefloat.linear_algebra import eliminate
+from freefloat.identification.output_error.options import SearchOptions
 from freefloat.model import inertia as inertial
-from freefloat.model.model import Model
-from freefloat.model.parameter_name import is_of_sensor
-from freefloat.notes import Note
-from freefloat.parameters.parameters import Parameters
-from freefloat.parameters.write_back import names_without_place, with_parameters
+
+FOUR = ("mass", "mx", "my", "izz")
+POSITIVE = ("stiffness", "inertia", "length", "mass")
 
 
-def make_physical(
-    parameters: Parameters, found: SearchResult, J: Array
-) -> tuple[Array, Model, tuple[str, ...]]:
-    """Theta that could be real, the model that has it, and what was done to get there.
+@dataclass(frozen=True)
+class Group:
+    """Parameters that move together; `places` in the vector.
 
-    J: a square root of the information on theta.
+    room(before, after): what is left of `before`, 1 for all and 0 for the edge of what is real;
+    is_sound: whether there is room enough for further steps.
     """
-    theta = found.theta
-    named = _values(found, theta)
-    homeless = names_without_place(parameters.model, named)
-    text = f"estimated, but not in the model, which has no place for it: {', '.join(homeless)}"
-    unplaced = (Note("parameters.no_place", text),) if homeless else ()
-    # what a plane never shows of a body goes along with what it shows
-    left_out = {*homeless, *invisible(parameters, tuple(named))}
-    try:
-        model = with_parameters(parameters.model, _values(found, theta, left_out))
-        return theta, model, unplaced
-    except FreefloatError:
-        pass
-    theta, notes = _nearest(parameters, found, J)
-    notes = (*notes, *unplaced)
-    try:
-        return theta, with_parameters(parameters.model, _values(found, theta, left_out)), notes
-    except FreefloatError as error:
-        why = [line.strip(" -") for line in str(error).splitlines()]
-        text = "the estimates were not written into the model, which cannot hold them: "
-        late = Note("model.not_written", text + "; ".join(why[:2]))
-        return theta, parameters.model, (*notes, late)
+
+    places: tuple[int, ...]
+    room: Callable[[Array, Array], float]
+    values: Callable[[Array], Array]
+    coordinates: Callable[[Array], Array]
+    slope: Callable[[Array], Array]
+    is_sound: Callable[[Array], bool]
+
+    def move(self, theta: Array, step: Array, options: SearchOptions) -> Array:
+        """The parameters after a step: straight on if there is room, else bent, or not at all."""
+        new = theta + step
+        if self.room(theta, new) <= options.least_room:
+            x = self.coordinates(theta)
+            bent = np.linalg.solve(self.slope(x), step)
+            longest = float(np.max(np.abs(bent)))
+            new = self.values(x + bent * min(1.0, options.log_step / longest))
+        return new if self.is_sound(new) else theta
 
 
-def _values(found: SearchResult, theta: Array, but: Collection[str] = ()) -> dict[str, float]:
-    """Shared parameters of the model, the tied ones included; all but some."""
-    unknowns = found.problem.unknowns
-    values = {
-        u.name: float(v)
-        for u, v in zip(unknowns.items, theta, strict=True)
-        if u.recording is None and not is_of_sensor(u.name)
-    }
-    for follower, leader, factor in unknowns.ties:
-        if leader in values:
-            values[follower] = factor * values[leader]
-    return {name: value for name, value in values.items() if name not in but}
+def groups_of(
+    names: Sequence[str], start: Array, bounded: Sequence[bool], upright: frozenset[str]
+) -> list[Group]:
+    """The groups of named parameters at their starting values; every place is in one of them."""
+    bodies: dict[str, dict[str, int]] = {}
+    for k, name in enumerate(names):
+        owner, _, field = name.rpartition(".")
+        if field in inertial.NAMES:
+            bodies.setdefault(owner, {})[field] = k
+    found: list[Group] = []
+    for owner, fields in bodies.items():
+        is_flat = owner in upright and fields.keys() >= set(FOUR)  # the other six do nothing
+        places = tuple(fields[f] for f in (FOUR if is_flat else inertial.NAMES) if f in fields)
+        phi = start[list(places)]
+        if any(bounded[k] for k in places):
+            continue
+        if is_flat and _spread(phi) > 0.0:
+            found.append(_flat(places))
+        elif len(places) == 10 and _is_solid(phi):
+            found.append(_body(places))
+    taken = {k for group in found for k in group.places}
+    for k, name in enumerate(names):
+        if k not in taken:
+            owner, _, field = name.rpartition(".")
+            is_state = name.startswith(("start.", "bias.", "gain.", "delay."))
+            is_alone = field != "mass" or len(bodies.get(owner, {})) <= 1
+            is_log = field in POSITIVE and not is_state and is_alone and start[k] > 0.0
+            found.append(_scalar(k) if is_log else _plain(k))
+    return found
 
 
-def _nearest(
-    parameters: Parameters, found: SearchResult, J: Array
-) -> tuple[Array, tuple[str, ...]]:
-    """Theta with its bodies moved to the nearest real ones, as the data measure it."""
-    items, theta = found.problem.unknowns.items, found.theta
-    bodies = {body.name for body in parameters.model.assembly.bodies}
-    places = [
-        k
-        for k, u in enumerate(items)
-        if u.recording is None
-        and u.name.rpartition(".")[0] in bodies
-        and u.name.rpartition(".")[2] in inertial.NAMES
-    ]
-    if not places:
-        return theta, ()
-    rest = [k for k in range(len(items)) if k not in places]
-    rows = eliminate(J[:, [*places, *rest]], len(places))
-    names = [items[k].name for k in places]
-    near = closest_physical(parameters, names, theta[places], rows.T @ rows)
-    if not near.is_moved:
-        return theta, near.notes
-    kept = dict(zip(near.names, near.values, strict=True))
-    theta = theta.copy()
-    for k in places:
-        theta[k] = kept.get(items[k].name, theta[k])
-    return np.asarray(theta), near.notes
+def _is_solid(phi: Array) -> bool:
+    """Whether the body has spread in every direction, so that a factor exists."""
+    if not np.all(np.isfinite(phi)):
+        return False
+    values = np.linalg.eigvalsh(inertial.pseudo_inertia(phi))
+    return bool(values[0] > 1e-9 * values[-1])
+
+
+def _spread(four: Array) -> float:
+    """Inertia about the centre of mass of mass, mx, my, izz."""
+    mass, mx, my, izz = four
+    return float(izz - (mx**2 + my**2) / mass) if mass > 0.0 else -1.0
+
+
+def _body(places: tuple[int, ...]) -> Group:
+    def room(before: Array, after: Array) -> float:
+        factor = np.linalg.inv(np.linalg.cholesky(inertial.pseudo_inertia(before)))
+        return float(np.linalg.eigvalsh(factor @ inertial.pseudo_inertia(after) @ factor.T)[0])
+
+    return Group(
+        places, room, inertial.phi_from_log_cholesky, inertial.log_cholesky_from_phi,
+        inertial.log_cholesky_jacobian, _is_solid,
+    )  # fmt: skip
+
+
+def _flat(places: tuple[int, ...]) -> Group:
+    def room(before: Array, after: Array) -> float:
+        return min(float(after[0] / before[0]), _spread(after) / _spread(before))
+
+    def values(x: Array) -> Array:
+        mass, inner = np.exp(x[0]), np.exp(2.0 * x[3])
+        return mass * np.array([1.0, x[1], x[2], x[1] ** 2 + x[2] ** 2 + inner])
+
+    def coordinates(four: Array) -> Array:
+        mass = four[0]
+        wide = 0.5 * np.log(_spread(four) / mass)
+        return np.array([np.log(mass), four[1] / mass, four[2] / mass, wide])
+
+    def slope(x: Array) -> Array:
+        mass, inner = np.exp(x[0]), np.exp(2.0 * x[3])
+        J = np.zeros((4, 4))
+        J[:, 0] = values(x)
+        J[1, 1] = J[2, 2] = mass
+        J[3, 1:] = mass * np.array([2.0 * x[1], 2.0 * x[2], 2.0 * inner])
+        return J
+
+    def is_sound(four: Array) -> bool:
+        return bool(four[0] > 0.0) and _spread(four) > 1e-9 * float(four[3])
+
+    return Group(places, room, values, coordinates, slope, is_sound)
+
+
+def _scalar(k: int) -> Group:
+    def room(before: Array, after: Array) -> float:
+        return float(after[0] / before[0])
+
+    def is_sound(value: Array) -> bool:
+        return bool(value[0] > np.finfo(float).tiny)
+
+    return Group((k,), room, np.exp, np.log, lambda x: np.exp(x)[:, None], is_sound)
+
+
+def _plain(k: int) -> Group:
+    return Group(
+        (k,), lambda before, after: 1.0, np.array, np.array, lambda x: np.ones((1, 1)),
+        lambda value: True,
+    )  # fmt: skip

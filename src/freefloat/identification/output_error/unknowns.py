@@ -15,8 +15,8 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.directions import parameter_names
 from freefloat.dynamics.tree import System, flatten
-from freefloat.identification.output_error.manifold import Group, groups_of
 from freefloat.identification.output_error.options import USUAL, SearchOptions
+from freefloat.identification.output_error.physical_step import Group, groups_of
 from freefloat.identification.output_error.recording import Recording
 from freefloat.model.parameter_name import is_of_sensor
 from freefloat.observability.information import START_AXES

@@ -2,7 +2,8 @@
 
 Rows are added by Householder reflections (Bierman, Factorization Methods for Discrete Sequential
 Estimation, 1977). `T` (N, N + 1) holds R and z; `bias` (N, N + 1) holds B and c, what noise in the
-columns adds to R^T R and R^T z (see `identification.solve`). Nothing here forms R^T R.
+columns adds to R^T R and R^T z (see `identification.corrected_least_squares`). Nothing here forms
+R^T R.
 """
 
 from __future__ import annotations

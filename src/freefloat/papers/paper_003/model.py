@@ -13,7 +13,7 @@ from freefloat.dynamics.tree import System, flatten
 from freefloat.excitation.motions import Fourier, Speeds
 from freefloat.excitation.plan import Plan
 from freefloat.identification.linear.angular import AngularForm
-from freefloat.identification.linear.body_pairs import angular_rows, pair_form
+from freefloat.identification.linear.angular_regressor import angular_rows, pair_form
 from freefloat.identification.linear.sample_reader import samples_of
 from freefloat.identification.linear.samples import Samples
 from freefloat.model import load_model

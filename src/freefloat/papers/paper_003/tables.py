@@ -8,8 +8,8 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.identification.linear.angular import AngularForm
-from freefloat.identification.linear.body_pairs import angular_rows, pair_parameters
-from freefloat.identification.linear.least_squares import estimate
+from freefloat.identification.linear.angular_regressor import angular_rows, pair_parameters
+from freefloat.identification.linear.linear_estimate import estimate
 from freefloat.identification.linear.linear_options import LinearOptions, Solver
 from freefloat.identification.linear.samples import NoiseSource, Samples
 from freefloat.model.model import Model

@@ -15,7 +15,7 @@ from freefloat.excitation.plan import Plan
 from freefloat.identification.fit import Fit
 from freefloat.identification.identify import identify
 from freefloat.identification.linear.angular import AngularForm
-from freefloat.identification.linear.body_pairs import pair_motion
+from freefloat.identification.linear.angular_regressor import pair_motion
 from freefloat.identification.linear.sample_reader import samples_of
 from freefloat.model import load_model
 from freefloat.model.model import Model

@@ -1,4 +1,4 @@
-"""From a family's equations to estimates: several recordings, priors, outliers, honest noise.
+"""From a family's equations to a LinearEstimate: recordings, priors, outliers, bias correction.
 
 Unknowns are changes from the model's values, so that what the data do not see stays there.
 """
@@ -13,6 +13,13 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import System
+from freefloat.identification.corrected_least_squares import (
+    Bias,
+    LeastSquaresSolution,
+    instrumental,
+    least_squares,
+    robust_weights,
+)
 from freefloat.identification.linear.family import (
     EquationMaker,
     Equations,
@@ -21,13 +28,6 @@ from freefloat.identification.linear.family import (
 )
 from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
 from freefloat.identification.linear.samples import Samples
-from freefloat.identification.solve import (
-    Bias,
-    LinearSolution,
-    instrumental,
-    least_squares,
-    robust_weights,
-)
 from freefloat.parameters.parameters import Parameter
 
 ROBUST_ROUNDS = 10  # theory: reweighting converges linearly, its error falls to below 1e-3
@@ -40,7 +40,7 @@ class LinearEstimate:
     names: tuple[str, ...]
     n_parameters: int
     start: Array  # the values the unknowns started from
-    solution: LinearSolution
+    solution: LeastSquaresSolution
     residuals: dict[str, Array]  # by kind of row, in standard deviations
     units: dict[str, str]
     n_outliers: int
@@ -219,7 +219,9 @@ def _prior_rows(free: Sequence[Parameter], n_unknowns: int) -> Array:
     return np.reshape(rows, (-1, n_unknowns + 1))
 
 
-def _solve_with_instruments(stack: _Stack, table: Array, prior: Array, lag: int) -> LinearSolution:
+def _solve_with_instruments(
+    stack: _Stack, table: Array, prior: Array, lag: int
+) -> LeastSquaresSolution:
     """Instruments: the columns `lag` instants later, which share the motion but no noise."""
     Z = np.empty_like(table)
     at = 0

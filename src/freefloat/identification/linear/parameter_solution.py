@@ -1,4 +1,4 @@
-"""From the unknowns of a family to the parameters asked for: values, information, objections.
+"""From a family's unknowns to a Solution in the parameters asked for, physical and judged.
 
 Families whose unknowns are the parameters need only be made physically consistent; for the others
 (angular, reduced) the parameters are those whose unknowns explain the estimates best.
@@ -17,7 +17,7 @@ from freefloat.errors import FreefloatError
 from freefloat.identification.fit import FittedCombination, Residual
 from freefloat.identification.fit_assembly import KNOWN, Solution, combination_of, name_sources
 from freefloat.identification.linear.family import Family, LinearForm
-from freefloat.identification.linear.least_squares import LinearEstimate
+from freefloat.identification.linear.linear_estimate import LinearEstimate
 from freefloat.identification.linear.linear_options import LinearOptions
 from freefloat.identification.linear.parameter_columns import SPRINGS, update_system
 from freefloat.identification.linear.samples import Samples

@@ -33,7 +33,7 @@ class Bias:
 
 
 @dataclass(frozen=True)
-class LinearSolution:
+class LeastSquaresSolution:
     """Values with covariance, and the directions the rows do not see.
 
     covariance is NaN for unknowns that take part in such a direction; `unseen` (unknowns, k) are
@@ -60,7 +60,7 @@ class LinearSolution:
         return np.sqrt(np.diag(self.covariance))
 
 
-def least_squares(Y: Array, y: Array, *, bias: Bias | None = None) -> LinearSolution:
+def least_squares(Y: Array, y: Array, *, bias: Bias | None = None) -> LeastSquaresSolution:
     """Solve Y x = y + unit noise. Unseen directions are left at zero and reported.
 
     Columns are scaled to length one first: kilograms and kg m^2 are not comparable.
@@ -80,7 +80,7 @@ def least_squares(Y: Array, y: Array, *, bias: Bias | None = None) -> LinearSolu
 
 def solve_triangle(
     T: Array, right: Array, *, bias: Bias | None, n_rows: int, chi2: float
-) -> LinearSolution:
+) -> LeastSquaresSolution:
     """Like `least_squares` for rows already reduced to a triangular factor, T x = right.
 
     >>> found = solve_triangle(np.eye(2), np.ones(2), bias=None, n_rows=5, chi2=3.0)
@@ -94,7 +94,7 @@ def solve_triangle(
 
 def _solve_scaled(
     T: Array, right: Array, scale: Array, bias: Bias | None, n_rows: int
-) -> LinearSolution:
+) -> LeastSquaresSolution:
     """The solution of T x = right in scaled unknowns; chi2 is left to the caller."""
     U, s, Vt = np.linalg.svd(T)
     is_seen = s > NUMERIC * s[0] if len(s) and s[0] > 0.0 else np.zeros(len(s), dtype=bool)
@@ -107,7 +107,7 @@ def _solve_scaled(
         V, root, z, buried = _subtract_bias(V, root, z, bias, scale, n_rows=n_rows)
     x = V @ z / scale
     covariance = _covariance(root * scale, np.column_stack([unseen, buried]), scale)
-    return LinearSolution(
+    return LeastSquaresSolution(
         x, covariance, unseen / scale[:, None], buried / scale[:, None], root * scale, np.nan,
         n_rows,
     )  # fmt: skip
@@ -158,7 +158,7 @@ def robust_weights(residual: Array, loss: str) -> Array:
     return np.where(size < 4.685, (1.0 - (size / 4.685) ** 2) ** 2, 0.0)
 
 
-def instrumental(Z: Array, Y: Array, y: Array) -> LinearSolution:
+def instrumental(Z: Array, Y: Array, y: Array) -> LeastSquaresSolution:
     """Solve Z^T Y x = Z^T y for instruments Z that share Y's signal but not its noise."""
     scale = np.where((size := np.linalg.norm(Y, axis=0)) > 0.0, size, 1.0)
     Q = np.linalg.qr(Z / scale)[0]
@@ -170,7 +170,7 @@ def instrumental(Z: Array, Y: Array, y: Array) -> LinearSolution:
     unseen = np.delete(Vt, np.flatnonzero(is_seen), axis=0).T
     covariance = _covariance(root * scale, unseen, scale)
     residual = y - Y @ x
-    return LinearSolution(
+    return LeastSquaresSolution(
         x, covariance, unseen / scale[:, None], np.zeros((len(x), 0)), root * scale,
         float(residual @ residual), len(y),
     )  # fmt: skip

@@ -10,9 +10,9 @@ from freefloat.dynamics import flatten, observe
 from freefloat.dynamics.equations import balance, no_inputs
 from freefloat.dynamics.frames import rotations
 from freefloat.dynamics.tree import System
+from freefloat.identification.corrected_least_squares import Bias, least_squares
 from freefloat.identification.linear.angular import AngularForm
-from freefloat.identification.linear.body_pairs import pair_motion, pair_parameters
-from freefloat.identification.solve import Bias, least_squares
+from freefloat.identification.linear.angular_regressor import pair_motion, pair_parameters
 from freefloat.model import load_model
 from freefloat.observability.minimal_set import generic_states
 

@@ -1,4 +1,4 @@
-"""Angular momentum about the system's centre of mass, for any tree of revolute joints.
+"""The regressor of angular momentum about the centre of mass, for any tree of revolute joints.
 
 Needs only how the links are turned and how fast they turn: no torque, no acceleration, no base
 velocity (paper 003, here without case-by-case algebra). A mass element's position from the centre
