@@ -53,17 +53,26 @@ class Fault:
 
 
 class FreefloatError(Exception):
-    """Base of every error raised on purpose; `faults` lists each thing found wrong."""
+    """Base of every error raised on purpose; `faults` lists each thing found wrong.
 
-    def __init__(self, message: str, faults: Sequence[Fault] = ()) -> None:
-        super().__init__(message, tuple(faults))
+    An error whose message says it all has no faults but a `code` of its own, of the families of
+    `Fault` or: `option.*` of an argument, `parameters.*`, `method.*` (cannot do that), `samples.*`.
+
+    >>> FreefloatError("the duration is negative", code="option.range").codes
+    ('option.range',)
+    """
+
+    def __init__(self, message: str, faults: Sequence[Fault] = (), code: str = "") -> None:
+        super().__init__(message, tuple(faults), code)  # all three: what pickle makes it from
         self.message = message
         self.faults: tuple[Fault, ...] = tuple(faults)
+        self.code = code
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The codes of the faults, in order."""
-        return tuple(fault.code for fault in self.faults)
+        """What is wrong, for programs: the error's own code, then those of its faults in order."""
+        own = (self.code,) if self.code else ()
+        return own + tuple(fault.code for fault in self.faults)
 
     def __str__(self) -> str:
         lines = [self.message, *(f"  {fault}" for fault in self.faults[:SHOWN_FAULTS])]

@@ -47,7 +47,9 @@ def run(arguments: Sequence[str]) -> int:
         return BROKEN_PIPE
     except OSError as error:  # the library turns those of its files into errors of its own
         _write_to_nowhere()
-        screen.tell_error(FreefloatError(f"cannot write the output: {error.strerror}"))
+        screen.tell_error(
+            FreefloatError(f"cannot write the output: {error.strerror}", code="output.unwritable")
+        )
         return BAD_INPUT
 
 
@@ -76,7 +78,7 @@ def _carry_out(arguments: list[str]) -> int:
     except MemoryError:
         _tell_traceback(is_debug)
         message = "not enough memory for this; shorten the flight or lower the sensors' rates"
-        screen.tell_error(FreefloatError(message), is_json=is_json)
+        screen.tell_error(FreefloatError(message, code="memory.short"), is_json=is_json)
         return BAD_INPUT
     except OSError as error:
         if error.filename is None:  # no file of ours: standard output itself

@@ -199,7 +199,7 @@ def tell_error(error: FreefloatError, *, is_json: bool = False) -> None:
         _print_wrapped(f"... and {unshown} more", indent=2)
     if is_json:
         faults = [asdict(fault) for fault in error.faults]
-        _print_json_error(type(error).__name__, error.message, faults)
+        _print_json_error(type(error).__name__, error.message, faults, error.codes)
 
 
 def tell_misuse(fault: Fault, verb: str, *, is_json: bool) -> None:
@@ -207,7 +207,7 @@ def tell_misuse(fault: Fault, verb: str, *, is_json: bool) -> None:
     _tell("error", fault.value)
     _print_wrapped(f"`{verb} --help` shows how it is used", indent=2)
     if is_json:
-        _print_json_error("usage", fault.value, [asdict(fault)])
+        _print_json_error("usage", fault.value, [asdict(fault)], [fault.code])
 
 
 def tell_bug(what: str, *, is_debug: bool, is_json: bool) -> None:
@@ -216,7 +216,7 @@ def tell_bug(what: str, *, is_debug: bool, is_json: bool) -> None:
     message = f"{what}. That is freefloat's fault: please report it {WHERE_TO_REPORT}{hint}"
     _tell("bug", message)
     if is_json:
-        _print_json_error("bug", message, [])
+        _print_json_error("bug", message, [], ["bug"])
 
 
 def _tell(title: str, message: str) -> None:
@@ -236,5 +236,8 @@ def _wrap(text: str, *, indent: int, hanging: int) -> list[str]:
     return paragraph(" " * indent + text, width=width, indent=" " * hanging)
 
 
-def _print_json_error(kind: str, message: str, faults: list[dict[str, object]]) -> None:
-    print_json({"ok": False, "error": {"kind": kind, "message": message, "faults": faults}})
+def _print_json_error(
+    kind: str, message: str, faults: list[dict[str, object]], codes: Sequence[str]
+) -> None:
+    error = {"kind": kind, "message": message, "codes": list(codes), "faults": faults}
+    print_json({"ok": False, "error": error})

@@ -237,7 +237,10 @@ def flights_and_criterion(
         before = judge.weights[: len(wanted)] ** -2.0
         shown = np.flatnonzero(variances < np.minimum(1.0, PRIOR_SHARE * before))
         if not len(shown):
-            raise ExcitationError("none of the parameters is seen alone; choose d_optimal")
+            raise ExcitationError(
+                "none of the parameters is seen alone; choose d_optimal",
+                code="parameters.invisible",
+            )
         judge = replace(judge, chosen=tuple(shown.tolist()))
     return flights, judge if kind in ("named", "worst") else observable_part(judge, reference)
 

@@ -265,7 +265,9 @@ def scenarios_of(model: Model, parameters: Parameters, *, n: int, seed: int = 0)
         return []
     known = [p for p in parameters.free_ones if p.prior is not None]
     if not known:
-        raise ExcitationError("there are no priors to draw models from; give some")
+        raise ExcitationError(
+            "there are no priors to draw models from; give some", code="priors.none"
+        )
     rng = np.random.default_rng(seed)
     found = []
     for _ in range(n):

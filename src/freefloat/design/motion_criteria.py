@@ -73,7 +73,9 @@ class ModalEnergy:
 def modal_energy(system: System) -> ModalEnergy:
     """The criterion for a system; raises ExcitationError where nothing swings."""
     if not modes(system.model):
-        raise ExcitationError(f"nothing of {system.model.name!r} swings: it has no modes")
+        raise ExcitationError(
+            f"nothing of {system.model.name!r} swings: it has no modes", code="modes.none"
+        )
     home = np.array([c.home for c in system.model.assembly.coordinates])
     return ModalEnergy(system, home)
 
@@ -129,7 +131,8 @@ def outside_bands(
     if not movers:
         raise ExcitationError(
             "no motion of this family stays out of the bands; make it longer, or take fewer"
-            " harmonics"
+            " harmonics",
+            code="bands.unavoidable",
         )
     return replace(variables, movers=tuple(movers))
 

@@ -248,7 +248,10 @@ def _thruster_forces(
     fitting = [t.name for t in system.model.thrusters if _fits(t.name, globs)]
     endless = [name for name in fitting if not np.isfinite(limits[f"{name}.force"].value)]
     if endless:
-        raise ExcitationError(f"{endless[0]!r} has no max_force; give it one in the model file")
+        raise ExcitationError(
+            f"{endless[0]!r} has no max_force; give it one in the model file",
+            code="force.unlimited",
+        )
     return {name: limits[f"{name}.force"].value for name in fitting}
 
 

@@ -60,7 +60,8 @@ def integrate_batch(
         bad = np.unique(np.nonzero(~np.isfinite(states))[0])
         raise FreefloatError(
             f"{len(bad)} of {n} simulations of {system.model.name!r} are not finite, the first is"
-            f" number {bad[0]}; its parameters are not physical or the step {step:g} s is too long"
+            f" number {bad[0]}; its parameters are not physical or the step {step:g} s is too long",
+            code="motion.not_finite",
         )
     return states
 

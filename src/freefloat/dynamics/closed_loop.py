@@ -47,12 +47,14 @@ def integrate_closed_loop(
         raise FreefloatError(
             f"the closed loop of paper 001 needs a floating or planar root, at least {n_needed}"
             f" joints and no rotors; {system.model.name!r} has a {root} root, {c} coordinates and"
-            f" {len(system.tree.rotor_link)} rotors"
+            f" {len(system.tree.rotor_link)} rotors",
+            code="loop.model",
         )
     if system.environment.has_gravity:
         raise FreefloatError(
             f"the closed loop of paper 001 knows no gravity; remove it and the orbit from"
-            f" {system.model.name!r}"
+            f" {system.model.name!r}",
+            code="loop.gravity",
         )
     n_steps = whole_steps(duration, step, every)
     x = np.array(start, dtype=float)
@@ -65,5 +67,7 @@ def integrate_closed_loop(
         extras,
     )  # fmt: skip
     if not np.all(np.isfinite(states)):
-        raise FreefloatError("the closed loop ran into a singular posture; change the start")
+        raise FreefloatError(
+            "the closed loop ran into a singular posture; change the start", code="loop.singular"
+        )
     return ClosedLoop(np.arange(rows) * every * step, states, extras[:, :c], extras[:, c:])

@@ -112,7 +112,8 @@ def directions(system: System, names: Sequence[str]) -> tuple[Directions, Array]
     if unknown:
         raise IdentificationError(
             f"{system.model.name!r} has no parameter called {', '.join(unknown[:5])};"
-            f" names look like {', '.join(sorted(known)[:4])} (list them with parameter_names)"
+            f" names look like {', '.join(sorted(known)[:4])} (list them with parameter_names)",
+            code="name.unknown",
         )
     for p, name in enumerate(names):
         _add(collector, p, name)

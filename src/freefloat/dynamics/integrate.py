@@ -60,7 +60,9 @@ def integrate(
     """
     n_steps = whole_steps(duration, step, every)
     if method not in ("rk4", "dop853"):
-        raise FreefloatError(f"there is no method {method!r}; choose 'rk4' or 'dop853'")
+        raise FreefloatError(
+            f"there is no method {method!r}; choose 'rk4' or 'dop853'", code="option.choice"
+        )
     start = as_states(start, system)[0]
     times = np.arange(0, n_steps + 1, every) * step
     if method == "dop853":
@@ -73,7 +75,8 @@ def integrate(
         raise FreefloatError(
             f"the motion of {system.model.name!r} is not finite from t = {first:g} s on; a free"
             " joint carries no inertia (see `freefloat check`), or the step is too long for the"
-            f" stiffest spring or feedback (step {step:g} s)"
+            f" stiffest spring or feedback (step {step:g} s)",
+            code="motion.not_finite",
         )
     return Trajectory(times, states)
 
@@ -99,7 +102,8 @@ def require_stable_step(system: System, start: Array, step: float) -> None:
             remedy = f"raise friction_speed to {needed:.2g}, " if what == "friction" else ""
             raise FreefloatError(
                 f"the {what} of {spring.owner!r} is too stiff for RK4 with a step of {step:g} s;"
-                f" {remedy}use a step of {2.5 * step / load:.2g} s or method dop853"
+                f" {remedy}use a step of {2.5 * step / load:.2g} s or method dop853",
+                code="step.unstable",
             )
 
 
@@ -110,7 +114,8 @@ def whole_steps(duration: float, step: float, every: int) -> int:
     if n_steps < 1 or n_steps % every or abs(n_steps * step - duration) > 1e-3 * step:
         raise FreefloatError(
             f"the duration {duration:g} s is not a whole number of records of {every * step:g} s;"
-            " change the duration or the recording rate"
+            " change the duration or the recording rate",
+            code="duration.records",
         )
     return n_steps
 
@@ -176,7 +181,9 @@ def _adaptive(
             rate, (a, b), x, "DOP853", wanted, args=(before,), rtol=1e-11, atol=1e-13
         )
         if not result.success:
-            raise FreefloatError(f"the adaptive integrator stopped: {result.message}")
+            raise FreefloatError(
+                f"the adaptive integrator stopped: {result.message}", code="integrator.stopped"
+            )
         rows = result.y.T
         rows[:, ATTITUDE] /= np.linalg.norm(rows[:, ATTITUDE], axis=1, keepdims=True)
         states[inside] = rows[np.isin(wanted, times[inside])]

@@ -69,7 +69,8 @@ def modes(
     if np.any(size == 0.0) or np.linalg.eigvalsh(M / np.outer(size, size))[0] <= 1e-12:
         raise ModelError(
             f"{model.name!r}: a combination of the free coordinates {', '.join(names)} moves no"
-            " mass; give the bodies beyond those joints mass or lock a joint"
+            " mass; give the bodies beyond those joints mass or lock a joint",
+            code="model.massless",
         )
     return _oscillations(M, K, D, names, to_root, free[is_root])
 

@@ -130,14 +130,17 @@ class Start:
             if name not in q:
                 raise ModelError(
                     f"the start names the coordinate {name!r}, which {system.model.name!r} does"
-                    f" not have; known: {', '.join(q)}"
+                    f" not have; known: {', '.join(q)}",
+                    code="name.unknown",
                 )
         q.update(self.coordinates)
         dq.update(self.speeds)
         attitude = np.asarray(self.attitude, dtype=float)
         norm = np.linalg.norm(attitude)
         if attitude.shape != (4,) or not 0.999 < norm < 1.001:
-            raise ModelError(f"the start's attitude {self.attitude} is not a unit quaternion")
+            raise ModelError(
+                f"the start's attitude {self.attitude} is not a unit quaternion", code="value.norm"
+            )
         parts = [self.position, attitude / norm, self.velocity, self.rate]
         return np.concatenate([*parts, list(q.values()), list(dq.values())]).astype(float)
 
@@ -147,5 +150,7 @@ def as_states(states: ArrayLike, system: System) -> Array:
     table = np.ascontiguousarray(np.atleast_2d(np.asarray(states, dtype=float)))
     width = system.layout.width
     if table.ndim != 2 or table.shape[1] != width:
-        raise ModelError(f"state vectors of {system.model.name!r} have {width} numbers each")
+        raise ModelError(
+            f"state vectors of {system.model.name!r} have {width} numbers each", code="value.count"
+        )
     return table

@@ -68,7 +68,9 @@ class System:
         if name in self.body_link:
             return (self.body_link[name], *self.body_pose[name])
         known = ", ".join([*self.body_link, *(frame.name for frame in self.model.frames)])
-        raise ModelError(f"there is no body or frame called {name!r}; known: {known}")
+        raise ModelError(
+            f"there is no body or frame called {name!r}; known: {known}", code="name.unknown"
+        )
 
 
 def _floats(values: object) -> Array:

@@ -132,7 +132,9 @@ class Fit:
             if estimate.name == name:
                 return estimate
         hint = did_you_mean(str(name), self.values, otherwise="fit.values lists them all", most=3)
-        raise IdentificationError(f"this fit has no estimate of {name!r}; {hint}")
+        raise IdentificationError(
+            f"this fit has no estimate of {name!r}; {hint}", code="name.unknown"
+        )
 
     @property
     def values(self) -> dict[str, float]:

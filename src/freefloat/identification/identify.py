@@ -143,14 +143,16 @@ def _identify(
 
 def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]) -> None:
     if not recorded:
-        raise IdentificationError("identify needs at least one recording")
+        raise IdentificationError("identify needs at least one recording", code="recordings.none")
     if parameters.model != model:
         raise IdentificationError(
-            "the parameters belong to another model; make them with Parameters(model)"
+            "the parameters belong to another model; make them with Parameters(model)",
+            code="parameters.model",
         )
     if not parameters.free_ones:
         raise IdentificationError(
-            "no parameter is free; say which to find, e.g. Parameters(model).free('bus.*')"
+            "no parameter is free; say which to find, e.g. Parameters(model).free('bus.*')",
+            code="parameters.none",
         )
 
 
@@ -165,9 +167,13 @@ def _merge(options: LinearOptions, **given: Any) -> LinearOptions:
     ):
         if value not in known:
             words = ", ".join(map(repr, known))
-            raise IdentificationError(f"{name}={value!r} is not known; choose one of {words}")
+            raise IdentificationError(
+                f"{name}={value!r} is not known; choose one of {words}", code="option.choice"
+            )
     if options.seed < 0:
-        raise IdentificationError(f"seed={options.seed} is negative; give 0 or more")
+        raise IdentificationError(
+            f"seed={options.seed} is negative; give 0 or more", code="option.range"
+        )
     return options
 
 
@@ -182,10 +188,13 @@ def _require_of_method(method: str, options: LinearOptions, *, has_plan: bool) -
     if method == OUTPUT_ERROR and (options.clock or options.drag or options.momentum):
         raise IdentificationError(
             "momentum, drag and clock are for equations; with output error free what is unknown,"
-            " such as 'delay.base.rate', or give the drag in the model"
+            " such as 'delay.base.rate', or give the drag in the model",
+            code="option.conflict",
         )
     if method != OUTPUT_ERROR and has_plan:
-        raise IdentificationError("plan and known_start are for the method output_error only")
+        raise IdentificationError(
+            "plan and known_start are for the method output_error only", code="option.conflict"
+        )
 
 
 def _record(recorded: Sequence[Telemetry], method: str, seed: int) -> dict[str, str]:
@@ -200,7 +209,8 @@ def _three(momentum: Sequence[float]) -> tuple[float, float, float]:
         numbers = []
     if len(numbers) != 3 or not np.all(np.isfinite(numbers)):
         raise IdentificationError(
-            f"momentum must be three finite numbers [N m s], got {list(momentum)!r}"
+            f"momentum must be three finite numbers [N m s], got {list(momentum)!r}",
+            code="option.form",
         )
     return numbers[0], numbers[1], numbers[2]
 

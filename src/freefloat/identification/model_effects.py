@@ -54,14 +54,17 @@ def effects_of(model: Model, names: Sequence[str] | None) -> tuple[Effect, ...]:
     unknown = [name for name in names or () if name not in EFFECTS]
     if unknown:
         raise IdentificationError(
-            f"there is no effect called {unknown[0]!r}; there are: {', '.join(EFFECTS)}"
+            f"there is no effect called {unknown[0]!r}; there are: {', '.join(EFFECTS)}",
+            code="name.unknown",
         )
     found = [EFFECTS[name](model) for name in EFFECTS if names is None or name in names]
     if names is None:
         found = [e for e in found if e is not None and (e.name != "friction" or _is_rough(model))]
     missing = [n for n, e in zip(names or (), found, strict=False) if e is None]
     if missing:
-        raise IdentificationError(f"{model.name!r} has no {missing[0]}; drop it from the effects")
+        raise IdentificationError(
+            f"{model.name!r} has no {missing[0]}; drop it from the effects", code="effect.absent"
+        )
     return tuple(effect for effect in found if effect is not None)
 
 

@@ -106,7 +106,8 @@ def find_structure(
     if not candidates:
         raise IdentificationError(
             f"{model.name!r} has no effect to decide on; give it wings, a tank, a drive, friction,"
-            f" an orbit or a wheel, or name one of {', '.join(EFFECTS)}"
+            f" an orbit or a wheel, or name one of {', '.join(EFFECTS)}",
+            code="effect.none",
         )
     search = _StructureSearch(model, candidates, parameters, recorded, plan, known_start, progress)
     kept, current = [], search.plain()
@@ -165,7 +166,8 @@ class _StructureSearch:
         """The fit without any effect."""
         if not self.base:
             raise IdentificationError(
-                "nothing is to be found beside the effects; free something else, such as 'bus.*'"
+                "nothing is to be found beside the effects; free something else, such as 'bus.*'",
+                code="parameters.none",
             )
         return self._fit(self.model, [])
 

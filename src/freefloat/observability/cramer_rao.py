@@ -45,7 +45,7 @@ class CramerRaoBound:
         if name not in self.names:
             known = listing(self.names, most=6)
             hint = did_you_mean(name, self.names, otherwise=f"known: {known}")
-            raise IdentificationError(f"no bound on {name!r}; {hint}")
+            raise IdentificationError(f"no bound on {name!r}; {hint}", code="name.unknown")
         return float(self.std[self.names.index(name)])
 
     def __str__(self) -> str:

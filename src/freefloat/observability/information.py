@@ -112,7 +112,8 @@ def _jacobian_columns(
         if prediction is None:
             raise IdentificationError(
                 f"the simulated motion of {system.model.name!r} is not finite; look at the model"
-                " with `freefloat check`"
+                " with `freefloat check`",
+                code="motion.not_finite",
             )
         mixed = [table @ mix[some] for table in prediction.jacobian]
         parts = [old + new for old, new in zip(parts, mixed, strict=True)] if parts else mixed

@@ -218,7 +218,8 @@ def _filter_by_name(method: str, request: FilterRequest, gather: bool | None) ->
         raise IdentificationError(
             f"method={method!r}: expected one of {', '.join(METHODS)};"
             f" {did_you_mean(method, METHODS)} other filters, such as the recursions of the"
-            " literature, are given as filter=... (docs/live.md, Methods)"
+            " literature, are given as filter=... (docs/live.md, Methods)",
+            code="option.choice",
         )
     if method == "auto":
         is_kalman = needs_kalman(model, request.parameters, like)

@@ -57,14 +57,23 @@ def unknowns_of(system: System, parameters: Parameters) -> FilterUnknowns:
     """The unknowns of a model; IdentificationError for what momentum cannot find."""
     free = parameters.free_ones
     if not free:
-        raise IdentificationError("nothing is free; say what to look for with Parameters.free(...)")
+        raise IdentificationError(
+            "nothing is free; say what to look for with Parameters.free(...)",
+            code="parameters.none",
+        )
     if len(free) + len(NUISANCE) > MOST:
-        raise IdentificationError(f"{len(free)} parameters are free; live, {MOST} are the most")
+        raise IdentificationError(
+            f"{len(free)} parameters are free; live, {MOST} are the most", code="parameters.many"
+        )
     root = system.model.root.type
     if root == "fixed":
-        raise IdentificationError("a fixed root keeps no momentum; use identify with torques")
+        raise IdentificationError(
+            "a fixed root keeps no momentum; use identify with torques", code="method.fixed_root"
+        )
     if system.environment.gravity.any() or system.environment.has_drag:
-        raise IdentificationError("live momentum leaves gravity and drag out; use identify (weak)")
+        raise IdentificationError(
+            "live momentum leaves gravity and drag out; use identify (weak)", code="method.gravity"
+        )
     tied = [p for p in parameters if p.status == "tied"]
     require_linear(system, [p.name for p in (*free, *tied)])
     nuisance = NUISANCE[:2] if root == "planar" else NUISANCE
@@ -125,7 +134,8 @@ def walk_rates(unknowns: FilterUnknowns, walk: Mapping[str, float]) -> Array:
         if not hits or not 0.0 <= rate < np.inf:
             raise IdentificationError(
                 f"random_walk {glob!r}: {rate!r}: expected a free parameter (or a glob) and a"
-                " deviation per square root of a second, in its unit"
+                " deviation per square root of a second, in its unit",
+                code="option.form",
             )
         rates[hits] = rate
     return (rates / unknowns.sizes) ** 2
@@ -161,7 +171,8 @@ def checked_forgetting(forgetting: float) -> float:
     """The factor, if it is one; IdentificationError otherwise."""
     if not 0.0 < forgetting <= 1.0:
         raise IdentificationError(
-            f"forgetting={forgetting!r}: expected more than 0, at most 1 (nothing is forgotten)"
+            f"forgetting={forgetting!r}: expected more than 0, at most 1 (nothing is forgotten)",
+            code="option.range",
         )
     return float(forgetting)
 
@@ -179,7 +190,9 @@ def gate_limits(gate: float, dof: Sequence[int]) -> Array | None:
     [30.7]
     """
     if not 0.0 <= gate < 0.5:
-        raise IdentificationError(f"gate={gate!r}: expected a chance from 0 (no gate) to 0.5")
+        raise IdentificationError(
+            f"gate={gate!r}: expected a chance from 0 (no gate) to 0.5", code="option.range"
+        )
     if gate == 0.0:
         return None
     from scipy.stats import chi2

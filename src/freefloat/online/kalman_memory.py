@@ -65,14 +65,18 @@ def unknowns_of(
     """The free parameters with sizes and priors."""
     free = parameters.free_ones
     if not free:
-        raise IdentificationError("nothing is free; say what to look for with Parameters.free(...)")
+        raise IdentificationError(
+            "nothing is free; say what to look for with Parameters.free(...)",
+            code="parameters.none",
+        )
     noise = {f"bias.{c}": n for s in streams for c, n in zip(s.rows, s.noise, strict=True)}
     known = {*parameter_names(system), *noise}
     odd = [p.name for p in free if p.name not in known or ParameterName.parse(p.name).is_start]
     if odd:
         raise IdentificationError(
             f"live identification does not look for {', '.join(odd[:4])}: states are found anyway,"
-            " gains and delays by `identify` from a recording"
+            " gains and delays by `identify` from a recording",
+            code="parameters.kind",
         )
     sizes = natural_sizes(system, [p.name for p in free])
     prior = np.zeros((len(free), 2))

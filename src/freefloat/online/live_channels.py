@@ -144,7 +144,8 @@ def _channel_places(system: System) -> tuple[list[tuple[str, int]], list[tuple[s
         elif coordinate.role != "locked":  # which stays where it is
             raise IdentificationError(
                 f"{coordinate.name} has the role {coordinate.role!r}; expected motion, torque,"
-                " passive or locked"
+                " passive or locked",
+                code="option.choice",
             )
     return needed, optional
 
@@ -198,7 +199,8 @@ def _sigma(
     if unknown:
         raise IdentificationError(
             f"the noise of {listing(unknown, most=4)} is not known; give noise={{channel:"
-            " deviation}, or a [[sensor]] with its noise in the model file"
+            " deviation}, or a [[sensor]] with its noise in the model file",
+            code="noise.missing",
         )
     return sigma, exact
 

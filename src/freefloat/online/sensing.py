@@ -57,7 +57,8 @@ def live_streams(
     found = [*measurements_of(system, known), *_drives(system, known)]
     if not found:
         raise IdentificationError(
-            f"nothing that {system.model.name!r} could predict is among the channels"
+            f"nothing that {system.model.name!r} could predict is among the channels",
+            code="channel.none",
         )
     empty = np.zeros(0)
     return tuple(replace(s, times=empty, values=np.zeros((0, s.values.shape[1]))) for s in found)
@@ -99,7 +100,8 @@ def _drives(system: System, flight: Telemetry) -> list[Measurement]:
                 size = flight[channel].noise
                 if size is None:
                     raise IdentificationError(
-                        f"the noise of {channel} is not known; give noise={{channel: deviation}}"
+                        f"the noise of {channel} is not known; give noise={{channel: deviation}}",
+                        code="noise.missing",
                     )
                 found.append(
                     Measurement(
@@ -110,7 +112,8 @@ def _drives(system: System, flight: Telemetry) -> list[Measurement]:
         told = [s for s in found if s.channels[0] in channel_names(coordinate)]
         if not told and coordinate.role == "motion" and coordinate.type != "rotor":
             raise IdentificationError(
-                f"live identification needs the channel {channel_names(coordinate)[0]}"
+                f"live identification needs the channel {channel_names(coordinate)[0]}",
+                code="channel.missing",
             )
     return found
 

@@ -96,7 +96,9 @@ def carry_out_all(
     """
     workers = min(n_cores() if workers is None else workers, len(studies))
     if workers < 1 and studies:
-        raise FreefloatError("studies need a worker at least; 1 is this process alone")
+        raise FreefloatError(
+            "studies need a worker at least; 1 is this process alone", code="option.range"
+        )
     if workers <= 1:
         for study in studies:
             yield carry_out(study, quick=quick)

@@ -130,7 +130,9 @@ class Parameters:
             IdentificationError: lower is above upper, or a name fits no parameter.
         """
         if lower > upper:
-            raise IdentificationError(f"the bounds {lower:g} .. {upper:g} are empty; swap them")
+            raise IdentificationError(
+                f"the bounds {lower:g} .. {upper:g} are empty; swap them", code="option.order"
+            )
         return self._change(globs, lambda p: replace(p, lower=lower, upper=upper))
 
     def prior(
@@ -148,13 +150,16 @@ class Parameters:
                 parameter.
         """
         if (std is None) == (relative is None):
-            raise IdentificationError("a prior needs either std= or relative=, and not both")
+            raise IdentificationError(
+                "a prior needs either std= or relative=, and not both", code="option.conflict"
+            )
 
         def weigh(p: Parameter) -> Parameter:
             spread = std if std is not None else (relative or 0.0) * abs(p.value)
             if not spread > 0.0:
                 raise IdentificationError(
-                    f"the prior of {p.name} has no spread (its value is {p.value:g}); give std="
+                    f"the prior of {p.name} has no spread (its value is {p.value:g}); give std=",
+                    code="option.range",
                 )
             return replace(p, prior=(p.value, spread))
 
@@ -245,7 +250,9 @@ class Parameters:
     def _unknown(self, name: str) -> IdentificationError:
         close = closest(name, list(self._index), most=3, likeness=0.5)
         hint = f"did you mean {', '.join(close)}?" if close else "see Parameters(...).entries"
-        return IdentificationError(f"{self.model.name!r} has no parameter like {name!r}; {hint}")
+        return IdentificationError(
+            f"{self.model.name!r} has no parameter like {name!r}; {hint}", code="name.unknown"
+        )
 
 
 def sensor_parameters(model: Model) -> list[Parameter]:

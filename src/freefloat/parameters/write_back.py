@@ -69,7 +69,9 @@ def write_values(parameters: Parameters) -> Parameters:
     ties = {p.name: p.tied_to[0] for p in parameters if p.tied_to is not None}
     chained = [name for name, leader in ties.items() if leader in ties]
     if chained:
-        raise IdentificationError(f"{chained[0]} is tied to {ties[chained[0]]}, itself tied")
+        raise IdentificationError(
+            f"{chained[0]} is tied to {ties[chained[0]]}, itself tied", code="tie.chained"
+        )
     own = parameter_values(flatten(parameters.model))
     wanted = {p.name: p.value for p in parameters if p.value != own.get(p.name, p.value)}
     for name, leader in ties.items():

@@ -136,7 +136,8 @@ def true_states(system: System, flight: Telemetry) -> tuple[Array, Array]:
     if truth is None:
         raise TelemetryError(
             "the telemetry holds no truth, which only simulated flights have; read the file with"
-            " truth=True, or simulate again"
+            " truth=True, or simulate again",
+            code="truth.missing",
         )
     times = truth["base.rate.x"].time
     q = [_column(truth, name, "position", len(times)) for name in system.coordinates]

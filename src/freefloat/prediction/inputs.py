@@ -58,7 +58,8 @@ def inputs_from_plan(model: Model, plan: Plan) -> InputSource:
     if plan.control is not None:
         raise IdentificationError(
             "a closed-loop plan cannot be flown again open loop; leave plan= out, so that the"
-            " recorded joint motion drives the prediction"
+            " recorded joint motion drives the prediction",
+            code="plan.closed_loop",
         )
     plan.check(model)
     return InputSource(model, plan.inputs(flatten(model)), 0.0, plan.duration)
@@ -112,7 +113,8 @@ def inputs_from_telemetry(
     if not last > first:
         raise IdentificationError(
             "the channels that drive the simulation have no time in common; look at the recording"
-            " with `freefloat telemetry`"
+            " with `freefloat telemetry`",
+            code="telemetry.overlap",
         )
     most = margin * (last - first)
     margins = _margins([part for part in parts if part.span], first, last, most)
@@ -145,7 +147,8 @@ def _motion(coordinate: Coordinate, telemetry: Telemetry, notes: list[str]) -> _
         return _encoder_motion(telemetry[position])
     if coordinate.role == "motion" and coordinate.type != "rotor":
         raise IdentificationError(
-            f"the recording has no channel {position}; every driven joint needs one, or give plan="
+            f"the recording has no channel {position}; every driven joint needs one, or give plan=",
+            code="channel.missing",
         )
     if coordinate.speed:
         notes.append(f"{velocity} is not recorded: taken as {coordinate.speed:g} rad/s")
@@ -168,7 +171,8 @@ def _smooth(channel: Channel) -> tuple[SmoothSignal, tuple[float, float]]:
     if len(time) < LEAST_SAMPLES:
         raise IdentificationError(
             f"{channel.name} has {len(time)} usable samples; at least {LEAST_SAMPLES} are needed to"
-            " drive the simulation"
+            " drive the simulation",
+            code="samples.few",
         )
     curve = smooth_channel(channel)
     middle = curve.value(0.5 * (time[:-1] + time[1:]))
@@ -176,7 +180,8 @@ def _smooth(channel: Channel) -> tuple[SmoothSignal, tuple[float, float]]:
         gap = time[np.argmin(np.isfinite(middle))]
         raise IdentificationError(
             f"{channel.name} has a gap after t = {gap:g} s too long to bridge; cut the recording"
-            " there, or give plan="
+            " there, or give plan=",
+            code="samples.gaps",
         )
     return curve, (float(time[0]), float(time[-1]))
 
@@ -208,7 +213,8 @@ def _efforts(system: System, telemetry: Telemetry, notes: list[str]) -> Callable
         channel = motor if name.endswith(".motor") else f"{name}.torque"
         if channel not in telemetry:
             raise IdentificationError(
-                f"neither the motion nor the torque of {name} is recorded ({channel}); give plan="
+                f"neither the motion nor the torque of {name} is recorded ({channel}); give plan=",
+                code="channel.missing",
             )
         notes.append(f"{name} is driven by the recorded {channel}")
         found[c] = telemetry[channel]

@@ -226,7 +226,10 @@ def plan_predictor(
     1
     """
     if plan.control is not None:
-        raise IdentificationError("a closed-loop plan cannot be predicted; fly it and use its log")
+        raise IdentificationError(
+            "a closed-loop plan cannot be predicted; fly it and use its log",
+            code="plan.closed_loop",
+        )
     source = inputs_from_plan(model, plan)
     suite = tuple(model.sensors if sensors is None else sensors)
     rate, step, every = common_grid(suite, step)
@@ -274,7 +277,8 @@ def predictor_of(
     if not measurements:
         raise IdentificationError(
             "the recording has no channel the model predicts; give base.rate.*, base.attitude.*, a"
-            f" joint torque or the like (channels: {', '.join(telemetry.names[:6])} ...)"
+            f" joint torque or the like (channels: {', '.join(telemetry.names[:6])} ...)",
+            code="channel.none",
         )
     start = plan.start_state(system) if plan else first_state(system, source, measurements)
     interval = _record_interval(measurements, first, step)
@@ -286,7 +290,8 @@ def predictor_of(
     n_records = int(np.ceil((end - first) / interval * (1.0 - 1e-12) - ON_RECORD)) + 1
     if n_records < 2:
         raise IdentificationError(
-            f"the recording lasts {end - first:g} s, less than two samples; record longer"
+            f"the recording lasts {end - first:g} s, less than two samples; record longer",
+            code="samples.few",
         )
     grid = TimeGrid(first, interval / every, every, n_records)
     return Predictor(source, tuple(measurements), start, grid)

@@ -81,12 +81,17 @@ def _check(model: Model, *, step: float, seed: int) -> None:
     if not model.sensors:
         raise TelemetryError(
             f"{model.name!r} has no sensors, so a flight would report nothing; add [[sensor]]"
-            " entries to its model file or pass sensors="
+            " entries to its model file or pass sensors=",
+            code="sensors.none",
         )
     if not 0.0 < step < np.inf:
-        raise TelemetryError(f"the step is {step:g} s; give a time such as 1e-3 s")
+        raise TelemetryError(
+            f"the step is {step:g} s; give a time such as 1e-3 s", code="option.range"
+        )
     if not isinstance(seed, int | np.integer) or seed < 0:
-        raise TelemetryError(f"the seed is {seed!r}; give a whole number from 0 on")
+        raise TelemetryError(
+            f"the seed is {seed!r}; give a whole number from 0 on", code="option.range"
+        )
 
 
 def _fly(
@@ -102,7 +107,8 @@ def _fly(
     if n < 1:
         raise TelemetryError(
             f"the plan {plan.name!r} lasts {plan.duration:g} s, which is less than the {1 / rate:g}"
-            " s between two samples; lengthen it or raise the sensors' rates"
+            " s between two samples; lengthen it or raise the sensors' rates",
+            code="plan.short",
         )
     duration, times = n * every * step, np.arange(n + 1) / rate
     start = plan.start_state(system)

@@ -143,7 +143,8 @@ def common_grid(suite: tuple[Sensor, ...], step: float) -> tuple[float, float, i
         listed = ", ".join(f"{sensor.kind} {sensor.rate:g} Hz" for sensor in suite)
         raise TelemetryError(
             f"the sensors' rates and delays have no common grid below {MAX_GRID_RATE} Hz"
-            f" ({listed}); choose rates and delays that divide each other better"
+            f" ({listed}); choose rates and delays that divide each other better",
+            code="rates.grid",
         )
     interval = float(1 / grid)
     every = max(1, int(np.ceil(interval / step * (1 - 1e-9))))

@@ -146,7 +146,8 @@ def predict_flight(
     if prediction is None:
         raise FreefloatError(
             f"the predicted motion of {model.name!r} is not finite; a mass or a stiffness cannot be"
-            " what the model says"
+            " what the model says",
+            code="motion.not_finite",
         )
     grid = predictor.grid
     every_step = replace(grid, every=1, n_records=grid.n_steps + 1)
@@ -172,7 +173,8 @@ def _comparable(predictor: Predictor) -> Predictor:
     if not kept:
         raise IdentificationError(
             "the recording has no channel that a prediction could be compared with, such as"
-            " base.rate.*, base.attitude.*, base.velocity.* or a torque"
+            " base.rate.*, base.attitude.*, base.velocity.* or a torque",
+            code="channel.none",
         )
     system, start = predictor.system, predictor.start.copy()
     # Wings and fuel begin at home, where a plan has them, not where their springs are at rest; a

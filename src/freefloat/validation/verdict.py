@@ -79,7 +79,9 @@ class Verdict:
                 return criterion
         known = [criterion.name for criterion in self.criteria]
         hint = did_you_mean(name, known, otherwise=f"it has: {', '.join(known)}")
-        raise IdentificationError(f"this verdict has no criterion {name!r}; {hint}")
+        raise IdentificationError(
+            f"this verdict has no criterion {name!r}; {hint}", code="name.unknown"
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the verdict as .json, whole or not at all; `load_verdict` gives the bits back."""

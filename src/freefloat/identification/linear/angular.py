@@ -108,14 +108,16 @@ class Angular(Family):
         samples = super().prepare(system, samples)
         if system.model.root.type == "fixed":
             raise IdentificationError(
-                "a fixed root conserves no momentum; use the torque or weak method"
+                "a fixed root conserves no momentum; use the torque or weak method",
+                code="method.fixed_root",
             )
         if system.model.root.type == "floating":
             samples.need(self.name, "attitude")
         if samples.thrust.any() or samples.wrench.any():
             raise IdentificationError(
                 "external forces act in this recording, and their lever arm to the centre of mass"
-                " is not known; use the momentum family (it needs base.velocity.*)"
+                " is not known; use the momentum family (it needs base.velocity.*)",
+                code="method.external_force",
             )
         if not samples.derived:
             return samples
@@ -141,10 +143,13 @@ class Angular(Family):
         ]
         if rotors:
             raise IdentificationError(
-                f"{rotors[0]}: the angular method takes rotors as known; use momentum or weak"
+                f"{rotors[0]}: the angular method takes rotors as known; use momentum or weak",
+                code="method.rotors",
             )
         if any(p.status == "tied" for p in parameters):
-            raise IdentificationError("the angular method follows no ties; fix or free them")
+            raise IdentificationError(
+                "the angular method follows no ties; fix or free them", code="method.ties"
+            )
         made = _angular_form(system, options)
         values = made.parameters(system)
         unknowns = tuple(

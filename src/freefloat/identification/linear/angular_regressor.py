@@ -71,7 +71,8 @@ def pair_form(system: System) -> PairForm:
     if np.any(system.tree.links[:, 1] == PRISMATIC):
         raise IdentificationError(
             f"{system.model.name!r} has prismatic joints: the angular-momentum family needs"
-            " constant link vectors; use the momentum family"
+            " constant link vectors; use the momentum family",
+            code="method.prismatic",
         )
     names = [""] * system.n_links
     for body in reversed(system.model.assembly.bodies):  # the first body of a link names it

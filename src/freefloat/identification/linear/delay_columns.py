@@ -55,7 +55,8 @@ def channels_of(clock: str, telemetry: Telemetry) -> tuple[str, ...]:
     )
     if not found:
         raise IdentificationError(
-            f"the recording has no channel of the {clock} whose delay to find"
+            f"the recording has no channel of the {clock} whose delay to find",
+            code="channel.missing",
         )
     return found
 
@@ -66,12 +67,14 @@ def require_clock(clock: str | None, family: Family) -> None:
         return
     if clock not in KINDS:
         raise IdentificationError(
-            f"there is no clock called {clock!r}; choose one of {', '.join(KINDS)}"
+            f"there is no clock called {clock!r}; choose one of {', '.join(KINDS)}",
+            code="option.choice",
         )
     if not family.has_clock:
         raise IdentificationError(
             f"the {family.name} method, which takes accelerations from windows, cannot find delays;"
-            " momentum, weak, angular and energy can"
+            " momentum, weak, angular and energy can",
+            code="method.delay",
         )
 
 
@@ -157,7 +160,8 @@ def find_with_delays(
         step, std = delays_of(finding)
         if not np.all(np.isfinite(step)):
             raise IdentificationError(
-                f"the delay of the {clock} is not observable in this recording"
+                f"the delay of the {clock} is not observable in this recording",
+                code="delay.unobservable",
             )
         late = late + step
         if np.all(np.abs(step) <= options.clock_tolerance * std + PROBE):
@@ -166,7 +170,8 @@ def find_with_delays(
         last = ", ".join(f"{1e3 * d:.3g}" for d in late)
         raise IdentificationError(
             f"the delay of the {clock} does not converge (last {last} ms); align the channels"
-            " first (freefloat.telemetry.estimate_offset)"
+            " first (freefloat.telemetry.estimate_offset)",
+            code="delay.diverged",
         )
     notes = []
     for k, (d, s) in enumerate(zip(late, std * finding.widening, strict=True), start=1):

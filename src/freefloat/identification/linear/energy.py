@@ -78,7 +78,8 @@ def _need_torques(system: System, samples: Samples) -> None:
     if missing:
         raise IdentificationError(
             "the energy family needs the torque of everything that moves; the recording lacks "
-            + ", ".join(missing)
+            + ", ".join(missing),
+            code="channel.missing",
         )
 
 

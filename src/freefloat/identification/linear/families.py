@@ -26,7 +26,9 @@ FAMILIES: dict[str, Family] = {
 def register(family: Family) -> None:
     """Make a family known by its name: `identify(..., method=family.name)` then uses it."""
     if family.name in FAMILIES or family.name in ("auto", "output_error"):
-        raise IdentificationError(f"there is a method called {family.name!r} already")
+        raise IdentificationError(
+            f"there is a method called {family.name!r} already", code="name.duplicate"
+        )
     FAMILIES[family.name] = family
 
 
@@ -34,7 +36,9 @@ def family_named(name: str) -> Family:
     """The family of that name; raises IdentificationError listing those there are."""
     if name not in FAMILIES:
         guess = did_you_mean(name, FAMILIES, otherwise=f"choose one of {', '.join(FAMILIES)}")
-        raise IdentificationError(f"there is no method called {name!r}; {guess}")
+        raise IdentificationError(
+            f"there is no method called {name!r}; {guess}", code="name.unknown"
+        )
     return FAMILIES[name]
 
 

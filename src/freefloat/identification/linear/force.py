@@ -41,7 +41,8 @@ class Force(WindowedFamily):
         require_linear(system, tuple(values))
         if system.model.root.type == "fixed":
             raise IdentificationError(
-                "the forces on a fixed root are not known; use the torque method"
+                "the forces on a fixed root are not known; use the torque method",
+                code="method.fixed_root",
             )
         at = fit_windows(samples, system, misfit=options.window_misfit)
         at = with_fixed_root(system, at)

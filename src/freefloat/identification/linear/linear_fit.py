@@ -81,11 +81,13 @@ def _require_use(parameters: Parameters, family: Family, options: LinearOptions)
     if own:
         raise IdentificationError(
             f"{own[0]} is to be found per recording, which the linear methods cannot; use"
-            " method='output_error'"
+            " method='output_error'",
+            code="method.per_recording",
         )
     if not family.takes_momentum and (options.drag or options.momentum is not None):
         raise IdentificationError(
-            f"a known momentum and drag are for the angular method, not for {family.name}"
+            f"a known momentum and drag are for the angular method, not for {family.name}",
+            code="option.conflict",
         )
     require_clock(options.clock, family)
 
@@ -117,7 +119,7 @@ def _read(system: System, flight: Telemetry, family: Family, place: str) -> Samp
     try:
         return samples_of(system, flight, fields_of(family, flight))
     except IdentificationError as error:
-        raise IdentificationError(f"{place}{error}") from None
+        raise IdentificationError(f"{place}{error.message}", error.faults, error.code) from None
 
 
 def _inputs(family: Family, samples: Sequence[Samples], options: LinearOptions) -> list[str]:

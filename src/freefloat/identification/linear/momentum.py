@@ -54,14 +54,18 @@ class Momentum(Family):
         samples = super().prepare(system, samples)
         if system.model.root.type == "fixed":
             raise IdentificationError(
-                "a fixed root conserves no momentum; use the torque or weak method"
+                "a fixed root conserves no momentum; use the torque or weak method",
+                code="method.fixed_root",
             )
         if system.environment.gravity.any() or system.environment.has_drag:
-            raise IdentificationError("the momentum method leaves gravity and drag out; use weak")
+            raise IdentificationError(
+                "the momentum method leaves gravity and drag out; use weak", code="method.gravity"
+            )
         if len(wrench_jumps(samples)):
             raise IdentificationError(
                 "the commanded wrench jumps between samples, which the momentum method integrates"
-                " smoothly; use weak"
+                " smoothly; use weak",
+                code="method.wrench_jumps",
             )
         if samples.derived:
             every = fit_windows(samples, system, misfit=options.window_misfit)

@@ -103,11 +103,15 @@ REDUCED = Reduced()
 def _require_root(system: System, values: dict[str, float]) -> None:
     root = system.model.root
     if root.type == "fixed":
-        raise IdentificationError("the reduced family is for roots that float; this one is fixed")
+        raise IdentificationError(
+            "the reduced family is for roots that float; this one is fixed",
+            code="method.fixed_root",
+        )
     bad = [name for name in values if owner_of(name) != root.body]
     if bad:
         raise IdentificationError(
-            f"the reduced family finds {root.body}.* only, not {', '.join(bad[:4])}; fix the others"
+            f"the reduced family finds {root.body}.* only, not {', '.join(bad[:4])}; fix the rest",
+            code="method.root_only",
         )
 
 

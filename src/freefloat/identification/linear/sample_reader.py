@@ -70,7 +70,8 @@ class _SampleReader:
         if len(self.time) - n_bad < LEAST_INSTANTS:
             raise IdentificationError(
                 f"only {len(self.time) - n_bad} instants have every channel; at least"
-                f" {LEAST_INSTANTS} are needed: look at the recording with `freefloat telemetry`"
+                f" {LEAST_INSTANTS} are needed: look at the recording with `freefloat telemetry`",
+                code="samples.few",
             )
         if n_bad:
             text = f"{n_bad} of {len(self.time)} instants dropped: a channel has no valid sample"
@@ -93,7 +94,8 @@ class _SampleReader:
         if not found:
             raise IdentificationError(
                 "the recording has neither base.rate.* nor any joint position; channels: "
-                + ", ".join(self.telemetry.names[:8])
+                + ", ".join(self.telemetry.names[:8]),
+                code="channel.missing",
             )
         slowest = min(found, key=lambda channel: channel.rate)
         fastest = max(found, key=lambda channel: channel.rate)
@@ -157,7 +159,8 @@ class _SampleReader:
                 q[:, k] = self._column(position, "q", k)
             elif coordinate.role in ("motion", "torque") and coordinate.type != "rotor":
                 raise IdentificationError(
-                    f"the recording has no channel {position}; every driven joint needs one"
+                    f"the recording has no channel {position}; every driven joint needs one",
+                    code="channel.missing",
                 )
             elif coordinate.role == "passive":
                 text = f"{position} is not recorded: taken as rigid at {q[0, k]:g}"
@@ -214,7 +217,8 @@ class _SampleReader:
         moving = self.system.tree.thruster_link[: len(thrusters)] != 0
         if out[:, moving].any():
             raise IdentificationError(
-                "thrusters on moving links fired; the linear families take forces on the bus only"
+                "thrusters on moving links fired; the linear families take forces on the bus only",
+                code="method.link_thrusters",
             )
         return out
 

@@ -70,7 +70,8 @@ def fit_windows(
     if chosen is None:
         raise IdentificationError(
             f"{len(samples.time)} instants are too few, or too unevenly spaced, to take"
-            " accelerations from; use a family that needs none (momentum, weak)"
+            " accelerations from; use a family that needs none (momentum, weak)",
+            code="samples.few",
         )
     return _at_centres(samples, chosen, system)
 

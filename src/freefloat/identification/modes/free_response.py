@@ -90,7 +90,8 @@ def free_response(
     if not wanted:
         raise IdentificationError(
             f"no channel between {start:g} and {end:g} s shows a free oscillation; gyro,"
-            " accelerometer or joint torques would, or name channels"
+            " accelerometer or joint torques would, or name channels",
+            code="oscillation.none",
         )
     rates = [1.0 / float(np.median(np.diff(c.usable()[0]))) for c in wanted]
     fold = max(1, int(min(rates) / (4.0 * bandwidth)))
@@ -100,7 +101,8 @@ def free_response(
     n = int((last - first) / step * (1.0 + 1e-12))
     if n < 16:
         raise IdentificationError(
-            f"{last - first:.3g} s of free oscillation are {n} samples; give a longer stretch"
+            f"{last - first:.3g} s of free oscillation are {n} samples; give a longer stretch",
+            code="samples.few",
         )
     edges = first + step * np.arange(n + 1)
     columns, scale = zip(*(_fold(c, edges) for c in wanted), strict=True)
@@ -176,7 +178,8 @@ def _longest(
     if end - start < options.shortest:
         raise IdentificationError(
             f"driven joints and thrusters never rest for {options.shortest:g} s; give the stretch"
-            " to look at (between=), or fly a plan that ends with some tens of seconds at rest"
+            " to look at (between=), or fly a plan that ends with some tens of seconds at rest",
+            code="oscillation.driven",
         )
     return start, end
 

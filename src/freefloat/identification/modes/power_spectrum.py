@@ -108,13 +108,15 @@ def spectrum(
     if short:
         raise IdentificationError(
             f"{', '.join(short[:4])}: fewer than {FEWEST_SAMPLES} valid samples, too few for a"
-            " spectrum; choose other channels or a longer stretch"
+            " spectrum; choose other channels or a longer stretch",
+            code="samples.few",
         )
     span = min(float(np.ptp(c.usable()[0])) for c in wanted)
     length = 0.4 * span if segment is None else segment
     if not 0.0 < length <= span * (1.0 + 1e-9):
         raise IdentificationError(
-            f"a segment of {length:g} s does not fit a recording of {span:g} s; shorten it"
+            f"a segment of {length:g} s does not fit a recording of {span:g} s; shorten it",
+            code="option.range",
         )
     made = [_welch(channel, length) for channel in wanted]
     frequency = min((f for f, _, _ in made), key=lambda f: f[-1])

@@ -66,7 +66,8 @@ def descend(
     if at is None:
         raise IdentificationError(
             "the model cannot be simulated with its own parameters: the motion is not finite or a"
-            " body is not physical; look at it with `freefloat check`"
+            " body is not physical; look at it with `freefloat check`",
+            code="motion.not_finite",
         )
     lower, upper = problem.unknowns.lower, problem.unknowns.upper
     damping, growth, scale = options.first_damping, 2.0, np.zeros(len(theta))

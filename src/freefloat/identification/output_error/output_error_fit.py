@@ -95,7 +95,8 @@ def _plans(plan: Plan | Sequence[Plan] | None, n: int) -> Sequence[Plan | None]:
         return [plan] * n
     if len(plan) != n:
         raise IdentificationError(
-            f"{len(plan)} plans for {n} recordings; give one for all, or one each in their order"
+            f"{len(plan)} plans for {n} recordings; give one for all, or one each in their order",
+            code="plan.count",
         )
     return plan
 

@@ -51,7 +51,7 @@ def recording_of(
             model, telemetry, plan=plan, step=step, has_delays=has_delays, trims=trims
         )
     except IdentificationError as error:
-        raise IdentificationError(f"{place}{error}") from None
+        raise IdentificationError(f"{place}{error.message}", error.faults, error.code) from None
     return Recording(
         predictor.source, predictor.measurements, predictor.start, predictor.grid, telemetry,
         plan is not None, place,

@@ -172,9 +172,13 @@ class _ConsistentSearch:
     ) -> _ConsistentSearch:
         weight = options.prior_weight
         if len(set(names)) != len(names) or not names:
-            raise IdentificationError("give the names of the parameters, each of them once")
+            raise IdentificationError(
+                "give the names of the parameters, each of them once", code="name.duplicate"
+            )
         if not (np.isfinite(weight) and weight > 0.0):
-            raise IdentificationError(f"the prior weight {weight:g} is not positive; try 1e-8")
+            raise IdentificationError(
+                f"the prior weight {weight:g} is not positive; try 1e-8", code="option.range"
+            )
         hidden = invisible(parameters, names)
         kept = [i for i, name in enumerate(names) if name not in hidden]
         conditions = conditions_of(parameters, [names[i] for i in kept])
@@ -189,7 +193,9 @@ class _ConsistentSearch:
     def linearise(self, residual: Residual, u: Array) -> ConvexProblem:
         r, J = residual(self.theta(u))
         if not (np.all(np.isfinite(r)) and np.all(np.isfinite(J))):
-            raise IdentificationError("the residual or its Jacobian is not finite")
+            raise IdentificationError(
+                "the residual or its Jacobian is not finite", code="value.range"
+            )
         R = np.asarray(J)[:, self.kept] * self.conditions.scale
         return ConvexProblem(self.conditions, R, R @ u - r, self.options.prior_weight)
 
@@ -235,9 +241,13 @@ def _rows(information: Array, target: Array, p: int) -> Array:
     matrix = np.asarray(information, dtype=float)
     if matrix.shape != (p, p) or np.shape(target) != (p,):
         shapes = f"{np.shape(target)} and {matrix.shape}"
-        raise IdentificationError(f"target and information are {shapes}, not ({p},) and ({p}, {p})")
+        raise IdentificationError(
+            f"target and information are {shapes}, not ({p},) and ({p}, {p})", code="value.count"
+        )
     if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(target))):
-        raise IdentificationError("the target or the information matrix is not finite")
+        raise IdentificationError(
+            "the target or the information matrix is not finite", code="value.range"
+        )
     size = np.sqrt(np.maximum(np.diag(matrix), 0.0))
     divide = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 0.0)
     # Scaled to correlations first: a kilogram's information may be 1e12 times a rotor's.

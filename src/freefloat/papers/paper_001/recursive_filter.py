@@ -67,7 +67,9 @@ class RecursiveFilter(LiveFilter):
     def __init__(self, request: FilterRequest, method: str, *, prior: float) -> None:
         for name, usual in (("random_walk", {}), ("forgetting", 1.0)):
             if getattr(request, name) != usual:
-                raise IdentificationError(f"method={method!r} has no {name}; another method has")
+                raise IdentificationError(
+                    f"method={method!r} has no {name}; another method has", code="option.conflict"
+                )
         self.method, self.request, self.prior = method, request, prior
         system = flatten(with_fixed_values(request.model, request.parameters))
         self.unknowns = unknowns_of(system, request.parameters).without_nuisance
@@ -248,7 +250,9 @@ class Recursion:
 def recursion_of(method: str, system: System, parameters: Parameters, *, prior: float) -> Recursion:
     """The recursion called `method`; IdentificationError for parameters it cannot find."""
     if method not in RECURSIVE:
-        raise IdentificationError(f"method={method!r}: expected one of {', '.join(RECURSIVE)}")
+        raise IdentificationError(
+            f"method={method!r}: expected one of {', '.join(RECURSIVE)}", code="option.choice"
+        )
     free = [p.name for p in parameters.free_ones]
     values = np.array([p.value for p in parameters.free_ones])
     if method == "rls":
@@ -273,6 +277,7 @@ def _paper_form(method: str, system: System, free: list[str]) -> PaperForm:
         what = "mass, mx, my, izz" if system.model.root.type == "planar" else "all ten parameters"
         raise IdentificationError(
             f"method={method!r} finds {what} of two bodies, no more and no less; free those of"
-            " base and target, or use another method"
+            " base and target, or use another method",
+            code="parameters.kind",
         )
     return form
