@@ -12,8 +12,8 @@ from motions import Array, inputs_of, integrate, on_the_swing, random_swing
 from systems import damped, direction, random_model, random_states, spacecraft
 
 from freefloat.dynamics import System, flatten, observe
-from freefloat.dynamics.directions import parameter_names
 from freefloat.dynamics.kernels.integrate import Inputs
+from freefloat.dynamics.named_parameters import parameter_names
 from freefloat.dynamics.sensitivity import integrate_with_sensitivity
 from freefloat.dynamics.tree import ParameterArrays, with_friction
 from freefloat.errors import ModelError
@@ -36,7 +36,7 @@ SPRING = ("stiffness", "damping", "rest", "friction")
 
 
 def changed_model(model: Model, name: str, delta: float) -> Model:
-    """The model with the parameter `name` larger by delta; nothing of `directions` is used."""
+    """The model with the parameter `name` larger by delta, by model parts alone."""
     owner, _, field = name.rpartition(".")
     tanks = {tank.name: tank for tank in model.tanks}
     wheels = {wheel.name: wheel for wheel in model.wheels}

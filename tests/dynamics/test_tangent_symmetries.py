@@ -11,8 +11,8 @@ from scipy.spatial.transform import Rotation
 from systems import damped, random_model, random_states, servicer, spacecraft
 
 from freefloat.dynamics import System, balance, flatten, force_regressor, mass_matrix, observe
-from freefloat.dynamics.directions import parameter_names
 from freefloat.dynamics.equations import coordinates_of, no_inputs
+from freefloat.dynamics.named_parameters import parameter_names
 from freefloat.dynamics.sensitivity import Sensitivity, integrate_with_sensitivity
 from freefloat.errors import IdentificationError
 from freefloat.model.inertia import NAMES

@@ -20,11 +20,11 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.design.variables import Variables
-from freefloat.dynamics.directions import directions
 from freefloat.dynamics.equations import observe
 from freefloat.dynamics.integrate import integrate, require_stable_step
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.modes import modes
+from freefloat.dynamics.named_parameters import parameter_directions
 from freefloat.dynamics.tree import System, with_friction
 from freefloat.errors import FreefloatError
 from freefloat.excitation.plan import Plan
@@ -145,7 +145,7 @@ class CandidateFlights:
         self._is_mixed = not np.array_equal(unknowns.mix, np.eye(len(unknowns.names)))
         if any(field_of(name) == "friction" for name in unknowns.names):
             self.system = with_friction(system)
-        self._directions = directions(self.system, unknowns.names)
+        self._directions = parameter_directions(self.system, unknowns.names)
         self.n_threads = n_threads or os.cpu_count() or 1
         self.step, self.every = _grid(system, variables)
         self.n_steps = self.every * round(variables.duration / (self.step * self.every))

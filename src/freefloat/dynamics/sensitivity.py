@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.directions import directions as directions_of
 from freefloat.dynamics.kernels.integrate import Inputs, Stages
 from freefloat.dynamics.kernels.linearise import LinearisedTree
 from freefloat.dynamics.kernels.newton_euler import new_work
 from freefloat.dynamics.kernels.spatial import A, S, V
 from freefloat.dynamics.kernels.tangent import Directions, Tangent
+from freefloat.dynamics.named_parameters import parameter_directions
 from freefloat.dynamics.state import D_ATTITUDE, D_POSITION, D_RATE, D_ROOT
 from freefloat.dynamics.tree import System, with_friction
 
@@ -63,14 +63,14 @@ def integrate_with_sensitivity(
     """Integrate the state and its derivative by RK4 over n_steps of length `step` [s].
 
     Rows are the start and every `every`-th step. The derivative is analytic: no differences.
-    known: `directions` of the names, for whoever flies many times.
+    known: `parameter_directions` of the names, for whoever flies many times.
     """
     from freefloat.dynamics.kernels.tangent import rk4_tangent
 
     if any(name.endswith(".friction") for name in names):
         system = with_friction(system)
     tree, c, n_parameters = system.tree, system.n_coordinates, len(names)
-    entries, first = known or directions_of(system, names)
+    entries, first = known or parameter_directions(system, names)
     rows = np.concatenate([tree.free, 6 + np.arange(c)])
     free_at = np.full(c, -1, dtype=np.int64)
     free = tree.free[tree.free >= 6] - 6

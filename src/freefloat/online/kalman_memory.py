@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freefloat.arrays import Array
-from freefloat.dynamics.directions import parameter_names
+from freefloat.dynamics.named_parameters import parameter_names
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
 from freefloat.model.parameter_name import ParameterName

@@ -8,7 +8,11 @@ from math import ceil, sqrt
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.directions import directions, is_bent, with_numbers
+from freefloat.dynamics.named_parameters import (
+    is_nonlinear,
+    parameter_directions,
+    with_parameter_values,
+)
 from freefloat.dynamics.state import ATTITUDE
 from freefloat.dynamics.tree import System, with_friction
 from freefloat.identification.output_error.unknowns import NON_NEGATIVE, state_names
@@ -66,8 +70,8 @@ class KalmanRecursion:
         self.memory = self._memory()
         self._made: tuple[bytes, System] | None = None
         # what parameters change depends on their values only for pendulums and rests of springs
-        bent = [name for name in self.layout.names if is_bent(self.home, name)]
-        self.known = None if bent else directions(self.home, self.layout.names)
+        varying = any(is_nonlinear(self.home, name) for name in self.layout.names)
+        self.known = None if varying else parameter_directions(self.home, self.layout.names)
         self.driven = [self._joint_of(stream) for stream in self.streams]
         biases = {
             p.name: k
@@ -136,7 +140,7 @@ class KalmanRecursion:
             named = {p.name: float(v) for p, v in zip(self.unknowns.free, values, strict=True)}
             named |= {name: factor * named[leader] for name, leader, factor in self.ties}
             inner = {n: v for n, v in named.items() if n in self._inner}
-            self._made = values.tobytes(), with_numbers(self.home, inner)
+            self._made = values.tobytes(), with_parameter_values(self.home, inner)
         return self._made[1]
 
     def begin(self, time: float, found: Mapping[int, Array]) -> bool:

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freefloat.arrays import Array
-from freefloat.dynamics.directions import directions
 from freefloat.dynamics.frames import rotations
 from freefloat.dynamics.kernels.integrate import Inputs
+from freefloat.dynamics.named_parameters import parameter_directions
 from freefloat.dynamics.sensitivity import integrate_with_sensitivity
 from freefloat.dynamics.state import (
     ATTITUDE,
@@ -74,7 +74,7 @@ def layout_of(
     system: System, states: Sequence[str], parameters: Sequence[str], mix: Array, n_free: int
 ) -> Layout:
     """The layout for engine names of states and parameters; mix (parameters, free ones)."""
-    _, start = directions(system, states)
+    _, start = parameter_directions(system, states)
     whole = np.zeros((len(states) + len(parameters), len(states) + n_free))
     whole[: len(states), : len(states)] = np.eye(len(states))
     whole[len(states) :, len(states) :] = mix

@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from freefloat.dynamics.directions import parameter_names
+from freefloat.dynamics.named_parameters import parameter_names
 from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import IdentificationError
 from freefloat.model import inertia as inertial

@@ -101,7 +101,7 @@ def fly(
         record_inputs: At every record (`grid.instants`).
         names: Parameters to differentiate by; the segment has its `sensitivity` either way.
         with_forces: Whether the derivative of accelerations and forces is wanted too.
-        known: `directions` of the names, for whoever simulates many times.
+        known: `parameter_directions` of the names, for whoever simulates many times.
 
     Returns:
         States and motion at the records; not checked to be finite.

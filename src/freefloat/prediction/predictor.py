@@ -18,9 +18,9 @@ from typing import Self
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.directions import with_numbers
 from freefloat.dynamics.integrate import STEP, require_stable_step
 from freefloat.dynamics.kernels.integrate import Inputs
+from freefloat.dynamics.named_parameters import with_parameter_values
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError, IdentificationError
 from freefloat.excitation.plan import Plan
@@ -179,7 +179,7 @@ class Predictor:
     def system_at(self, values: Mapping[str, float]) -> System:
         """The model's arrays with its parameters at `values`."""
         own = model_values(values)
-        return with_numbers(self.system, own) if own else self.system
+        return with_parameter_values(self.system, own) if own else self.system
 
     def weights(self, k: int, delay: float | None = None) -> SampleWeights:
         """Where the samples of measurement k fall; with a delay [s], how that changes too."""

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freefloat.arrays import Array, read_only_copy
-from freefloat.dynamics.directions import parameter_names
+from freefloat.dynamics.named_parameters import parameter_names
 from freefloat.dynamics.tree import System
 from freefloat.identification.fit import Fit
 from freefloat.identification.output_error.input_noise import with_fresh_noise

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from freefloat.dynamics import flatten
-from freefloat.dynamics.directions import directions
+from freefloat.dynamics.named_parameters import parameter_directions
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.angular_regressor import (
     angular_rows,
@@ -320,7 +320,7 @@ def pair_residual(parameters: Parameters, truth: np.ndarray, sigma: float):
     system = flatten(parameters.model)
     Y = angular_rows(system, generic_states(system, 300))[:, 2]
     regroup = minimal_set(Y, pair_form(system).names).regroup
-    entries, _ = directions(system, parameters.names)
+    entries, _ = parameter_directions(system, parameters.names)
     prior = prior_of(parameters)
 
     def pi(theta: np.ndarray) -> np.ndarray:

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.directions import directions
 from freefloat.dynamics.equations import system_vector
+from freefloat.dynamics.named_parameters import parameter_directions
 from freefloat.dynamics.tree import ParameterArrays, System
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.samples import Samples
@@ -44,7 +44,7 @@ def change_matrix(system: System, names: Sequence[str]) -> Array:
     """d system_vector / d named parameters (10 links + rotors, names); zero for springs."""
     inertial = [name for name in names if field_of(name) not in SPRINGS]
     places = [list(names).index(name) for name in inertial]
-    entries, _ = directions(system, inertial)
+    entries, _ = parameter_directions(system, inertial)
     change = np.zeros((10 * system.n_links + len(system.tree.rotor_link), len(names)))
     for (p, link), row in zip(entries.body, entries.body_change, strict=True):
         change[10 * link : 10 * link + 10, places[p]] += row

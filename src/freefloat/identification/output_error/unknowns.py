@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.directions import parameter_names
+from freefloat.dynamics.named_parameters import parameter_names
 from freefloat.dynamics.tree import System, flatten
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.physical_step import Group, groups_of

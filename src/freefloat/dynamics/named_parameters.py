@@ -1,4 +1,4 @@
-"""What a named parameter changes: the link between words and the numbers in the kernels.
+"""Parameters by name: which there are, and what each changes in the arrays that kernels read.
 
 Names: `bus.mass` [kg], `bus.mx|my|mz` first moment [kg m], `bus.ixx|ixy|ixz|iyy|iyz|izz` inertia
 about the body's origin [kg m^2]; `hinge.stiffness|damping|rest|friction`; `arm_1.drive.stiffness|
@@ -104,7 +104,7 @@ def _pairs(entries: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
     return np.reshape(np.array(entries, dtype=np.int64), (-1, 2))
 
 
-def directions(system: System, names: Sequence[str]) -> tuple[Directions, Array]:
+def parameter_directions(system: System, names: Sequence[str]) -> tuple[Directions, Array]:
     """The kernels' entries for the named parameters and the tangent of the initial state."""
     collector = _Collector(system, len(names))
     known = set(parameter_names(system))
@@ -120,13 +120,13 @@ def directions(system: System, names: Sequence[str]) -> tuple[Directions, Array]
     return collector.finish(), collector.start
 
 
-def is_bent(system: System, name: str) -> bool:
-    """Whether what a parameter changes depends on its value: then `directions` must be made anew.
+def is_nonlinear(system: System, name: str) -> bool:
+    """Whether equations are nonlinear in a parameter, so that its direction depends on its value.
 
     >>> from freefloat.dynamics.tree import flatten
     >>> from freefloat.model import load_model
     >>> system = flatten(load_model("servicer-slosh"))
-    >>> is_bent(system, "bus.mass"), is_bent(system, "tank.length")
+    >>> is_nonlinear(system, "bus.mass"), is_nonlinear(system, "tank.length")
     (False, True)
     """
     owner, field = _owner_and_field(name)
@@ -192,7 +192,7 @@ def _start_row(system: System, name: str) -> int:
     return rows.start + place
 
 
-def with_numbers(system: System, values: Mapping[str, float]) -> System:
+def with_parameter_values(system: System, values: Mapping[str, float]) -> System:
     """The system with named parameters at `values`; initial states are passed over.
 
     Searches do this thousands of times. Nothing is checked: a body may come out that no robot
@@ -201,7 +201,8 @@ def with_numbers(system: System, values: Mapping[str, float]) -> System:
 
     >>> from freefloat.dynamics.tree import flatten
     >>> from freefloat.model import load_model
-    >>> with_numbers(flatten(load_model("ets7")), {"bus.mass": 2600.0}).parameters.phi[0, 0]
+    >>> system = flatten(load_model("ets7"))
+    >>> with_parameter_values(system, {"bus.mass": 2600.0}).parameters.phi[0, 0]
     np.float64(2600.0)
     """
     phi = system.parameters.phi.copy()
