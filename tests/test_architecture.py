@@ -75,9 +75,7 @@ KNOWN: dict[str, set[str] | dict[str, int]] = {
     "classes": set(),
     "stems": set(),
     "constants": {},
-    "participles": {
-        "numba_": 1,
-    },
+    "participles": {},
 }
 
 # Each pattern is written so that it does not match its own source.

@@ -41,7 +41,7 @@ def cache_folder() -> Path:
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract"}, "nogil": True, "_nrt": False}
 
 
-def inlined(function: Function) -> Function:
+def inline(function: Function) -> Function:
     """A building block of kernels: compiled into each of its callers, never called by itself.
 
     It is not cached: Numba cannot look inside cached code, so a cached block would be called

@@ -41,7 +41,7 @@ from freefloat.online.propagation import (
     thrust_response,
 )
 from freefloat.online.sensing import innovation, predict, predict_with_slopes
-from freefloat.online.square_root import nis_of, propagate_root, update_root
+from freefloat.online.square_root_covariance import nis_of, propagate_root, update_root
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.measurements import Measurement
 

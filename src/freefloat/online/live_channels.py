@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import hypot, sqrt
@@ -155,13 +155,26 @@ def needed_names(model: Model) -> list[str]:
     return [name for name, _ in _channel_places(flatten(model))[0]]
 
 
-def _remedy(name: str, present: Collection[str]) -> str:
-    close = closest(name, present, likeness=0.8)
-    if close and not any(c.isdigit() for c in {*name} ^ {*close[0]}):
-        return f"there is {close[0]!r}: rename it if that is what it is"
+def _remedy(name: str, present: Iterable[str]) -> str:
+    close = likeliest(name, present)
+    if close:
+        return f"there is {close!r}: rename it if that is what it is"
     if name.endswith(".velocity"):
         return "add the joint's rate; live, an encoder alone is not differentiated"
     return "add it, or identify afterwards from a recording"
+
+
+def likeliest(name: str, known: Iterable[str]) -> str:
+    """The known name that was meant, or nothing.
+
+    >>> likeliest("base.rates.x", ["base.rate.x", "base.rate.y"])
+    'base.rate.x'
+    >>> likeliest("arm_7.position", ["arm_1.position"])
+    ''
+    """
+    digits = [c for c in name if c.isdigit()]  # another number is another part, not a slip
+    alike = [other for other in known if [c for c in other if c.isdigit()] == digits]
+    return next(iter(closest(name, alike, likeness=0.8)), "")
 
 
 def _home(system: System) -> Array:

@@ -28,7 +28,7 @@ from freefloat.dynamics.kernels.newton_euler import (
 )
 from freefloat.dynamics.kernels.observe import link_momenta
 from freefloat.dynamics.kernels.spatial import C, F, S, cross, momentum_of, place_inertia, six
-from freefloat.numba_.compilation import inlined, kernel
+from freefloat.numba_.compilation import inline, kernel
 
 
 class CaptureScratch(NamedTuple):
@@ -48,7 +48,7 @@ def new_scratch(n_joints: int) -> CaptureScratch:
     return CaptureScratch(np.zeros(6), np.zeros(3), A, np.zeros((3, 3)), np.zeros(3), above)
 
 
-@inlined
+@inline
 def wanted_acceleration(root, damping, stiffness, out):
     """Angular acceleration (root axes) that makes yaw, pitch and roll obey eq. 39."""
     a, _, _, d, _, _, g, h, i = root_axes(root)
@@ -69,7 +69,7 @@ def wanted_acceleration(root, damping, stiffness, out):
     out[2] += dyaw * (-dpitch * sp * cr - droll * cp * sr)
 
 
-@inlined
+@inline
 def brake(tree, par, w, x, law, push):
     """World torque and force of eqs 40, 41 into push (6), from the momentum about the CoM."""
     L = w.L
@@ -93,7 +93,7 @@ def brake(tree, par, w, x, law, push):
     push[5] = clip(-law[2] * (g * px + h * py + i * pz + m * x[9]), law[3])
 
 
-@inlined
+@inline
 def capture_rate(tree, par, w, law, is_planar, x, scratch, dx):
     """dx under the closed loop; joint accelerations in w.U, wrench in scratch.push.
 
@@ -128,7 +128,7 @@ def capture_rate(tree, par, w, law, is_planar, x, scratch, dx):
     put_rate(w, x, dx)
 
 
-@inlined
+@inline
 def joint_accelerations(L, U, is_planar, scratch):
     """The smallest ddq for which the root turns with alpha; forces and inertias are in L."""
     n, A, alpha = L.shape[0] - 1, scratch.A, scratch.alpha
@@ -168,7 +168,7 @@ def joint_accelerations(L, U, is_planar, scratch):
             U[c, DDQ] += A[k, c] * r[k]
 
 
-@inlined
+@inline
 def linear_acceleration(L, U, alpha, root):
     """The root's linear acceleration that goes with alpha and ddq, from the force rows."""
     for j in range(3):

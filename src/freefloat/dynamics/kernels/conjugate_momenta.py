@@ -20,10 +20,10 @@ from freefloat.dynamics.kernels.spatial import (
     rotate,
     six,
 )
-from freefloat.numba_.compilation import inlined, kernel
+from freefloat.numba_.compilation import inline, kernel
 
 
-@inlined
+@inline
 def turned_motion(tree, L, j, ux, uy, uz):
     """V x S of joint j: how its motion turns with the link before it; (ux, uy, uz): the root's."""
     ax, ay, az, bx, by, bz = six(L, j, S)
@@ -34,7 +34,7 @@ def turned_motion(tree, L, j, ux, uy, uz):
     return dx, dy, dz, ex + gx, ey + gy, ez + gz
 
 
-@inlined
+@inline
 def spread_momentum(tree, L, i, ux, uy, uz, momenta, slopes, first, n_columns):
     """Joint rows of columns whose root rows are filled: all joints from link i to the root."""
     j = i
@@ -51,7 +51,7 @@ def spread_momentum(tree, L, i, ux, uy, uz, momenta, slopes, first, n_columns):
         j = tree.links[j, 0]
 
 
-@inlined
+@inline
 def spin_columns(tree, w, ux, uy, uz, momenta, slopes):
     """One column a rotor: its spin's share of every momentum, and its own."""
     L = w.L
@@ -66,7 +66,7 @@ def spin_columns(tree, w, ux, uy, uz, momenta, slopes):
         momenta[5 + n + r, k] = N * (spin + along)
 
 
-@inlined
+@inline
 def set_motion(tree, w, rates, coordinates, s):
     """Place and move the links as sample s says."""
     for k in range(3):
@@ -94,7 +94,7 @@ def conjugate_regressor(tree, w, rates, velocities, coordinates, momenta, slopes
         spin_columns(tree, w, ux, uy, uz, momenta[s], slopes[s])
 
 
-@inlined
+@inline
 def outboard_momenta(tree, par, w, ux, uy, uz, momenta):
     """Momentum of everything beyond each joint into w.L, and of the rotors into their own rows."""
     L = w.L

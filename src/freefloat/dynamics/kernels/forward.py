@@ -31,10 +31,10 @@ from freefloat.dynamics.kernels.spatial import (
     rotate,
     six,
 )
-from freefloat.numba_.compilation import inlined
+from freefloat.numba_.compilation import inline
 
 
-@inlined
+@inline
 def add_springs(tree, par, U):
     """Stiffness, damping and friction, added to the efforts."""
     for s in range(tree.spring_ends.shape[0]):
@@ -50,7 +50,7 @@ def add_springs(tree, par, U):
             U[b, EFFORT] -= force
 
 
-@inlined
+@inline
 def free_force(tree, par, L, g):
     """Force on the carrier of free acceleration g >= 6 when it is one and all others zero."""
     n_joints = tree.links.shape[0] - 1
@@ -63,14 +63,14 @@ def free_force(tree, par, L, g):
     return NJ * x, NJ * y, NJ * z, 0.0 * NJ, 0.0 * NJ, 0.0 * NJ
 
 
-@inlined
+@inline
 def carrier(tree, g):
     """The first link that carries the force of free acceleration g >= 6."""
     n_joints = tree.links.shape[0] - 1
     return g - 5 if g - 6 < n_joints else tree.rotor_link[g - 6 - n_joints]
 
 
-@inlined
+@inline
 def is_on_the_way(tree, link, joint):
     """Whether the joint of link `joint` lies between `link` and the root."""
     while link > joint:
@@ -78,7 +78,7 @@ def is_on_the_way(tree, link, joint):
     return link == joint
 
 
-@inlined
+@inline
 def root_entry(L, row, column):
     """Entry (row >= column) of the 6x6 inertia of the whole system about the root's origin."""
     if row < 3:
@@ -95,7 +95,7 @@ def root_entry(L, row, column):
     return sign * L[0, C + 1 + other]
 
 
-@inlined
+@inline
 def mass_matrix(tree, par, w):
     """The lower triangle of H_ff into w.H, from the outboard inertias `newton_euler` leaves."""
     L, H, free = w.L, w.H, tree.free
@@ -126,7 +126,7 @@ def mass_matrix(tree, par, w):
             H[m, m] = tree.rotors[r, 3] * tree.rotors[r, 3] * par.rotor[r]
 
 
-@inlined
+@inline
 def factorise(H, above):
     """H = L^T D L in place (lower triangle), from the tips inwards, so that branches stay apart.
 
@@ -143,7 +143,7 @@ def factorise(H, above):
             i = above[i]
 
 
-@inlined
+@inline
 def solve(H, above, x):
     """Solve in place with the factor of `factorise`."""
     n = H.shape[0]
@@ -160,7 +160,7 @@ def solve(H, above, x):
         x[k] = total * H[k, k]
 
 
-@inlined
+@inline
 def forward_dynamics(tree, par, w):
     """The free accelerations into w.rhs, and into w.U and w.root where they belong.
 
@@ -190,7 +190,7 @@ def forward_dynamics(tree, par, w):
             U[free[m] - 6, DDQ] = w.rhs[m]
 
 
-@inlined
+@inline
 def set_wrench(tree, root, x, y, z, fx, fy, fz, vx, vy, vz):
     """World torque, force and the drag at velocity v, as a wrench in root axes."""
     a, b, c, d, e, f, g, h, i = root_axes(root)

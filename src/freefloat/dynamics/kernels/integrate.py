@@ -26,7 +26,7 @@ from freefloat.dynamics.kernels.newton_euler import (
     set_field,
 )
 from freefloat.dynamics.kernels.spatial import HAS_GRAVITY, six
-from freefloat.numba_.compilation import inlined, kernel
+from freefloat.numba_.compilation import inline, kernel
 
 
 class Inputs(NamedTuple):
@@ -50,13 +50,13 @@ class Stages(NamedTuple):
     total: np.ndarray
 
 
-@inlined
+@inline
 def clip(x, limit):
     """x held between -limit and limit."""
     return min(max(x, -limit), limit)
 
 
-@inlined
+@inline
 def commanded_effort(w, inputs, step, stage, c):
     """What feedforward and feedback ask of coordinate c, before the limit."""
     row = step if inputs.effort.shape[0] > 1 else 0
@@ -65,7 +65,7 @@ def commanded_effort(w, inputs, step, stage, c):
     return inputs.effort[row, stage, c, 0] + feedback
 
 
-@inlined
+@inline
 def set_inputs(tree, w, inputs, step, stage):
     """Prescribed motion and commanded efforts of one stage into w (springs not yet)."""
     U = w.U
@@ -81,7 +81,7 @@ def set_inputs(tree, w, inputs, step, stage):
         U[c, EFFORT] = clip(commanded_effort(w, inputs, step, stage, c), inputs.gains[c, 2])
 
 
-@inlined
+@inline
 def load_state(tree, par, w, inputs, step, stage, time, x):
     """Everything forward dynamics needs at state x, into w."""
     U, root = w.U, w.root
@@ -106,7 +106,7 @@ def load_state(tree, par, w, inputs, step, stage, time, x):
         set_field(tree, root, time, x[0], x[1], x[2])
 
 
-@inlined
+@inline
 def state_rate(tree, par, w, inputs, step, stage, time, x, dx):
     """dx = time derivative of the state; prescribed coordinates get their prescribed rates."""
     load_state(tree, par, w, inputs, step, stage, time, x)
@@ -114,7 +114,7 @@ def state_rate(tree, par, w, inputs, step, stage, time, x, dx):
     put_rate(w, x, dx)
 
 
-@inlined
+@inline
 def put_rate(w, x, dx):
     """The state's rate from the accelerations in w."""
     n = w.U.shape[0]
@@ -137,7 +137,7 @@ def put_rate(w, x, dx):
         dx[13 + n + m] = w.U[m, DDQ]
 
 
-@inlined
+@inline
 def settle(tree, inputs, step, x):
     """Normalise the quaternion and put prescribed coordinates exactly on their motion."""
     norm = 1.0 / sqrt(x[3] * x[3] + x[4] * x[4] + x[5] * x[5] + x[6] * x[6])
@@ -151,7 +151,7 @@ def settle(tree, inputs, step, x):
         x[13 + n + c] = inputs.given[row, 2, m, 1] + 0.0 * x[0]
 
 
-@inlined
+@inline
 def rk4_step(tree, par, w, inputs, step, time, h, x, stages):
     """One step of length h [s] of the classical Runge-Kutta method, in place."""
     y, k, total = stages.x, stages.k, stages.total
@@ -172,7 +172,7 @@ def rk4_step(tree, par, w, inputs, step, time, h, x, stages):
     settle(tree, inputs, step, x)
 
 
-@inlined
+@inline
 def rk4_loop(tree, par, w, inputs, time, h, n_steps, every, x, stages, out):
     """Integrate x over n_steps, writing it to out after every `every` steps."""
     for step in range(n_steps):

@@ -49,7 +49,7 @@ from freefloat.dynamics.kernels.spatial import (
     three,
     turn_inertia,
 )
-from freefloat.numba_.compilation import inlined
+from freefloat.numba_.compilation import inline
 
 # Columns of G: change of root position, attitude, velocity, rate; then q and dq of free coordinates
 POSITION, ATTITUDE, VELOCITY, TURN, COORDINATES = 0, 3, 6, 9, 12
@@ -67,7 +67,7 @@ class LinearisedTree(NamedTuple):
     f: np.ndarray  # (6,) a torque and force: indexing a tuple by a variable is slow in Numba
 
 
-@inlined
+@inline
 def coriolis(tree, par, w, D):
     """The twelve numbers of the Coriolis operator of every link alone, from its own inertia."""
     L = w.L
@@ -92,7 +92,7 @@ def coriolis(tree, par, w, D):
         D[i, 6], D[i, 7], D[i, 8] = D[i, 6] + h * x, D[i, 7] + h * y, D[i, 8] + h * z
 
 
-@inlined
+@inline
 def forces_and_slopes(tree, par, w, D):
     """`newton_euler` at the accelerations now in w, with the Coriolis operators in D beside it.
 
@@ -117,7 +117,7 @@ def forces_and_slopes(tree, par, w, D):
             D[j, k] += D[i, k]
 
 
-@inlined
+@inline
 def force_change(tree, w, D, i, s, b, u, r):
     """B (s, .) + I b - (change of the field's pull) of everything outboard of joint i.
 
@@ -137,7 +137,7 @@ def force_change(tree, w, D, i, s, b, u, r):
     return x, y, z, fx, fy, fz
 
 
-@inlined
+@inline
 def field_change(L, i, root, n2, u, r):
     """How `field_force` changes when its vectors u and r change by the given amounts."""
     rx, ry, rz = root[FIELD_R], root[FIELD_R + 1], root[FIELD_R + 2]
@@ -161,7 +161,7 @@ def field_change(L, i, root, n2, u, r):
     )
 
 
-@inlined
+@inline
 def add_column(tree, par, w, slopes, n_rows, column, j, s, b, u, r, swing):
     """Force changes when the joint of link j (0: the root) moves; `swing` turns the force itself.
 
@@ -195,7 +195,7 @@ def add_column(tree, par, w, slopes, n_rows, column, j, s, b, u, r, swing):
             G[m, column] += power(L, g - 5, x, y, z, fx, fy, fz)
 
 
-@inlined
+@inline
 def root_columns(tree, par, w, slopes, n_rows):
     """Columns for the root's position, attitude, velocity and rate."""
     root = w.root
@@ -220,14 +220,14 @@ def root_columns(tree, par, w, slopes, n_rows):
         wrench_columns(tree, root, slopes, n_rows)
 
 
-@inlined
+@inline
 def world_axis(root, k):
     """World axis k in root axes."""
     a, b, c, d, e, f, g, h, i = root_axes(root)
     return (a, b, c) if k == 0 else ((d, e, f) if k == 1 else (g, h, i))
 
 
-@inlined
+@inline
 def gradient(tree, root, x):
     """G x: how gravity changes over a displacement x in root axes."""
     n2 = tree.field[GRADIENT]
@@ -236,7 +236,7 @@ def gradient(tree, root, x):
     return n2 * (along * rx - x[0]), n2 * (along * ry - x[1]), n2 * (along * rz - x[2])
 
 
-@inlined
+@inline
 def wrench_columns(tree, root, slopes, n_rows):
     """What a wrench fixed in the world and the drag do when the root turns or speeds up."""
     G = slopes.G
@@ -258,7 +258,7 @@ def wrench_columns(tree, root, slopes, n_rows):
                 G[m, VELOCITY + k] += drag * world_axis(root, k)[g - 3]
 
 
-@inlined
+@inline
 def joint_columns(tree, par, w, slopes, n_rows, position, j):
     """Columns for position and rate of the free joint of link j."""
     L = w.L
@@ -291,7 +291,7 @@ def joint_columns(tree, par, w, slopes, n_rows, position, j):
     add_column(tree, par, w, slopes, n_rows, column + n_free, j, turn, twice, zero, zero, zeros)
 
 
-@inlined
+@inline
 def motion_cross(wx, wy, wz, vx, vy, vz, ax, ay, az, bx, by, bz):
     """(w, v) x (a, b): how a motion carried along by another changes."""
     x, y, z = cross(wx, wy, wz, ax, ay, az)
@@ -300,7 +300,7 @@ def motion_cross(wx, wy, wz, vx, vy, vz, ax, ay, az, bx, by, bz):
     return x, y, z, px + qx, py + qy, pz + qz
 
 
-@inlined
+@inline
 def rotor_column(tree, par, w, slopes, n_rows, position, r):
     """Column for the rate of a free rotor: its gyroscopic couple on carrier and inboard joints."""
     L, G = w.L, slopes.G
@@ -318,7 +318,7 @@ def rotor_column(tree, par, w, slopes, n_rows, position, r):
             G[m, column] += NJ * power(L, g - 5, gx, gy, gz, 0.0, 0.0, 0.0)
 
 
-@inlined
+@inline
 def add_spring_slope(slopes, n_rows, a, b, stiffness, damping):
     """A restoring force stiffness (q_a - q_b) + damping (dq_a - dq_b) into the slopes."""
     n_free = (slopes.G.shape[1] - COORDINATES) // 2
@@ -335,7 +335,7 @@ def add_spring_slope(slopes, n_rows, a, b, stiffness, damping):
                 slopes.G[m, COORDINATES + n_free + k] += both * damping
 
 
-@inlined
+@inline
 def slopes_of_motion(tree, par, w, slopes, n_rows):
     """G: change of the force residual (inverse dynamics minus applied) per change of state.
 

@@ -36,7 +36,7 @@ from freefloat.dynamics.kernels.spatial import (
     turn_inertia,
 )
 from freefloat.dynamics.kernels.unit_circle import cos_sin
-from freefloat.numba_.compilation import inlined
+from freefloat.numba_.compilation import inline
 
 # Columns of the coordinate table U: position, rate, acceleration, applied effort, rotor torque, the
 # position for which the link was placed last, and whether that moved it (1) or not (0).
@@ -71,7 +71,7 @@ def new_work(tree) -> Work:
     return work
 
 
-@inlined
+@inline
 def place_links(tree, w):
     """Axes, origin and joint motion of every link, from the coordinates.
 
@@ -107,7 +107,7 @@ def place_links(tree, w):
         L[i, P], L[i, P + 1], L[i, P + 2] = px, py, pz
 
 
-@inlined
+@inline
 def move_links(tree, w):
     """Motion and acceleration of every link, from the root's and the coordinates' rates."""
     L = w.L
@@ -132,7 +132,7 @@ def move_links(tree, w):
         L[i, A + 5] = L[j, A + 5] + u * (bz + cz) + b * tz
 
 
-@inlined
+@inline
 def link_force(L, i):
     """I a + v x* (I v) of link i into its row: what it takes to move it."""
     wx, wy, wz, vx, vy, vz = six(L, i, V)
@@ -146,7 +146,7 @@ def link_force(L, i):
     L[i, F + 3], L[i, F + 4], L[i, F + 5] = gx + cx, gy + cy, gz + cz
 
 
-@inlined
+@inline
 def subtract_force(L, i, x, y, z, fx, fy, fz):
     """Relieve the joint of link i of an external torque and force."""
     L[i, F] -= x
@@ -157,7 +157,7 @@ def subtract_force(L, i, x, y, z, fx, fy, fz):
     L[i, F + 5] -= fz
 
 
-@inlined
+@inline
 def field_force(L, i, root, n2):
     """Torque and force of gravity and its gradient on the inertia of row i.
 
@@ -182,7 +182,7 @@ def field_force(L, i, root, n2):
     )
 
 
-@inlined
+@inline
 def add_rotors(tree, par, w):
     """Reaction of every rotor on its carrier, and the torque that drives the rotor."""
     L, U = w.L, w.U
@@ -199,7 +199,7 @@ def add_rotors(tree, par, w):
         U[c, SPIN] = NJ * (L[i, A] * x + L[i, A + 1] * y + L[i, A + 2] * z) + N * b
 
 
-@inlined
+@inline
 def subtract_thrust(tree, w):
     """Relieve the joints of the thrusters' push and of the wrench on the root."""
     L, root, T = w.L, w.root, tree.thrusters
@@ -213,7 +213,7 @@ def subtract_thrust(tree, w):
         subtract_force(L, i, u * (x + gx), u * (y + gy), u * (z + gz), u * fx, u * fy, u * fz)
 
 
-@inlined
+@inline
 def newton_euler(tree, par, w):
     """Forces for the motion in w: joint forces and outboard inertias in w.L, rotor torques in w.U.
 
@@ -237,7 +237,7 @@ def newton_euler(tree, par, w):
             L[j, k] += L[i, k]
 
 
-@inlined
+@inline
 def joint_force(tree, w, c):
     """The generalised force on coordinate c after `newton_euler`."""
     if c < tree.links.shape[0] - 1:
@@ -246,7 +246,7 @@ def joint_force(tree, w, c):
     return w.U[c, SPIN]
 
 
-@inlined
+@inline
 def root_axes(root):
     """The root's rotation matrix, row by row, from its quaternion (any norm)."""
     x, y, z = root[ATTITUDE], root[ATTITUDE + 1], root[ATTITUDE + 2]
@@ -265,7 +265,7 @@ def root_axes(root):
     )
 
 
-@inlined
+@inline
 def set_field(tree, root, time, px, py, pz):
     """The gravity field around the root at a time [s], in root axes, into the root vector."""
     T = tree.field

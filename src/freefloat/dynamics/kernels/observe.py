@@ -26,7 +26,7 @@ from freefloat.dynamics.kernels.spatial import (
     rotate,
     three,
 )
-from freefloat.numba_.compilation import inlined, kernel
+from freefloat.numba_.compilation import inline, kernel
 
 
 @kernel
@@ -76,7 +76,7 @@ def inverse_dynamics(tree, par, w, rates, accelerations, coordinates, forces):
             forces[s, 6 + c] = joint_force(tree, w, c)
 
 
-@inlined
+@inline
 def link_momenta(tree, par, L, U):
     """Momentum about the root's origin (root axes) and twice the kinetic energy, root at rest."""
     lx = ly = lz = px = py = pz = energy = 0.0
@@ -140,7 +140,7 @@ def balance(tree, par, w, states, out):
         out[s, 9], out[s, 10], out[s, 11] = 0.5 * energy, spring_energy(tree, par, U), m
 
 
-@inlined
+@inline
 def spring_energy(tree, par, U):
     """Energy stored in the springs [J]."""
     total = 0.0

@@ -27,10 +27,10 @@ from freefloat.dynamics.kernels.spatial import (
     six,
     three,
 )
-from freefloat.numba_.compilation import inlined, kernel
+from freefloat.numba_.compilation import inline, kernel
 
 
-@inlined
+@inline
 def link_motion(L, i, root, n2):
     """Rate, angular acceleration, felt acceleration, velocity and field direction in link axes.
 
@@ -57,7 +57,7 @@ def link_motion(L, i, root, n2):
     )
 
 
-@inlined
+@inline
 def put_force(L, i, Y, k, x, y, z, fx, fy, fz):
     """Column k of Y = a torque and force at link i, given in link axes, moved to the root frame."""
     fx, fy, fz = rotate(L, i, fx, fy, fz)
@@ -68,14 +68,14 @@ def put_force(L, i, Y, k, x, y, z, fx, fy, fz):
     Y[3, k], Y[4, k], Y[5, k] = fx, fy, fz
 
 
-@inlined
+@inline
 def put_torque(L, i, Y, k, x, y, z):
     """Like `put_force` for a torque alone."""
     Y[0, k], Y[1, k], Y[2, k] = rotate(L, i, x, y, z)
     Y[3, k] = Y[4, k] = Y[5, k] = 0.0
 
 
-@inlined
+@inline
 def put_push(L, i, Y, k, fx, fy, fz):
     """Like `put_force` for a force alone."""
     fx, fy, fz = rotate(L, i, fx, fy, fz)
@@ -84,7 +84,7 @@ def put_push(L, i, Y, k, fx, fy, fz):
     Y[3, k], Y[4, k], Y[5, k] = fx, fy, fz
 
 
-@inlined
+@inline
 def inertia_columns(L, i, Y, w, b, r, n2):
     """Columns 4-9: the torque K b + w x K w - 3 n^2 r x K r of unit inertias K."""
     wx, wy, wz = w
@@ -101,7 +101,7 @@ def inertia_columns(L, i, Y, w, b, r, n2):
     put_torque(L, i, Y, 9, yz, -xz, bz)
 
 
-@inlined
+@inline
 def unit_forces(L, i, root, n2, Y):
     """Y (6, 10): force on link i for each of its parameters being one, in the root frame."""
     w, b, g, _, r = link_motion(L, i, root, n2)
@@ -120,7 +120,7 @@ def unit_forces(L, i, root, n2, Y):
     inertia_columns(L, i, Y, w, b, r, n2)
 
 
-@inlined
+@inline
 def spread(tree, L, i, Y, n_columns, out, first):
     """Copy root rows of Y and add the rows of every joint between link i and the root."""
     for k in range(n_columns):
@@ -135,7 +135,7 @@ def spread(tree, L, i, Y, n_columns, out, first):
         j = tree.links[j, 0]
 
 
-@inlined
+@inline
 def rotor_columns(tree, w, Y, out):
     """One column a rotor: the reaction on its carrier and its own driving torque."""
     L, U = w.L, w.U
@@ -206,7 +206,7 @@ def momentum_regressor(tree, w, rates, velocities, coordinates, momenta, energie
             energies[s, k] = spin * (0.5 * spin + along)
 
 
-@inlined
+@inline
 def momentum_columns(L, i, ux, uy, uz, Y, energy):
     """The ten columns of link i: momentum for unit parameters, and kinetic energy."""
     px, py, pz = three(L, i, P)

@@ -8,7 +8,7 @@ A motion is (angular, linear), a force (torque, force).
 
 from __future__ import annotations
 
-from freefloat.numba_.compilation import inlined
+from freefloat.numba_.compilation import inline
 
 # Columns of the link table L (one row per link): axes, origin, joint motion, motion, acceleration,
 # force carried by the joint, inertia (first of the link, then of everything outboard).
@@ -19,25 +19,25 @@ GRAVITY, GRADIENT, RADIAL, TANGENTIAL, ORBITAL_RATE, HAS_GRAVITY = 0, 3, 4, 7, 1
 LINEAR_DRAG, ANGULAR_DRAG, ENVIRONMENT_SIZE = 12, 13, 14
 
 
-@inlined
+@inline
 def three(T, i, k):
     """Three neighbours of a table's row."""
     return T[i, k], T[i, k + 1], T[i, k + 2]
 
 
-@inlined
+@inline
 def six(T, i, k):
     """Six neighbours of a table's row."""
     return T[i, k], T[i, k + 1], T[i, k + 2], T[i, k + 3], T[i, k + 4], T[i, k + 5]
 
 
-@inlined
+@inline
 def cross(ax, ay, az, bx, by, bz):
     """a x b."""
     return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
 
 
-@inlined
+@inline
 def rotate(L, i, x, y, z):
     """The axes of link i times (x, y, z): from link to root components."""
     return (
@@ -47,7 +47,7 @@ def rotate(L, i, x, y, z):
     )
 
 
-@inlined
+@inline
 def rotate_back(L, i, x, y, z):
     """From root to link components."""
     return (
@@ -57,14 +57,14 @@ def rotate_back(L, i, x, y, z):
     )
 
 
-@inlined
+@inline
 def turn_inertia(T, i, k, x, y, z):
     """The symmetric matrix xx, xy, xz, yy, yz, zz from column k of a row on, times a vector."""
     xx, xy, xz, yy, yz, zz = six(T, i, k)
     return xx * x + xy * y + xz * z, xy * x + yy * y + yz * z, xz * x + yz * y + zz * z
 
 
-@inlined
+@inline
 def momentum_of(L, i, wx, wy, wz, vx, vy, vz):
     """Angular and linear momentum of the inertia [m, m c, I] of row i moving with (w, v)."""
     m = L[i, C]
@@ -80,7 +80,7 @@ def momentum_of(L, i, wx, wy, wz, vx, vy, vz):
     )
 
 
-@inlined
+@inline
 def place_inertia(L, i, phi):
     """The inertia phi[i] of link i, turned and shifted into the root frame, into its row."""
     m = phi[i, 0]
@@ -105,7 +105,7 @@ def place_inertia(L, i, phi):
     L[i, C + 9] = az * L[i, 6] + bz * L[i, 7] + cz * L[i, 8] + dx + dy
 
 
-@inlined
+@inline
 def power(L, i, x, y, z, fx, fy, fz):
     """What a force (torque, force) does per unit rate of the joint of link i."""
     ax, ay, az, bx, by, bz = six(L, i, S)

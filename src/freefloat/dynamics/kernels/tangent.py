@@ -21,7 +21,7 @@ from freefloat.dynamics.kernels.linearise import add_spring_slope, slopes_of_mot
 from freefloat.dynamics.kernels.newton_euler import ACCELERATION, DDQ, DQ, RATE, Q, root_axes
 from freefloat.dynamics.kernels.regressor import unit_forces
 from freefloat.dynamics.kernels.spatial import GRADIENT, A, V, cross, power, rotate
-from freefloat.numba_.compilation import inlined, kernel
+from freefloat.numba_.compilation import inline, kernel
 from freefloat.numba_.lanes import as_lanes
 
 
@@ -48,7 +48,7 @@ class Tangent(NamedTuple):
     b_flat: np.ndarray  # (rows, columns)
 
 
-@inlined
+@inline
 def parameter_forces(tree, w, slopes, n_rows, directions, b):
     """b[m, p]: change of force row m per unit of parameter p, at fixed motion."""
     L = w.L
@@ -74,7 +74,7 @@ def parameter_forces(tree, w, slopes, n_rows, directions, b):
     spring_forces(tree, w, slopes, directions, b)
 
 
-@inlined
+@inline
 def product(Y, change, e, f):
     """f = Y times row e of `change`, six numbers."""
     x = y = z = fx = fy = fz = 0.0
@@ -86,7 +86,7 @@ def product(Y, change, e, f):
     f[0], f[1], f[2], f[3], f[4], f[5] = x, y, z, fx, fy, fz
 
 
-@inlined
+@inline
 def rotor_forces(tree, w, slopes, n_rows, directions, b):
     """Entries of parameters that are a rotor's spin inertia."""
     L, U, rows = w.L, w.U, slopes.rows
@@ -110,7 +110,7 @@ def rotor_forces(tree, w, slopes, n_rows, directions, b):
                 b[m, p] += power(L, g - 5, tx, ty, tz, 0.0, 0.0, 0.0)
 
 
-@inlined
+@inline
 def spring_forces(tree, w, slopes, directions, b):
     """Entries of parameters that are stiffness, damping, rest or friction."""
     U, rows = w.U, slopes.rows
@@ -132,7 +132,7 @@ def spring_forces(tree, w, slopes, directions, b):
                 b[m, p] -= force
 
 
-@inlined
+@inline
 def spring_slopes(tree, par, w, inputs, step, stage, slopes):
     """Springs, dampers, friction and feedback gains into the slopes."""
     U, n_free = w.U, tree.free.shape[0]
@@ -150,7 +150,7 @@ def spring_slopes(tree, par, w, inputs, step, stage, slopes):
             add_spring_slope(slopes, n_free, c, -1, kp, kd)
 
 
-@inlined
+@inline
 def add_state_forces(G, T, b, n_rows):
     """b += G T: what the change of state does to the forces."""
     for m in range(n_rows):
@@ -161,7 +161,7 @@ def add_state_forces(G, T, b, n_rows):
                     b[m, p] += g * T[k, p]
 
 
-@inlined
+@inline
 def solve_columns(H, above, b):
     """b := -H^-1 b for the first H.shape[0] rows, all columns at once; see `factorise`."""
     n, columns = H.shape[0], b.shape[1]
@@ -182,7 +182,7 @@ def solve_columns(H, above, b):
             b[k, p] = total * -H[k, k]
 
 
-@inlined
+@inline
 def tangent_rate(tree, w, T, b, k):
     """k = rate of the tangent T, from the acceleration changes b of the free accelerations.
 
@@ -223,7 +223,7 @@ def tangent_rate(tree, w, T, b, k):
             k[12 + n_free + m, p] = b[first + m, p]
 
 
-@inlined
+@inline
 def tangent_stage(
     tree, par, w, inputs, step, stage, slopes, n_rows, directions, T, b, b_flat, k
 ):  # fmt: skip
@@ -236,7 +236,7 @@ def tangent_stage(
     tangent_rate(tree, w, T, b, k)
 
 
-@inlined
+@inline
 def record(tree, par, w, x, T, b, states, tangents, efforts, row):
     """State, tangent and the change of accelerations and forces, after `tangent_stage`."""
     free, n, columns = tree.free, w.U.shape[0], tangents.shape[2]
@@ -259,7 +259,7 @@ def record(tree, par, w, x, T, b, states, tangents, efforts, row):
                 efforts[row, 6 + n + c, p] += h * b[m, p]
 
 
-@inlined
+@inline
 def coupling(tree, par, L, g, f):
     """Entry (g, f) of the whole mass matrix, g >= 6, from the outboard inertias."""
     n = L.shape[0]
@@ -321,21 +321,21 @@ def rk4_tangent(
             settle(tree, inputs, step, x)
 
 
-@inlined
+@inline
 def begin(y, x):
     """y = x."""
     for i in range(x.shape[0]):
         y[i] = x[i]
 
 
-@inlined
+@inline
 def begin_table(y, x):
     """y = x, for tables."""
     for i in range(x.shape[0]):
         begin(y[i], x[i])
 
 
-@inlined
+@inline
 def add_stage(total, y, x, k, stage, h):
     """What the rate k of a stage of RK4 does: y is where the next begins, x the step's end."""
     ahead = h if stage == 2 else 0.5 * h
@@ -350,7 +350,7 @@ def add_stage(total, y, x, k, stage, h):
             x[i] += h / 6.0 * (total[i] + k[i])
 
 
-@inlined
+@inline
 def add_table_stage(total, y, x, k, stage, h):
     """The same for tables."""
     for i in range(x.shape[0]):

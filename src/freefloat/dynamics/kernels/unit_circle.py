@@ -6,14 +6,14 @@ vector instructions when called with lanes.
 
 from __future__ import annotations
 
-from freefloat.numba_.compilation import inlined
+from freefloat.numba_.compilation import inline
 
 # theory: numbers of that size have no bits behind the point, so adding it and taking it away again
 # leaves the nearest whole number
 ROUND = 1.5 * 2.0**52
 
 
-@inlined
+@inline
 def cos_sin(x):
     """Cosine and sine of x [rad], to 2 units in the last place for |x| < 1e6.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from freefloat.numba_.compilation import inlined
+from freefloat.numba_.compilation import inline
 from freefloat.online.kernels.codes import (
     CHANGED,
     DOF,
@@ -23,7 +23,7 @@ from freefloat.online.kernels.codes import (
 RECENT = 10  # format: samples whose gating is remembered, as bits
 
 
-@inlined
+@inline
 def has_changed(limits, m, was_gated):
     """Whether the last samples are a change of the robot: most were gated, or NIS cumulates.
 
@@ -46,7 +46,7 @@ def has_changed(limits, m, was_gated):
     return excess > limits.surprise_limit
 
 
-@inlined
+@inline
 def is_settled(limits, m):
     """Whether NIS can be trusted: weights come from an estimate, or the model's fit well."""
     n = m.counts[SINCE_CHANGE]
@@ -55,7 +55,7 @@ def is_settled(limits, m):
     return n > limits.surprise_after_model and m.numbers[LEVEL] < limits.fitting
 
 
-@inlined
+@inline
 def is_out_of_step(m):
     """Whether the last two samples were gated: the one they are compared with may be the outlier.
 
@@ -65,7 +65,7 @@ def is_out_of_step(m):
     return m.numbers[SETTLED] == 1.0 and m.counts[GATES] & 3 == 3
 
 
-@inlined
+@inline
 def is_stuck(limits, m, sigma, c):
     """Whether joint c moved before and rests now; and whether it moves."""
     n = m.rest.shape[0]
@@ -73,7 +73,7 @@ def is_stuck(limits, m, sigma, c):
     return has_moved and m.rest[c, 0] > limits.stuck_after, has_moved and m.rest[c, 0] == 0.0
 
 
-@inlined
+@inline
 def odd_findings(problem, m, code):
     """The bits of what is odd after a sample that was taken or gated."""
     limits, found = problem.limits, 0

@@ -12,16 +12,16 @@ neighbouring rows are correlated; the whitening takes that out exactly, as it go
 from __future__ import annotations
 
 from freefloat.dynamics.kernels.spatial import C, cross
-from freefloat.numba_.compilation import inlined
+from freefloat.numba_.compilation import inline
 from freefloat.online.kernels.codes import HISTORY, ROWS_HERE, SETTLED
-from freefloat.online.kernels.force_integrals import lagrange
-from freefloat.online.kernels.impulses import (
+from freefloat.online.kernels.external_impulses import (
     add_angular_impulse,
     add_impulse,
     add_wrench_impulse,
     add_wrench_lever,
     correct_impulse,
 )
+from freefloat.online.kernels.input_moments import lagrange
 from freefloat.online.kernels.square_root_information import cholesky
 
 # theory: share of the largest variance of its kind, half the digits of a double: no infinite weight
@@ -29,7 +29,7 @@ FLOOR = 1e-8
 LOST = 1e12  # theory: variance, times its own, of an angular row over a gap: no weight at all
 
 
-@inlined
+@inline
 def integrate_interval(problem, m, k, t, s):
     """dr (3), impulse (3) and angular impulse (3) of the interval that ends now, into k.gain (9).
 
@@ -88,7 +88,7 @@ def integrate_interval(problem, m, k, t, s):
     return first
 
 
-@inlined
+@inline
 def refine_displacement(problem, m, k, half):
     """dr by the trapezoidal rule, plus what that lacks, from readings with less noise.
 
@@ -125,7 +125,7 @@ def refine_displacement(problem, m, k, half):
             k.displacement_slopes[axis, p] = (1.0 - share) * more / M
 
 
-@inlined
+@inline
 def linearise_displacement(problem, m, k):
     """dr depends on the unknowns: what that makes of dr x P, about the weights' parameters."""
     nn, n = problem.n_nuisance, problem.n_unknowns
@@ -147,7 +147,7 @@ def linearise_displacement(problem, m, k):
                 k.rows[r, nn + n] += part * m.weight_x[p]
 
 
-@inlined
+@inline
 def set_rows(problem, now, before, dx, dy, dz, J, gain, is_probe, out):
     """out (rows, N + 1): nuisance, unknowns, right side; from columns now and before.
 
@@ -179,7 +179,7 @@ def set_rows(problem, now, before, dx, dy, dz, J, gain, is_probe, out):
             out[r, nn + n] = right + (0.0 if is_probe else gain[3 + row])
 
 
-@inlined
+@inline
 def set_moment_errors(sigma, slopes, out):
     """out (sources, 3): the change of the first moment by one deviation of every position.
 
@@ -193,7 +193,7 @@ def set_moment_errors(sigma, slopes, out):
             out[place, axis] = size * slopes[rate, axis]
 
 
-@inlined
+@inline
 def set_end_errors(k, sigma, half, side, px, py, pz, slopes, moments, ends):
     """ends (sources, 6): a sample's errors as they enter the interval it ends (side 1).
 
@@ -220,7 +220,7 @@ def set_end_errors(k, sigma, half, side, px, py, pz, slopes, moments, ends):
         ends[n, 5] += az
 
 
-@inlined
+@inline
 def set_covariances(problem, m, k, half, is_lost):
     """k.covariance of the rows, k.cross_covariance of the rows before (first index) with them."""
     n_rows = problem.rows.shape[0]
@@ -263,7 +263,7 @@ def set_covariances(problem, m, k, half, is_lost):
                     k.covariance[a, a] += LOST * most
 
 
-@inlined
+@inline
 def set_factors(m, k):
     """k.carried = factor^-T X, and k.noise_factor of C - G^T G; whether there is one."""
     n = k.covariance.shape[0]
@@ -286,7 +286,7 @@ def set_factors(m, k):
     return cholesky(k.noise_factor) > 0.0
 
 
-@inlined
+@inline
 def decorrelate(k, before, rows):
     """rows (m, N + 1) = D^-T (rows - G^T before), in place."""
     n, width = rows.shape

@@ -37,11 +37,11 @@ from freefloat.dynamics.kernels.spatial import (
     six,
     three,
 )
-from freefloat.numba_.compilation import inlined
+from freefloat.numba_.compilation import inline
 from freefloat.online.kernels.codes import N_GATED, N_TAKEN
 
 
-@inlined
+@inline
 def set_sample(tree, w, s):
     """Place and move the links as a sample says; the root's velocity in root axes."""
     n = w.U.shape[0]
@@ -58,7 +58,7 @@ def set_sample(tree, w, s):
     return a * x + d * y + g * z, b * x + e * y + h * z, c * x + f * y + i * z
 
 
-@inlined
+@inline
 def to_world(root, out, p, lx, ly, lz, px, py, pz):
     """Column p of out: a momentum given in root axes, linear rows first."""
     a, b, c, d, e, f, g, h, i = root_axes(root)
@@ -67,7 +67,7 @@ def to_world(root, out, p, lx, ly, lz, px, py, pz):
     out[4, p], out[5, p] = d * lx + e * ly + f * lz, g * lx + h * ly + i * lz
 
 
-@inlined
+@inline
 def sample_columns(problem, w, Y, energy, s, out):
     """out (6, unknowns + 1): momentum for each unknown being one; last, what the model has.
 
@@ -116,7 +116,7 @@ def sample_columns(problem, w, Y, energy, s, out):
     return ux, uy, uz
 
 
-@inlined
+@inline
 def first_moment_columns(problem, w, out):
     """out (4, unknowns): first moment about the root, in world axes, and mass, for each being one.
 
@@ -142,7 +142,7 @@ def first_moment_columns(problem, w, out):
         out[2, p], out[3, p] = g * x + h * y + i * z, m
 
 
-@inlined
+@inline
 def sum_outboard(tree, par, L, U, ux, uy, uz):
     """Inertia (C) and momentum (F) of everything outboard of each joint, the link included.
 
@@ -175,7 +175,7 @@ def sum_outboard(tree, par, L, U, ux, uy, uz):
             L[j, F + k] += L[i, F + k]
 
 
-@inlined
+@inline
 def joint_slope(L, i, ux, uy, uz, j):
     """How the momentum changes when joint i moves by one: its outboard part turns along.
 
@@ -195,7 +195,7 @@ def joint_slope(L, i, ux, uy, uz, j):
     return tx + sx - x, ty + sy - y, tz + sz - z, gx - fx, gy - fy, gz - fz
 
 
-@inlined
+@inline
 def put_slope(root, out, k, sigma, lx, ly, lz, px, py, pz):
     """Row k of out (sources, 6): a change of momentum in root axes, times sigma, in world axes."""
     a, b, c, d, e, f, g, h, i = root_axes(root)
@@ -207,7 +207,7 @@ def put_slope(root, out, k, sigma, lx, ly, lz, px, py, pz):
     out[k, 5] = sigma * (g * lx + h * ly + i * lz)
 
 
-@inlined
+@inline
 def base_slopes(w, sigma, ux, uy, uz, out):
     """Slopes along errors of rate, attitude and velocity, after `sum_outboard`."""
     L, root = w.L, w.root
@@ -230,7 +230,7 @@ def base_slopes(w, sigma, ux, uy, uz, out):
         put_slope(root, out, 6 + k, sigma[6 + k], lx, ly, lz, px, py, pz)
 
 
-@inlined
+@inline
 def momentum_slopes(tree, par, w, sigma, ux, uy, uz, out):
     """out (sources, 6): the change of momentum by one standard deviation of every source.
 
@@ -258,7 +258,7 @@ def momentum_slopes(tree, par, w, sigma, ux, uy, uz, out):
             out[9 + n - 1 + r, m] = 0.0  # the angle of a rotor does not matter
 
 
-@inlined
+@inline
 def signs_of(count):
     """64 fair bits from a counter (the finaliser of splitmix64)."""
     z = np.uint64(count) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0xD1B54A32D192ED03)
@@ -267,7 +267,7 @@ def signs_of(count):
     return z ^ (z >> np.uint64(31))
 
 
-@inlined
+@inline
 def perturb_sample(problem, k, side, bits, more):
     """k.sample = k.original with every source moved by its deviation, up or down as bits say.
 
@@ -294,7 +294,7 @@ def perturb_sample(problem, k, side, bits, more):
     s[6] = w - x * turn[0] - y * turn[1] - z * turn[2]
 
 
-@inlined
+@inline
 def measure_sample(problem, m, k, s):
     """Columns, slopes and probe of a sample, seen from the segment's frame."""
     for i in range(k.original.shape[0]):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from math import sqrt
 
-from freefloat.numba_.compilation import inlined
+from freefloat.numba_.compilation import inline
 from freefloat.numba_.lanes import lanes_at, put_lanes_at
 from freefloat.online.kernels.square_root_information import dot, solve_transposed, solve_upper
 
 
-@inlined
+@inline
 def reduced_row(F, table, i, k):
     """Four numbers of a table's row i from place k on, less those of the rows before times F."""
     total = lanes_at(table[i], k)
@@ -18,7 +18,7 @@ def reduced_row(F, table, i, k):
     return total
 
 
-@inlined
+@inline
 def wide_cholesky(K):
     """`cholesky` where rows are filled up to fours: each is done once, from all rows before."""
     N, width = K.shape
@@ -36,7 +36,7 @@ def wide_cholesky(K):
     return least
 
 
-@inlined
+@inline
 def solve_wide(T, table, is_half):
     """table = R^-T table, rows filled up to fours; is_half: only from the diagonal on."""
     N, width = table.shape
@@ -46,7 +46,7 @@ def solve_wide(T, table, is_half):
             put_lanes_at(own, k, d * reduced_row(T, table, i, k))
 
 
-@inlined
+@inline
 def set_noise_part(T, bias, A, W):
     """A = R^-T B R^-1, its upper half: which part of the information is noise in the columns."""
     N = T.shape[0]
@@ -60,13 +60,13 @@ def set_noise_part(T, bias, A, W):
     solve_wide(T, A, True)
 
 
-@inlined
+@inline
 def doubt_for(limits, n_rows):
     """How far chance may carry the noise part of a direction, whose deviation is sqrt(2/n)."""
     return min(1.0, limits.doubt * sqrt(2.0 / max(n_rows, 1.0)))
 
 
-@inlined
+@inline
 def least_eigenvalue(K, e):
     """The smallest eigenvalue of K^T K, by inverse iteration from where e was left."""
     N = K.shape[0]
@@ -80,7 +80,7 @@ def least_eigenvalue(K, e):
     return 1.0 / size
 
 
-@inlined
+@inline
 def factor_clear_part(limits, T, bias, n_rows, m, A, W):
     """m.clear_factor: the upper factor of 1 - share A, A the part of the information that is noise.
 
@@ -108,7 +108,7 @@ def factor_clear_part(limits, T, bias, n_rows, m, A, W):
     return share, (doubt / limits.doubt if share == 1.0 else limits.misled * (1.0 - share))
 
 
-@inlined
+@inline
 def solve_corrected(T, bias, K, x, g):
     """The estimate x of (R^T R - share B) x = R^T z - c, with the factor K of 1 - share A.
 

@@ -1,6 +1,7 @@
 """Outliers: by the chi-square gate or, before there is an estimate, by the run of the readings.
 
-The gate compares the innovation of the whitened rows with all that is uncertain about them (NIS).
+The gate (`passes_gate`) compares the innovation of the whitened rows with all that is uncertain
+about them (NIS).
 A spike is a lone reading far off the straight line through its last two values. What a reading
 usually misses that line by, noise and curvature together, is remembered as a peak that fades. When
 spikes follow on each other they were none: the readings have really moved.
@@ -10,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from freefloat.numba_.compilation import inlined
+from freefloat.numba_.compilation import inline
 from freefloat.numba_.lanes import lanes_at, put_lanes_at
-from freefloat.online.kernels.codes import WRONG
+from freefloat.online.kernels.codes import DOF, LEVEL, NIS, SETTLED, WRONG
 from freefloat.online.kernels.square_root_information import (
     cholesky,
     dot,
@@ -21,7 +22,7 @@ from freefloat.online.kernels.square_root_information import (
 )
 
 
-@inlined
+@inline
 def project_uncertainty(m, k):
     """k.uncertain (N, 8): how rows move with what is uncertain; k.misled: with what misled it."""
     N = m.x.shape[0]
@@ -42,7 +43,7 @@ def project_uncertainty(m, k):
         put_lanes_at(k.misled[i], 4, m.numbers[WRONG] * q)
 
 
-@inlined
+@inline
 def set_innovation_covariance(U, V, row, S):
     """S = 1 + U^T U + V^T V, of as many columns as S has. Scratch: row (8)."""
     n = S.shape[0]
@@ -61,7 +62,7 @@ def set_innovation_covariance(U, V, row, S):
         S[a, a] += 1.0
 
 
-@inlined
+@inline
 def nis_of_rows(m, k):
     """NIS of the whitened rows: the square of what the estimate does not foresee."""
     n, N = k.rows.shape[0], m.x.shape[0]
@@ -86,7 +87,28 @@ def nis_of_rows(m, k):
     return nis
 
 
-@inlined
+@inline
+def passes_gate(problem, m, nis, is_lost):
+    """Whether the innovation of a sample is as small as chance makes it; NIS and rows are noted.
+
+    If model and noise are right, the innovation is normal with the covariance S of `nis_of_rows`,
+    and NIS is chi-square distributed with as many degrees of freedom as there are rows (Bar-Shalom,
+    Li and Kirubarajan, Estimation with Applications to Tracking and Navigation, 2001, 5.4). The
+    limit is exceeded by a share `gate` of good samples (`filter_problem.gate_limits`); over a gap
+    (is_lost) only the linear rows have weight, and are counted. It grows with the mean NIS per row,
+    since noise stated too small must not lose every sample, and by `unsettled_gate` while rows are
+    weighted by the parameters of the model, which may be wrong.
+    """
+    n_rows = problem.rows.shape[0]
+    n_linear = 2 if n_rows == 3 else 3
+    m.numbers[NIS], m.numbers[DOF] = nis, n_linear if is_lost else n_rows
+    limit = problem.gates[1] if is_lost else problem.gates[0]
+    if m.numbers[SETTLED] == 0.0:
+        limit *= problem.limits.unsettled_gate
+    return limit == 0.0 or nis <= limit * max(m.numbers[LEVEL], 1.0)
+
+
+@inline
 def reading_noise(problem, i):
     """The deviation of reading i of a sample."""
     if i < 3:
@@ -96,7 +118,7 @@ def reading_noise(problem, i):
     return problem.sigma[i - 1]
 
 
-@inlined
+@inline
 def is_spike(problem, m, t, s):
     """Whether the sample has a wild reading; takes note of it otherwise."""
     limits, known = problem.limits, m.spike_state[0]
@@ -128,7 +150,7 @@ def is_spike(problem, m, t, s):
     return False
 
 
-@inlined
+@inline
 def line_miss(m, s, i, steps):
     """How far reading i is off the line through its last two, per square of the steps since then.
 

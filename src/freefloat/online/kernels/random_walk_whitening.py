@@ -8,12 +8,12 @@ is kept as the estimate  A [x, 1]  for given unknowns (Memory.walk_rows) and its
 
 from __future__ import annotations
 
-from freefloat.numba_.compilation import inlined
+from freefloat.numba_.compilation import inline
 from freefloat.numba_.lanes import lanes_at, put_lanes_at
 from freefloat.online.kernels.square_root_information import cholesky, information_along
 
 
-@inlined
+@inline
 def has_walked(m):
     """Whether any unknown has walked since the segment began."""
     total = 0.0
@@ -22,7 +22,7 @@ def has_walked(m):
     return total > 0.0
 
 
-@inlined
+@inline
 def clear_walk(m):
     """The memory of the whitening is empty."""
     for a in range(m.walk_rows.shape[0]):
@@ -32,7 +32,7 @@ def clear_walk(m):
             m.walk_covariance[a, b] = 0.0
 
 
-@inlined
+@inline
 def copy_table(table, out):
     """out = table."""
     for a in range(table.shape[0]):
@@ -40,7 +40,7 @@ def copy_table(table, out):
             out[a, i] = table[a, i]
 
 
-@inlined
+@inline
 def add_walk(m, k, last, variance):
     """The unknowns will take a random step of this variance along k.direction, up to place `last`.
 
@@ -67,7 +67,7 @@ def add_walk(m, k, last, variance):
             m.walk_covariance[a, b] += f * k.innovation[b]
 
 
-@inlined
+@inline
 def add_product(out, sign, F, table, end):
     """out += sign F table, columns before `end`: four at a time, each sum in one register."""
     n = F.shape[0]
@@ -82,7 +82,7 @@ def add_product(out, sign, F, table, end):
                 out[a, k] += sign * F[a, j] * table[j, k]
 
 
-@inlined
+@inline
 def remove_walk(m, k):
     """k.rows without what walks made of them, and white again; whether that can be done.
 
@@ -117,13 +117,13 @@ def remove_walk(m, k):
     return True
 
 
-@inlined
+@inline
 def whiten_probe(k):
     """k.probe_rows as they are after `remove_walk`: white with the rows."""
     solve_upper_rows(k.walk_factor, k.probe_rows)
 
 
-@inlined
+@inline
 def solve_upper_rows(U, rows):
     """rows = U^-T rows, for an upper factor."""
     n, width = rows.shape
@@ -140,7 +140,7 @@ def solve_upper_rows(U, rows):
             own[k] *= d
 
 
-@inlined
+@inline
 def carry_walk(m, k):
     """What the rows say of eta, and eta of the rows that are the last ones from now on: -F eta."""
     n, N = k.rows.shape[0], m.x.shape[0]

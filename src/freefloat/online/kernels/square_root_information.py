@@ -12,7 +12,7 @@ from math import sqrt
 
 import numpy as np
 
-from freefloat.numba_.compilation import inlined
+from freefloat.numba_.compilation import inline
 from freefloat.numba_.lanes import lanes_at, put_lanes_at
 
 # format: numbers between rows that are turned in; no multiple of a cache's size
@@ -23,7 +23,7 @@ MOST = APART - 1  # unknowns
 SPARED = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0])
 
 
-@inlined
+@inline
 def add_rows(T, rows, w):
     """Add whitened rows (at most 6, N + 1) to R and z; the chi-square left. Scratch: w (ROOM).
 
@@ -45,7 +45,7 @@ def add_rows(T, rows, w):
     return chi2
 
 
-@inlined
+@inline
 def reflect(t, w, i, end):
     """Turn the six rows in w so that their column i goes into row t of R and z.
 
@@ -75,7 +75,7 @@ def reflect(t, w, i, end):
         k += 4
 
 
-@inlined
+@inline
 def reflect_four(t, w, k, v, scale, a, b, c, d, e, f):
     """The reflection 1 - scale u u^T, u = (v, a to f), of four columns from k on."""
     s, x = lanes_at(t, k), lanes_at(w, k)
@@ -92,7 +92,7 @@ def reflect_four(t, w, k, v, scale, a, b, c, d, e, f):
     put_lanes_at(w, 5 * APART + k, r - f * along)
 
 
-@inlined
+@inline
 def reflect_one(t, w, k, v, scale, a, b, c, d, e, f):
     """The same of one column."""
     along = (a * w[k] + b * w[APART + k]) + (c * w[2 * APART + k] + d * w[3 * APART + k])
@@ -106,7 +106,7 @@ def reflect_one(t, w, k, v, scale, a, b, c, d, e, f):
     w[5 * APART + k] -= f * along
 
 
-@inlined
+@inline
 def fade(T, bias, factor):
     """Everything counts `factor` times what it did."""
     N = T.shape[0]
@@ -117,7 +117,7 @@ def fade(T, bias, factor):
             bias[i, k] *= factor
 
 
-@inlined
+@inline
 def information_along(T, d, last, pushed, g):
     """pushed = R d and g = R^T R d, for d that ends at place `last`; and d g."""
     N = T.shape[0]
@@ -136,7 +136,7 @@ def information_along(T, d, last, pushed, g):
     return size
 
 
-@inlined
+@inline
 def add_process_noise(T, bias, x, d, last, variance, row, g, pushed):
     """The unknowns take a random step of this variance along d, which ends at place `last`.
 
@@ -162,7 +162,7 @@ def add_process_noise(T, bias, x, d, last, variance, row, g, pushed):
             row[k] = c * row[k] + s * t
 
 
-@inlined
+@inline
 def move_bias(bias, x, d, shrink, g, column):
     """B -> M^T B M and its c, with M = 1 - shrink d g^T."""
     N = bias.shape[0]
@@ -186,7 +186,7 @@ def move_bias(bias, x, d, shrink, g, column):
             bias[k, m] += shrink * change
 
 
-@inlined
+@inline
 def add_squares(table, rows):
     """table += rows^T rows, for as many rows of the table as there are."""
     n, width = rows.shape
@@ -203,7 +203,7 @@ def add_squares(table, rows):
                 row[j] += rows[r, i] * rows[r, j]
 
 
-@inlined
+@inline
 def dot(a, b, first, last):
     """The sum of products from first to last; four sums at once, since one waits for itself."""
     p = q = r = s = 0.0
@@ -220,7 +220,7 @@ def dot(a, b, first, last):
     return (p + q) + (r + s)
 
 
-@inlined
+@inline
 def solve_transposed(T, v):
     """v = R^-T v. Two sums at once; what was found last, and all wait for, comes last."""
     for i in range(T.shape[0]):
@@ -234,7 +234,7 @@ def solve_transposed(T, v):
         v[i] = (p + q) * scale
 
 
-@inlined
+@inline
 def solve_upper(T, right, x):
     """x = R^-1 right, in the same way from the end."""
     N = T.shape[0]
@@ -251,7 +251,7 @@ def solve_upper(T, right, x):
         x[i] = (p + q) * scale
 
 
-@inlined
+@inline
 def solve_table_transposed(T, table):
     """table (N, 8) = R^-T table: eight columns at once, in two registers."""
     N = T.shape[0]
@@ -264,7 +264,7 @@ def solve_table_transposed(T, table):
             subtract_eight(table[k], t[k], p, q)
 
 
-@inlined
+@inline
 def solve_table(T, table):
     """table (N, 8) = R^-1 table."""
     N = T.shape[0]
@@ -278,14 +278,14 @@ def solve_table(T, table):
             subtract_eight(table[k], T[k, i], p, q)
 
 
-@inlined
+@inline
 def subtract_eight(row, f, p, q):
     """A row of eight numbers less f times those in p and q."""
     put_lanes_at(row, 0, lanes_at(row, 0) - f * p)
     put_lanes_at(row, 4, lanes_at(row, 4) - f * q)
 
 
-@inlined
+@inline
 def cholesky(K):
     """The upper factor, K = F^T F, of the upper half in place; the smallest pivot."""
     N = K.shape[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from freefloat.dynamics.kernels.spatial import C
 from freefloat.numba_.bound_arguments import unpack
-from freefloat.numba_.compilation import inlined, kernel
+from freefloat.numba_.compilation import inline, kernel
 from freefloat.online.kernels.change_detection import odd_findings
 from freefloat.online.kernels.codes import (
     ALL,
@@ -20,7 +20,6 @@ from freefloat.online.kernels.codes import (
     N_ROWS,
     N_TAKEN,
     N_WRENCH,
-    NIS,
     NOTHING,
     ROWS_HERE,
     SETTLED,
@@ -32,7 +31,7 @@ from freefloat.online.kernels.codes import (
     UNUSABLE,
     WRONG,
 )
-from freefloat.online.kernels.force_integrals import integrate_inputs, switch_thrusters
+from freefloat.online.kernels.input_moments import integrate_inputs, switch_thrusters
 from freefloat.online.kernels.interval import (
     decorrelate,
     integrate_interval,
@@ -45,7 +44,7 @@ from freefloat.online.kernels.interval import (
 )
 from freefloat.online.kernels.momentum_columns import measure_sample, sum_outboard
 from freefloat.online.kernels.noise_correction import factor_clear_part, solve_corrected
-from freefloat.online.kernels.outlier_tests import is_spike, nis_of_rows
+from freefloat.online.kernels.outlier_tests import is_spike, nis_of_rows, passes_gate
 from freefloat.online.kernels.random_walk_whitening import (
     add_walk,
     carry_walk,
@@ -71,7 +70,7 @@ FRESH, SELDOM = 128, 4
 NEGLIGIBLE = 1e-8
 
 
-@inlined
+@inline
 def store_sample(m, k, t):
     """The sample becomes the last one."""
     for j in range(3):
@@ -117,7 +116,7 @@ def store_sample(m, k, t):
     m.counts[HISTORY] = min(m.counts[HISTORY] + 1, 4)
 
 
-@inlined
+@inline
 def age_information(problem, m, k, seconds):
     """Process noise: old information fades, and unknowns on a random walk lose some of theirs.
 
@@ -147,7 +146,7 @@ def age_information(problem, m, k, seconds):
     return has_walked_now
 
 
-@inlined
+@inline
 def add_sample_rows(problem, m, k):
     """The whitened rows go into R and z, what noise does to them into the bias."""
     n, N = k.rows.shape[0], m.x.shape[0]
@@ -164,7 +163,7 @@ def add_sample_rows(problem, m, k):
     m.counts[ROWS_HERE] += 1
 
 
-@inlined
+@inline
 def renew_estimate(problem, m, k):
     """The corrected solution, and from time to time the parameters that the weights are made of.
 
@@ -192,7 +191,7 @@ def renew_estimate(problem, m, k):
             m.inertia[n] = k.work.L[0, C + n]
 
 
-@inlined
+@inline
 def renew_weights(problem, m, nn):
     """The weights' parameters are those of the estimate."""
     for p in range(m.weight_x.shape[0]):
@@ -209,14 +208,14 @@ def renew_weights(problem, m, nn):
             m.weight_rotor[r] += problem.rotor_blocks[r, p] * m.weight_x[p]
 
 
-@inlined
+@inline
 def note_level(m, ratio):
     """A slow mean of NIS per row, at least one: by how much the rows' variances seem too small."""
     level = max(m.numbers[LEVEL], 1.0)
     m.numbers[LEVEL] = max(1.0, level + 0.02 * (min(ratio, 1e3) - level))
 
 
-@inlined
+@inline
 def begin_segment(m, k, s):
     """Get ready for the first sample of a segment."""
     for axis in range(3):
@@ -228,7 +227,7 @@ def begin_segment(m, k, s):
     clear_walk(m)
 
 
-@inlined
+@inline
 def is_usable(t, s):
     """Whether all numbers are finite and of this world, and the attitude is one."""
     size = 0.0
@@ -240,7 +239,7 @@ def is_usable(t, s):
     return -HUGE < t < HUGE and 0.25 < size < 4.0
 
 
-@inlined
+@inline
 def watch_readings(problem, m, s, h):
     """For how many samples a reading has been the same to the last bit, and how long joints rest.
 
@@ -259,7 +258,7 @@ def watch_readings(problem, m, s, h):
         m.last[i] = s[i]
 
 
-@inlined
+@inline
 def note_step(m, h):
     """The usual time between samples: what is not much longer than it was so far."""
     usual = m.numbers[STEP]
@@ -269,7 +268,7 @@ def note_step(m, h):
         m.numbers[STEP] += 0.05 * (h - usual)
 
 
-@inlined
+@inline
 def take_rows(problem, m, k, t, s):
     """The sample's equations, into R and z if they pass the gate."""
     is_first = m.counts[HISTORY] == 0
@@ -305,15 +304,10 @@ def take_rows(problem, m, k, t, s):
     if has_walked(m) and not remove_walk(m, k):
         return BROKEN
     nis = nis_of_rows(m, k)
-    n_linear = 2 if problem.rows.shape[0] == 3 else 3
-    dof = n_linear if is_lost else problem.rows.shape[0]
-    m.numbers[NIS], m.numbers[DOF] = nis, dof
-    limit = problem.gates[1] if is_lost else problem.gates[0]
-    if m.numbers[SETTLED] == 0.0:
-        limit *= problem.limits.unsettled_gate
+    is_likely = passes_gate(problem, m, nis, is_lost)
     if not nis < 1e300:
         return BROKEN
-    if limit > 0.0 and nis > limit * max(m.numbers[LEVEL], 1.0):
+    if not is_likely:
         m.counts[N_GATED] += 1
         return GATED
     before, now = m.probe_velocity, k.probe_velocity
@@ -324,7 +318,7 @@ def take_rows(problem, m, k, t, s):
     )
     set_rows(problem, k.probe_columns, m.probe_columns, dx, dy, dz, J, k.gain, True, k.probe_rows)
     decorrelate(k, m.probe_rows, k.probe_rows)
-    note_level(m, nis / dof)
+    note_level(m, nis / m.numbers[DOF])
     copy_table(k.probe_rows, k.plain_rows[1])
     if age_information(problem, m, k, h):  # the walk has another estimate now
         copy_table(k.plain_rows[0], k.rows)
@@ -342,7 +336,7 @@ def take_rows(problem, m, k, t, s):
     return TAKEN
 
 
-@inlined
+@inline
 def is_gap(problem, m, t, levels):
     """Whether forces may have acted unseen since the last sample."""
     step = m.numbers[STEP]

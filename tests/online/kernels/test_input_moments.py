@@ -11,7 +11,7 @@ from numpy.polynomial import Polynomial
 from freefloat.model.rotations import matrix_from_quaternion, quaternion_from_rotation_vector
 from freefloat.numba_.compilation import kernel
 from freefloat.online.kernels.codes import HISTORY, INPUT_TIME, STEP, Count, Number
-from freefloat.online.kernels.force_integrals import (
+from freefloat.online.kernels.input_moments import (
     add_level,
     add_wrench,
     integrate_inputs,

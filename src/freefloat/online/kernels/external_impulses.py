@@ -1,14 +1,15 @@
-"""What known forces add to the momenta over an interval between samples, and how wrong that may be.
+"""Impulse and angular impulse of thrust and commanded wrench over an interval between samples.
 
-Thrusters act in the root's axes, which turn, and at a point that moves. Both run as cubics with the
-slopes of both ends, which gyro and velocity give; polynomials through the last four samples say
-the same with another error, and the difference of the two tells how large that is.
+They come from the moments of `input_moments` and from how the root moved, with a bound of their
+error. Thrusters act in the axes of the root, which turn, and at a point that moves. Both run as
+cubics with the slopes of both ends, which gyro and velocity give; polynomials through the last four
+samples say the same with another error, and the difference of the two tells how large that is.
 """
 
 from __future__ import annotations
 
 from freefloat.dynamics.kernels.spatial import cross
-from freefloat.numba_.compilation import inlined
+from freefloat.numba_.compilation import inline
 
 # theory: of two rules of fourth order with errors of 1/720 and -19/720 of the same derivative (a
 # cubic with the slopes of both ends, one through the last four samples), the first is off by so
@@ -16,7 +17,7 @@ from freefloat.numba_.compilation import inlined
 MILNE = 1.0 / 20.0
 
 
-@inlined
+@inline
 def to_world_axes(R, x, y, z):
     """A vector in root axes, in world axes; R (9): the axes, row by row."""
     return (
@@ -26,7 +27,7 @@ def to_world_axes(R, x, y, z):
     )
 
 
-@inlined
+@inline
 def cubic_moment(moments, power, h, a, da, b, db):
     """The integral of a level times s^power times a cubic from a to b in h, with slopes da and db.
 
@@ -38,7 +39,7 @@ def cubic_moment(moments, power, h, a, da, b, db):
     return total + second * moments[power + 2] + third * moments[power + 3]
 
 
-@inlined
+@inline
 def add_impulse(thruster, moments, m, k, first, h):
     """The impulse of a thruster whose level has these moments, and its lag.
 
@@ -70,7 +71,7 @@ def add_impulse(thruster, moments, m, k, first, h):
         k.other_impulse[2] += part * z
 
 
-@inlined
+@inline
 def add_angular_impulse(thruster, moments, m, k, first, h):
     """The angular impulse of a thruster about where the root was, by both rules (`add_impulse`)."""
     tx, ty, tz = thruster[0], thruster[1], thruster[2]
@@ -111,7 +112,7 @@ def add_angular_impulse(thruster, moments, m, k, first, h):
         k.other_impulse[5] += part * (z + gz)
 
 
-@inlined
+@inline
 def correct_impulse(k, axis):
     """Take the difference of two rules off an impulse, and count it as its error as well.
 
@@ -123,7 +124,7 @@ def correct_impulse(k, axis):
     k.impulse_variance[axis] += more * more
 
 
-@inlined
+@inline
 def add_wrench_impulse(moments, k):
     """The impulse of the commanded wrench, and its lag."""
     for axis in range(3):
@@ -131,7 +132,7 @@ def add_wrench_impulse(moments, k):
         k.lag[axis] += moments[3 + axis, 1]
 
 
-@inlined
+@inline
 def add_wrench_lever(moments, k, h):
     """The angular impulse of the commanded force, which acts where the root is.
 

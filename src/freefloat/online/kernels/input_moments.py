@@ -1,16 +1,17 @@
-"""Known forces between samples: moments over time, whatever the rate at which they are told.
+"""Thrust and commanded wrench since the last sample, as moments over time.
 
-A thruster's level is held until it is told anew; a commanded wrench runs smoothly between its
-samples (a cubic through the last four). Moments are integrals of level times s^0 ... s^3 (s^4 for
-thrusters), with s counted from the last sample that was used, so that products with anything that
-moves smoothly (the direction of a thruster, the lever arm of a force) integrate exactly to third
-order.
+The moment of order i is the integral of level times s^i, i = 0 ... 3 (4 for thrusters), with s
+counted from the last sample that was used. Products of a level with anything that moves smoothly
+(the direction of a thruster, the lever arm of a force) then integrate exactly to third order, at
+whatever rate inputs are told: `external_impulses` makes impulses of the moments once the next
+sample has shown how the robot moved. A thruster's level is held until it is told anew; a commanded
+wrench runs smoothly between its samples (a cubic through the last four).
 """
 
 from __future__ import annotations
 
 from freefloat.dynamics.kernels.spatial import cross
-from freefloat.numba_.compilation import inlined
+from freefloat.numba_.compilation import inline
 from freefloat.online.kernels.codes import HISTORY, INPUT_TIME, N_WRENCH, STEP
 
 # theory: nodes and weights of Gauss-Legendre on [0, 1]; four points integrate a cubic times s^3
@@ -19,7 +20,7 @@ NODES = (0.06943184420297371, 0.33000947820757187, 0.6699905217924281, 0.9305681
 WEIGHTS = (0.17392742256872692, 0.32607257743127307, 0.32607257743127307, 0.17392742256872692)
 
 
-@inlined
+@inline
 def lagrange(times, first, origin, c):
     """c (4, 4): coefficients in s = t - origin of the polynomials through times[first:]."""
     for j in range(first, 4):
@@ -36,7 +37,7 @@ def lagrange(times, first, origin, c):
             c[j, 0] = -d * si * c[j, 0]
 
 
-@inlined
+@inline
 def add_level(moments, level, a, b):
     """A level held from s = a to b."""
     if level != 0.0:
@@ -46,7 +47,7 @@ def add_level(moments, level, a, b):
             pa, pb = pa * a, pb * b
 
 
-@inlined
+@inline
 def add_wrench(history, first, moments, slip, origin, a, b):
     """The wrench between its last two samples, at s = a and b: a cubic through the last ones.
 
@@ -82,7 +83,7 @@ def add_wrench(history, first, moments, slip, origin, a, b):
         slip[axis - 1] += abs(oldest * (history[first, axis] - foretold))
 
 
-@inlined
+@inline
 def root_acceleration(inertia, is_planar, x, y, z, fx, fy, fz):
     """The acceleration of the root's origin under a torque and force on it, joints held.
 
@@ -110,7 +111,7 @@ def root_acceleration(inertia, is_planar, x, y, z, fx, fy, fz):
     return (fx - ax) / m, (fy - ay) / m, (fz - az) / m
 
 
-@inlined
+@inline
 def integrate_inputs(problem, m, t, levels, wrench, has_wrench):
     """Integrate the inputs up to t; the wrench runs smoothly to what it is then.
 
@@ -154,7 +155,7 @@ def integrate_inputs(problem, m, t, levels, wrench, has_wrench):
     m.numbers[INPUT_TIME] = t
 
 
-@inlined
+@inline
 def switch_thrusters(problem, m, t, levels):
     """Thrusters have new levels from t on, and the velocity a kink, of known size.
 

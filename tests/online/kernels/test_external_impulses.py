@@ -10,8 +10,7 @@ from numpy.polynomial import Polynomial
 
 from freefloat.model.rotations import matrix_from_quaternion, quaternion_from_rotation_vector
 from freefloat.numba_.compilation import kernel
-from freefloat.online.kernels.force_integrals import add_level, lagrange
-from freefloat.online.kernels.impulses import (
+from freefloat.online.kernels.external_impulses import (
     MILNE,
     add_angular_impulse,
     add_impulse,
@@ -20,6 +19,7 @@ from freefloat.online.kernels.impulses import (
     correct_impulse,
     cubic_moment,
 )
+from freefloat.online.kernels.input_moments import add_level, lagrange
 
 Memory = namedtuple("Memory", "rate velocity")
 Scratch = namedtuple(

@@ -1,4 +1,8 @@
-"""The two steps of a square-root Kalman filter: P = S S^T is never formed, so it stays positive."""
+"""The two steps of the square-root Kalman filter: P = S S^T is never formed, so it stays positive.
+
+The momentum filter keeps the inverse, R^T R = P^-1, instead (`kernels/square_root_information.py`):
+it starts without a prior, which a covariance cannot.
+"""
 
 from __future__ import annotations
 
