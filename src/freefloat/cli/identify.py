@@ -173,7 +173,7 @@ def run_identification(request: IdentifyRequest) -> Fit:
 
     given = request.settings
     search = {"starts": choices.starts, "profile": choices.profile, **given["search"]}
-    linear = LinearOptions(**given["linear"], trust=TrustLimits(**given["trust"]))
+    trust = TrustLimits(**given["trust"])
     with busy("identifying"):
         fit = identify(
             request.model,
@@ -188,8 +188,8 @@ def run_identification(request: IdentifyRequest) -> Fit:
             clock=None if choices.clock == "none" else choices.clock,
             plan=request.plan,
             known_start=choices.known_start,
-            search=SearchOptions(**search),
-            options=linear,
+            search=SearchOptions(**search, trust=trust),
+            options=LinearOptions(**given["linear"], trust=trust),
         )
     return replace(fit, provenance={**fit.provenance, **request.sources})
 

@@ -14,7 +14,6 @@ from freefloat.identification.linear.angular_regressor import (
     pair_form,
     pair_parameters,
 )
-from freefloat.identification.physical.clarabel_ import minimise_with_clarabel
 from freefloat.identification.physical.consistent_fit import (
     ConsistencyOptions,
     closest_physical,
@@ -25,6 +24,7 @@ from freefloat.identification.physical.convex_solver import (
     barrier,
     divergence,
     minimise,
+    minimise_with_clarabel,
 )
 from freefloat.identification.physical.realisable import conditions_of
 from freefloat.model import Body, Model, load_model

@@ -29,6 +29,7 @@ from freefloat.identification.linear.family import (
 from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
 from freefloat.identification.linear.samples import Samples
 from freefloat.parameters.parameters import Parameter
+from freefloat.telemetry.channel import MAD
 
 ROBUST_ROUNDS = 10  # theory: reweighting converges linearly, its error falls to below 1e-3
 
@@ -174,7 +175,7 @@ def _solve(
             found = least_squares(both[:, :-1], both[:, -1], bias=bias)
         left = table[:, -1] - table[:, :-1] @ found.values
         if robust is not None:
-            scale = max(1.4826 * float(np.median(np.abs(left))), 1.0)
+            scale = max(MAD * float(np.median(np.abs(left))), 1.0)
             weights = robust_weights(left / scale, robust)
     n_nuisance = len(stack.names) - stack.n_free
     start = np.concatenate([stack.start[: stack.n_free], np.zeros(n_nuisance)])

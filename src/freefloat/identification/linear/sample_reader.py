@@ -14,7 +14,7 @@ from freefloat.errors import IdentificationError
 from freefloat.identification.linear.linear_options import DEFAULTS
 from freefloat.identification.linear.samples import NoiseSource, Samples
 from freefloat.notes import Note
-from freefloat.telemetry.channel import estimate_noise, noise_floor
+from freefloat.telemetry.channel import MAD, estimate_noise, noise_floor
 from freefloat.telemetry.names import XYZ, channel_names
 from freefloat.telemetry.resample import resample
 from freefloat.telemetry.smoothing import smooth
@@ -258,6 +258,6 @@ def spikes(values: Array, noise: float, sigmas: float = DEFAULTS.spike_sigmas) -
     away = np.zeros(len(values))
     away[2:-2] = np.abs(values[2:-2] - np.convolve(values, weights, mode="valid"))
     # the residual of white noise is 1.39 times as large; of a smooth curve, its fourth derivative
-    usual = max(1.4 * noise, 1.4826 * float(np.median(away)))
+    usual = max(1.4 * noise, MAD * float(np.median(away)))
     peak = np.lib.stride_tricks.sliding_window_view(np.pad(away, 2), 5).max(axis=1)
     return (away > sigmas * usual) & (away >= peak)

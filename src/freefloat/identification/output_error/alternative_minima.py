@@ -19,6 +19,8 @@ from freefloat.identification.output_error.levenberg import Descent, descend
 SPRINGS = ("stiffness", "length")
 # theory: 3^2 / 2, the rise of half the sum of squares at three standard deviations
 AS_GOOD = 4.5
+# theory: eigenvalues of a matrix of some hundred unknowns err by 100 * 1e-16 of the largest
+SINGULAR = 1e-13
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def widen(C: Array, alternatives: Sequence[AlternativeMinimum], theta: Array) ->
     for other in sorted(alternatives, key=lambda other: other.rise):
         away = other.theta - theta
         length = np.sqrt(np.where(np.diag(C) > 0.0, np.diag(C), 1.0))
-        scaled = np.linalg.pinv(C / np.outer(length, length), rcond=1e-13, hermitian=True)
+        scaled = np.linalg.pinv(C / np.outer(length, length), rcond=SINGULAR, hermitian=True)
         far, due = float((away / length) @ scaled @ (away / length)), 2.0 * (1.0 + other.rise)
         if far > due:
             C = C + np.outer(away, away) * (1.0 / due - 1.0 / far)
@@ -140,7 +142,7 @@ def local_covariance(at: Evaluation, sizes: Array) -> Array:
         H[np.ix_(places, places)] += R.T @ R
     scaled = H * np.outer(sizes, sizes)
     length = np.sqrt(np.where(np.diag(scaled) > 0.0, np.diag(scaled), 1.0))
-    inverse = np.linalg.pinv(scaled / np.outer(length, length), rcond=1e-13, hermitian=True)
+    inverse = np.linalg.pinv(scaled / np.outer(length, length), rcond=SINGULAR, hermitian=True)
     return inverse / np.outer(length, length) * np.outer(sizes, sizes).reshape(n, n)
 
 

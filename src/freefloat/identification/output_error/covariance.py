@@ -19,6 +19,7 @@ from freefloat.identification.output_error.cost import stated_noise
 from freefloat.identification.output_error.search import SearchResult
 from freefloat.identification.output_error.starting_values import linear_fit
 from freefloat.notes import Note
+from freefloat.observability.visibility import ROUNDING
 from freefloat.parameters.parameters import Parameters
 from freefloat.telemetry.channel import Mask
 
@@ -49,7 +50,7 @@ def estimate_covariance(found: SearchResult, J: Array, at_bound: Mask) -> Array:
     length = np.linalg.norm(A, axis=0)
     length[length == 0.0] = 1.0
     _, s, Vt = np.linalg.svd(A / length, full_matrices=False)
-    kept = s > 1e-12 * s[0] if len(s) else s > 0.0
+    kept = s > ROUNDING * s[0] if len(s) else s > 0.0
     spread = Vt[kept].T / s[kept] / length[:, None] * unknowns.sizes[:, None]
     inputs = found.shifts @ found.shifts.T / max(found.shifts.shape[1], 1)
     return widen(spread @ spread.T + inputs, found.alternatives, found.theta)

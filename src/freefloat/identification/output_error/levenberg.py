@@ -18,11 +18,7 @@ from freefloat.identification.output_error.cost import Evaluation, OutputErrorPr
 from freefloat.telemetry.channel import Mask
 
 Ending = Literal["converged", "stuck", "out of iterations"]
-# theory: rows of 1e-6 of a column's length keep the factor regular, far above rounding (1e-16)
-LEAST_DAMPING = 1e-12
-# theory: a step of 1e-12 of the undamped one changes the cost by less than its rounding
-MOST_DAMPING = 1e12
-# theory: a decrease of half the sum of squares, in units of the noise; 0.0014 standard deviations
+# theory: half the sum of squares falls by s^2 / 2 over s standard deviations; this is s = 0.0014
 NEGLIGIBLE = 1e-6
 
 
@@ -84,19 +80,20 @@ def descend(
         new = problem.evaluate(trial)
         n += 1
         gain = (at.cost - new.cost) / expected if new is not None and expected > 0.0 else -1.0
-        if new is not None and gain > 1e-4:
+        if new is not None and gain > options.least_gain:
             at = new
-            # the better the forecast, the more it is believed
-            damping = max(damping * max(0.05, 1.0 - (2.0 * gain - 1.0) ** 3), LEAST_DAMPING)
-            growth = 2.0
+            # the better the forecast, the less damping (Nielsen, IMM-REP-1999-05, with 1/3 for
+            # `damping_cut`); his growth of 2, 4, 8 ... after failures is below
+            cut = max(options.damping_cut, 1.0 - (2.0 * gain - 1.0) ** 3)
+            damping, growth = max(damping * cut, options.least_damping), 2.0
             if progress is not None:
                 progress(at)
         else:
             damping, growth = damping * growth, growth * 2.0
-            if damping > MOST_DAMPING or expected <= options.tolerance * at.cost:
+            if damping > options.most_damping or expected <= options.tolerance * at.cost:
                 # no step downhill although the slopes promise one: converged as far as rounding
                 # lets, unless the promise is large
-                is_small = expected <= 1e-3 + 1e-7 * at.cost
+                is_small = expected <= options.stuck_decrease + options.stuck_share * at.cost
                 return Descent(at, "converged" if is_small else "stuck", n)
     return Descent(at, "out of iterations", n)
 

@@ -14,6 +14,10 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 
+# theory: of two models whose Akaike criteria differ by less than 2 both are supported by the data;
+# beyond 10 the worse one is not (Burnham and Anderson, Model Selection, 2002, section 2.6)
+SUPPORTED, RULED_OUT = 2.0, 10.0
+
 
 @dataclass(frozen=True)
 class RowNoise:
@@ -65,11 +69,10 @@ def fit_noise(errors: Array, size: float, options: SearchOptions = USUAL) -> Row
     for lags, variance in burg(scaled, most, options.least_innovation):
         p = len(lags)
         score = n * np.log(variance) + 2.0 * p * n / max(n - p - 2, 1)
-        if score < score_of_best - 2.0:
+        if score < score_of_best - SUPPORTED:
             best, score_of_best = (lags, variance), score
-    # white noise passes for coloured by chance in some per cent of rows; that costs nothing much,
-    # but a clear margin spares whitening everything
-    if best is None or score_of_best > white - 10.0:
+    # coloured only where white noise is ruled out: whitening every row would cost time
+    if best is None or score_of_best > white - RULED_OUT:
         return RowNoise(size)
     lags, variance = best
     covariance = autocovariance(lags, variance, len(lags))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from freefloat.identification.fit_assembly import TrustLimits
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,7 @@ class SearchOptions:
         profile: parameters (globs) whose intervals are found by profile likelihood.
         flexible_horizons: horizons [s] of models with free springs, pendulums or friction, whose
             cost has false minima over long stretches.
+        horizon_share: of the longest recording; longer horizons are left out.
         integration_error: root mean square change of a reading by a halved step [standard
             deviations of its noise] from which the step is halved.
         step_halvings: how often the step is halved at most.
@@ -28,6 +31,13 @@ class SearchOptions:
         horizon_simulations: evaluations of a descent over a horizon at most.
         horizon_tolerance: relative decrease of the cost that ends a descent over a horizon.
         first_damping: of a descent, as a part of the squared lengths of the Jacobian's columns.
+        least_damping: the same, at the least: it keeps the damped factor regular.
+        most_damping: the same, where a descent without a lower cost is given up.
+        damping_cut: factor on the damping after a step whose decrease was foreseen exactly.
+        least_gain: of the foreseen decrease that a step must bring to be taken.
+        stuck_decrease: foreseen decrease of the cost up to which a descent that finds no lower
+            point has converged rather than stuck; 0.001 is 0.045 standard deviations.
+        stuck_share: the same as a share of the cost, of which that much is rounding.
         reach: standard deviation of the weak prior about the start that keeps unobservable
             directions from running away [natural sizes].
         horizon_reach: the same over a horizon, where the data tell little.
@@ -40,8 +50,8 @@ class SearchOptions:
         rate_size: natural size of an initial angular rate or joint rate [rad/s].
         delay_size: natural size of a sensor's delay [s].
         gain_size: natural size of a sensor's gain error.
-        bias_size: natural size of a bias of a channel without noise [unit of the channel]; with
-            noise it is ten times that.
+        bias_size: natural size of a bias of a channel without noise [unit of the channel].
+        bias_noise: the same of a channel with noise [standard deviations of a sample].
         friction_size: natural size of friction and damping at 1 rad/s, as a deflection of their
             spring [rad].
         linear_start_misfit: mean square residual over noise from which a linear method is asked
@@ -58,6 +68,7 @@ class SearchOptions:
             are a start of their own.
         noise_rounds: how often the noise is estimated from the residuals at most.
         noise_settled: relative change of a standard deviation that needs no further round.
+        least_noise: of the stated noise that an estimated one is at the least.
         noise_lags: order of the autoregression of a residual at most.
         samples_per_lag: samples needed for each of them.
         least_innovation: of the variance of a residual: with a smaller innovation it is an offset
@@ -80,7 +91,12 @@ class SearchOptions:
         profile_tolerance: of 1.96 standard deviations, at an end of a profile interval.
         profile_fits: fits for an end at most.
         profile_simulations: evaluations of such a fit at most.
+        profile_decrease: relative decrease of the cost that ends it.
         profile_reach: standard deviations beyond which a profile interval has no end.
+        profile_first_step: to an end [natural sizes] where there is no standard deviation.
+        profile_growth: how many times further the next fit for an end goes at most.
+        profile_bracket: share of a bracket by which the next fit keeps off its ends.
+        trust: when residuals count as noise, are noted, and are not to be trusted.
     """
 
     step: float = 1e-2
@@ -89,6 +105,7 @@ class SearchOptions:
     spread: float = 0.3
     profile: Sequence[str] = ()
     flexible_horizons: Sequence[float] = (4.0, 8.0, 16.0)
+    horizon_share: float = 0.8
     integration_error: float = 0.05
     step_halvings: int = 4
     # descents
@@ -98,6 +115,12 @@ class SearchOptions:
     horizon_simulations: int = 20
     horizon_tolerance: float = 0.01
     first_damping: float = 1e-3
+    least_damping: float = 1e-12
+    most_damping: float = 1e12
+    damping_cut: float = 0.05
+    least_gain: float = 1e-4
+    stuck_decrease: float = 1e-3
+    stuck_share: float = 1e-7
     reach: float = 10.0
     horizon_reach: float = 0.5
     least_room: float = 0.2
@@ -110,6 +133,7 @@ class SearchOptions:
     delay_size: float = 0.01
     gain_size: float = 0.1
     bias_size: float = 1.0
+    bias_noise: float = 10.0
     friction_size: float = 0.01
     # starting values
     linear_start_misfit: float = 1000.0
@@ -122,6 +146,7 @@ class SearchOptions:
     # noise
     noise_rounds: int = 3
     noise_settled: float = 0.02
+    least_noise: float = 1e-3
     noise_lags: int = 24
     samples_per_lag: int = 25
     least_innovation: float = 1e-6
@@ -141,7 +166,12 @@ class SearchOptions:
     profile_tolerance: float = 0.02
     profile_fits: int = 12
     profile_simulations: int = 20
+    profile_decrease: float = 1e-6
     profile_reach: float = 1e3
+    profile_first_step: float = 0.1
+    profile_growth: float = 4.0
+    profile_bracket: float = 0.1
+    trust: TrustLimits = field(default_factory=TrustLimits)
 
 
 USUAL = SearchOptions()

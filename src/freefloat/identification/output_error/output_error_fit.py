@@ -15,7 +15,6 @@ from freefloat.identification.fit import Fit, Residual
 from freefloat.identification.fit_assembly import (
     KNOWN,
     Solution,
-    TrustLimits,
     assemble_fit,
     name_sources,
     scale_sources,
@@ -29,7 +28,7 @@ from freefloat.identification.output_error.covariance import (
 )
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.physical_model import make_physical
-from freefloat.identification.output_error.profile import profile_interval
+from freefloat.identification.output_error.profile_likelihood import profile_interval
 from freefloat.identification.output_error.recording import recording_of
 from freefloat.identification.output_error.search import SearchResult, search
 from freefloat.identification.output_error.unknowns import Unknown
@@ -220,7 +219,8 @@ def _search_notes(found: SearchResult, seen: Visibility) -> list[Note]:
         if measurement.is_noise_known
         for name in measurement.rows
     }
-    large = [n for n, misfit in found.misfit.items() if misfit > TrustLimits.noisy and n in known]
+    noisy = found.problem.options.trust.noisy
+    large = [n for n, misfit in found.misfit.items() if misfit > noisy and n in known]
     if large:
         worst = max(large, key=lambda name: found.misfit[name])
         text = (
@@ -255,7 +255,7 @@ def _objection(found: SearchResult) -> Note | None:
         )
     worst = max(found.misfit.values(), default=0.0)
     is_known = all(s.is_noise_known for r in found.problem.recordings for s in r.measurements)
-    if worst > TrustLimits.useless and is_known:
+    if worst > found.problem.options.trust.useless and is_known:
         return Note(
             "not_trusted.residuals",
             f"Not to be trusted: residuals are {np.sqrt(worst):.2g} times the noise; the model"

@@ -22,6 +22,8 @@ from freefloat.model import inertia as inertial
 
 FOUR = ("mass", "mx", "my", "izz")
 POSITIVE = ("stiffness", "inertia", "length", "mass")
+# theory: the Cholesky factor of a matrix of condition 1e9 is good to 1e9 * 1e-16 of itself
+THINNEST = 1e-9  # of the largest second moment of a body, or of its inertia about the origin
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def _is_solid(phi: Array) -> bool:
     if not np.all(np.isfinite(phi)):
         return False
     values = np.linalg.eigvalsh(inertial.pseudo_inertia(phi))
-    return bool(values[0] > 1e-9 * values[-1])
+    return bool(values[0] > THINNEST * values[-1])
 
 
 def _spread(four: Array) -> float:
@@ -128,7 +130,7 @@ def _flat(places: tuple[int, ...]) -> Group:
         return J
 
     def is_sound(four: Array) -> bool:
-        return bool(four[0] > 0.0) and _spread(four) > 1e-9 * float(four[3])
+        return bool(four[0] > 0.0) and _spread(four) > THINNEST * float(four[3])
 
     return Group(places, room, values, coordinates, slope, is_sound)
 

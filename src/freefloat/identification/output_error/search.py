@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.identification.fit_assembly import TrustLimits
 from freefloat.identification.output_error.alternative_minima import (
     AlternativeMinimum,
     find_alternatives,
@@ -27,6 +26,7 @@ from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.output_error.starting_values import linear_starts, modal_start
 from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.parameters.parameters import Parameters
+from freefloat.telemetry.channel import MAD
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def _starts(problem: OutputErrorProblem, begins: Sequence[Array], seed: int) -> 
 def _explains(at: Evaluation, problem: OutputErrorProblem) -> bool:
     """Whether nothing but noise is left, by what is said of the noise."""
     is_known = all(s.is_noise_known for r in problem.recordings for s in r.measurements)
-    return is_known and at.cost < 0.5 * TrustLimits.noisy * at.n_rows
+    return is_known and at.cost < 0.5 * problem.options.trust.noisy * at.n_rows
 
 
 def refine_steps(problem: OutputErrorProblem, theta: Array) -> OutputErrorProblem:
@@ -175,7 +175,7 @@ def _horizons(problem: OutputErrorProblem) -> list[float]:
         fields = {u.name.rpartition(".")[2] for u in problem.unknowns.items}
         is_flexible = bool(fields & {"stiffness", "length", "friction"})
         asked = problem.options.flexible_horizons if is_flexible else ()
-    return [seconds for seconds in asked if seconds < 0.8 * longest]
+    return [seconds for seconds in asked if seconds < problem.options.horizon_share * longest]
 
 
 def _rows(
@@ -202,6 +202,7 @@ def _noise(
 ) -> tuple[tuple[tuple[RowNoise, ...], ...], ...]:
     """The noise that the residuals show: where it was not given, is larger, or is not white."""
     n_rows, n_unknowns = descent.at.n_rows, len(problem.unknowns.items)
+    options = problem.options
     freed = n_rows / max(n_rows - n_unknowns, 1)  # what fitting took off the residuals
     table = []
     for r, recording in enumerate(problem.recordings):
@@ -211,8 +212,9 @@ def _noise(
             for c, said in enumerate(stated[r][k]):
                 error = descent.at.errors[r][k][:, c]
                 size = np.sqrt(freed) * _size(error, problem.robust)
-                is_kept = measurement.is_noise_known and size**2 <= TrustLimits.noisy * said.size**2
-                size = said.size if is_kept else max(size, 1e-3 * said.size)
+                is_as_stated = size**2 <= options.trust.noisy * said.size**2
+                is_kept = measurement.is_noise_known and is_as_stated
+                size = said.size if is_kept else max(size, options.least_noise * said.size)
                 rows.append(_row(error, size, problem))
             own.append(tuple(rows))
         table.append(tuple(own))
@@ -228,7 +230,7 @@ def _row(error: Array, size: float, problem: OutputErrorProblem) -> RowNoise:
 
 def _size(error: Array, robust: Loss | None) -> float:
     if robust is not None:
-        return float(1.4826 * np.median(np.abs(error - np.median(error))))
+        return float(MAD * np.median(np.abs(error - np.median(error))))
     return float(np.sqrt(np.mean(error**2)))
 
 

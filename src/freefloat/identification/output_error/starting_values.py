@@ -92,7 +92,7 @@ def linear_fit(parameters: Parameters, problem: OutputErrorProblem) -> Fit | Non
         return None
     return identify_by_equations(
         covered, flights, chosen.method, reason=chosen.reason, notes=(), provenance={},
-        options=LinearOptions(robust=problem.robust),
+        options=LinearOptions(robust=problem.robust, trust=problem.options.trust),
     ).fit  # fmt: skip
 
 

@@ -199,7 +199,7 @@ def _sizes(
         if name.startswith("start."):
             sizes[k] = getattr(options, f"{_kind(name)}_size")
         elif name in noise:
-            sizes[k] = 10.0 * noise[name]
+            sizes[k] = options.bias_noise * noise[name]
         elif is_of_sensor(name):
             sizes[k] = getattr(options, f"{name.split('.')[0]}_size")
         elif field == "friction" and values[name] == 0.0:

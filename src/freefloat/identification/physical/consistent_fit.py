@@ -20,7 +20,11 @@ import numpy as np
 
 from freefloat.arrays import Array, read_only_copy
 from freefloat.errors import IdentificationError
-from freefloat.identification.physical.convex_solver import ConvexProblem, minimise
+from freefloat.identification.physical.convex_solver import (
+    ConvexProblem,
+    minimise,
+    minimise_with_clarabel,
+)
 from freefloat.identification.physical.realisable import Conditions, conditions_of, invisible
 from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
@@ -115,8 +119,6 @@ def closest_physical(
     c = search.conditions
     problem = ConvexProblem(c, rows * c.scale, rows @ (target - c.prior), options.prior_weight)
     if solver == "clarabel":
-        from freefloat.identification.physical.clarabel_ import minimise_with_clarabel
-
         return search.physical(problem, minimise_with_clarabel(problem), True)
     return search.physical(problem, *minimise(problem))
 

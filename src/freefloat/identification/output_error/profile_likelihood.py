@@ -15,6 +15,7 @@ from freefloat.arrays import Array
 from freefloat.identification.fit_assembly import SIGMAS
 from freefloat.identification.output_error.cost import OutputErrorProblem
 from freefloat.identification.output_error.levenberg import descend
+from freefloat.identification.output_error.options import SearchOptions
 from freefloat.identification.output_error.search import SearchResult
 
 
@@ -28,7 +29,11 @@ def _end(found: SearchResult, k: int, std: float, sign: float) -> float:
     problem, theta = found.problem, found.theta
     unknowns, options = problem.unknowns, problem.options
     bound = float(unknowns.upper[k] if sign > 0.0 else unknowns.lower[k])
-    size = std if np.isfinite(std) and std > 0.0 else 0.1 * float(unknowns.sizes[k])
+    size = (
+        std
+        if np.isfinite(std) and std > 0.0
+        else options.profile_first_step * float(unknowns.sizes[k])
+    )
     near, near_z, far, far_z = 0.0, 0.0, np.inf, np.inf
     step, at = SIGMAS * size, theta
     for _ in range(options.profile_fits):
@@ -47,18 +52,18 @@ def _end(found: SearchResult, k: int, std: float, sign: float) -> float:
             far, far_z = step, z
         if step > options.profile_reach * size:
             return sign * np.inf
-        step = _next(near, near_z, far, far_z)
+        step = _next(near, near_z, far, far_z, options)
     return float(theta[k] + sign * (near if not np.isfinite(far) else 0.5 * (near + far)))
 
 
-def _next(near: float, near_z: float, far: float, far_z: float) -> float:
-    """Where z, which is nearly straight, should be 1.96."""
+def _next(near: float, near_z: float, far: float, far_z: float, options: SearchOptions) -> float:
+    """The step at which z, which is nearly straight, should be 1.96."""
     if not np.isfinite(far):
-        return near * min(4.0, SIGMAS / max(near_z, 1e-3))
+        return near * (SIGMAS / max(near_z, SIGMAS / options.profile_growth))
     if not np.isfinite(far_z):
         return 0.5 * (near + far)
-    share = (SIGMAS - near_z) / (far_z - near_z)
-    return near + (far - near) * float(np.clip(share, 0.1, 0.9))
+    share, edge = (SIGMAS - near_z) / (far_z - near_z), options.profile_bracket
+    return near + (far - near) * float(np.clip(share, edge, 1.0 - edge))
 
 
 def _rise(
@@ -70,5 +75,6 @@ def _rise(
     held = replace(problem, unknowns=replace(problem.unknowns, lower=lower, upper=upper))
     start = theta.copy()
     start[k] = value
-    found = descend(held, start, most=problem.options.profile_simulations, enough=1e-6)
+    options = problem.options
+    found = descend(held, start, most=options.profile_simulations, enough=options.profile_decrease)
     return float(np.sqrt(max(2.0 * (found.at.cost - lowest), 0.0))), found.at.theta
