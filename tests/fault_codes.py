@@ -12,9 +12,10 @@ from freefloat.errors import FreefloatError
 
 @contextmanager
 def refused(
-    error: type[FreefloatError], *codes: str
+    error: type[FreefloatError], *codes: str, naming: str = ""
 ) -> Iterator[pytest.ExceptionInfo[FreefloatError]]:
-    """Expect an error whose faults have exactly these codes, in this order."""
+    """Expect an error with exactly these codes, in this order, that names a part or a number."""
     with pytest.raises(error) as caught:
         yield caught
-    assert caught.value.codes == codes, str(caught.value)
+    assert caught.value.codes == codes, f"{caught.value.codes}: {caught.value}"
+    assert naming in str(caught.value)

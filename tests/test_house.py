@@ -94,6 +94,8 @@ def test_asserts_on_sentences_are_found(tmp_path):
     text += "    with pytest.raises(E, match='no such file here'):\n        f()\n"
     (tmp_path / "test_a.py").write_text(text)
     assert [line for _, line, _ in figures.english_asserts(tmp_path)] == [2, 4]
+    known = {"the fit can be trusted"}
+    assert [line for _, line, _ in figures.english_asserts(tmp_path, known)] == [4]
 
 
 def test_the_command_prints_figures_and_the_tree():

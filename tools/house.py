@@ -38,6 +38,7 @@ def measure(tree: Tree, tests: Path) -> dict[str, str]:
     comments = sum(figures.comment_lines(module) for module in modules)
     functions = sum(len(module.functions) for module in modules)
     participles = _count(figures.participles(tree))
+    sentences = figures.english_asserts(tests, figures.literals(tree))
     return {
         "files": str(len(modules)),
         "lines": str(lines),
@@ -53,7 +54,7 @@ def measure(tree: Tree, tests: Path) -> dict[str, str]:
         "imports inside functions": str(_count(figures.inner_imports(tree))),
         "public class names twice": str(_kinds(figures.repeated_classes(tree))),
         "file stems in two folders": str(_kinds(figures.repeated_stems(tree))),
-        "asserts on English sentences": str(_count(figures.english_asserts(tests))),
+        "asserts on English sentences": str(_count(sentences)),
     }
 
 
@@ -108,7 +109,8 @@ def print_table(rows: list[list[str]]) -> None:
 def print_list(tree: Tree, kind: str, folder: str) -> None:
     """What one rule finds, one line each, within a folder of src or everywhere."""
     if kind == "asserts":
-        for path, line, sentence in figures.english_asserts(tree.root / "tests" / folder):
+        tests = tree.root / "tests" / folder
+        for path, line, sentence in figures.english_asserts(tests, figures.literals(tree)):
             print(f"{path.relative_to(tree.root).as_posix()}:{line}: {sentence!r}")
         return
     inside = tree.root / "src" / "freefloat" / folder

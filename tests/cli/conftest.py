@@ -22,10 +22,10 @@ class Outcome:
 
     @property
     def error_codes(self):
-        """What an error with --json says: its kind, and the codes of its faults."""
+        """What an error with --json says: its kind and its codes."""
         error = self.json["error"]
         assert self.json["ok"] is False and error["message"]
-        return [error["kind"], *(fault["code"] for fault in error["faults"])]
+        return [error["kind"], *error["codes"]]
 
     @property
     def error_places(self):

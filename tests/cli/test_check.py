@@ -208,10 +208,10 @@ def test_the_table_fits_eighty_columns_and_ends_in_the_verdicts(command, plan):
     )
     assert ended.code == 0
     assert max(len(line.rstrip()) for line in ended.out.splitlines()) <= 80
-    for words in ("bus.mass", "kg m^2", "expected std", "in combination", "trades against"):
+    for words in ("bus.mass", "kg m^2", "expected std", "in combination", "trades", "Scale"):
         assert words in ended.out
     flat = " ".join(ended.out.split())
-    assert "of 10 parameters seen" in flat and "matrix 10." in flat and "Scale of masses" in flat
+    assert re.search(r"\d of 10 parameters", flat) and "matrix 10." in flat
     assert "Structure" not in ended.out  # that is the plain check
 
 

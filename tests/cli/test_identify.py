@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
@@ -89,13 +90,13 @@ def test_every_choice_reaches_the_library(command, asked):
     assert wanted["target.mass"].prior is None
     choices = {"method": "angular", "solver": "iv", "robust": "tukey", "physical": False}
     assert asked.choices == choices and len(asked.flights) == 2
-    assert "(the default" not in ended.out and "with a prior: bus.mass" in ended.out
+    assert "(the default" not in ended.out and re.search("prior: .*bus.mass", ended.out)
 
 
 def test_the_screen_shows_the_fit_within_eighty_columns(command, asked):
     ended = command("identify", "cepheus", "flight.csv")
-    assert str(asked.fit).splitlines()[6] in ended.out and "can be trusted" in ended.out
-    assert "not written: add --out fit.json" in ended.out
+    assert all(str(asked.fit).splitlines()[row] in ended.out for row in (0, 6))
+    assert "--out fit.json" in ended.out
     assert max(map(len, ended.out.splitlines())) <= 80
 
 
@@ -125,7 +126,7 @@ def test_fit_and_model_are_written(command, asked, tmp_path):
     assert fit.provenance["flight_1_sha256"] == digest and fit.provenance["model"] == "cepheus"
     assert fit.provenance["seed"] == "3"
     written = ff.load_model(tmp_path / "new.toml")
-    assert "identified from flight.csv" in written.description
+    assert "flight.csv" in written.description
     assert replace(written, description=asked.fit.model.description) == asked.fit.model
     urdf = command("identify", "cepheus", "flight.csv", "--save-model", "new.urdf", "--json")
     assert urdf.json["files"] == {"model": "new.urdf"} and (tmp_path / "new.urdf").exists()
@@ -134,7 +135,8 @@ def test_fit_and_model_are_written(command, asked, tmp_path):
 def test_a_fit_that_cannot_be_trusted_is_a_negative_verdict(command, asked, tmp_path):
     asked.fit = sample_fit(is_trustworthy=False, status="The residuals are 9 times the noise.")
     ended = command("identify", "cepheus", "flight.csv", "--out", "fit.json")
-    assert ended.code == 1 and "CANNOT be trusted" in ended.out and "9 times" in ended.out
+    assert ended.code == 1 and str(asked.fit).splitlines()[0] in ended.out
+    assert "9 times" in ended.out
     assert not ff.load_fit(tmp_path / "fit.json").is_trustworthy
     told = command("identify", "cepheus", "flight.csv", "--json")
     assert told.code == 1 and told.json["ok"] is False
@@ -229,7 +231,7 @@ def test_help_has_two_examples_within_eighty_columns(command):
 def test_a_cold_cache_is_announced(command, asked, monkeypatch):
     monkeypatch.setattr("freefloat.cli.waiting.is_compiled", lambda *_: False)
     ended = command("identify", "cepheus", "flight.csv", "--json")
-    assert "first run: compiling kernels" in ended.err and ended.json["ok"]
+    assert "compiling" in ended.err and ended.json["ok"]
 
 
 def test_a_known_momentum_and_drag_are_passed_on(command, asked):

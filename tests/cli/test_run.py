@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -205,7 +206,7 @@ def test_a_full_disk_behind_standard_output_is_told(arguments):
             [*FREEFLOAT, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120
         )
     assert ended.returncode == 2
-    assert "cannot write the output" in ended.stderr and "Traceback" not in ended.stderr
+    assert os.strerror(errno.ENOSPC) in ended.stderr and "Traceback" not in ended.stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end otherwise there")

@@ -77,13 +77,13 @@ def test_limits_that_were_passed_are_named(command, tmp_path):
     assert found >= {("arm_1", "highest position"), ("arm_1", "velocity"), ("thr_1", "force")}
     assert ended.json["momentum"] is None and ended.json["pushed_by"] == ["thrusters"]
     shown = command("simulate", "cepheus", "--plan", "far.toml", "--out", "f.csv").out
-    assert re.search(r"limits +\d+ limits exceeded", shown) and "not compared" in shown
+    assert re.search(rf"limits +{len(ended.json['limits_exceeded'])} ", shown)
 
 
 def test_without_a_file_nothing_is_written_and_that_is_said(command, tmp_path):
     ended = command("simulate", "cepheus", *SHORT)
     assert ended.code == 0 and not list(tmp_path.iterdir())
-    assert "not written: add --out flight.parquet" in " ".join(ended.out.split())
+    assert "--out" in ended.out
     planned = command("simulate", "cepheus", *SHORT, "--save-plan", "plan.toml", "--json")
     assert planned.json["files"] == {"plan": "plan.toml"}
 
@@ -96,15 +96,16 @@ def test_a_picture_is_drawn(command, tmp_path):
 
 def test_without_matplotlib_nothing_is_flown(command, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    ended = command("simulate", "cepheus", *SHORT, "--out", "f.csv", "--plot", "f.png")
-    assert ended.code == 2 and "pip install 'freefloat[plot]'" in " ".join(ended.err.split())
+    ended = command("simulate", "cepheus", *SHORT, "--out", "f.csv", "--plot", "f.png", "--json")
+    assert ended.code == 2 and ended.error_codes[1:] == ["package.missing"]
+    assert "freefloat[plot]" in ended.err
     assert not list(tmp_path.iterdir())
 
 
 def test_a_cold_cache_is_announced(command, monkeypatch):
     monkeypatch.setattr("freefloat.cli.waiting.is_compiled", lambda *_: False)
     ended = command("simulate", "cepheus", *SHORT, "--out", "f.csv", "--json")
-    assert "first run: compiling kernels" in ended.err
+    assert "compiling" in ended.err
     assert ended.json["seconds"] is None  # it would be the compiler's time
 
 

@@ -43,10 +43,11 @@ def test_a_sound_recording_is_shown(name, command, recording):
 
 def test_a_fault_is_a_negative_verdict(command, recording):
     ended = command("telemetry", recording("flight.csv", is_stuck=True))
-    assert ended.code == 1
-    assert "elbow.position: stuck for 0.99 s" in ended.out and "needs attention" in ended.out
     told = command("telemetry", "flight.csv", "--json")
-    assert told.code == 1 and told.json["ok"] is False and told.json["quality"]["findings"]
+    assert ended.code == told.code == 1 and told.json["ok"] is False
+    (found,) = told.json["quality"]["findings"]
+    assert (found["code"], found["place"]) == ("sensor.stuck", "elbow.position")
+    assert "elbow.position" in ended.out and "0.99 s" in ended.out
 
 
 def test_the_figures_for_machines_are_the_library_s(command, recording, tmp_path):

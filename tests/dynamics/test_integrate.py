@@ -6,6 +6,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
+from fault_codes import refused
 
 from freefloat.dynamics import Start, System, flatten
 from freefloat.dynamics.equations import no_inputs
@@ -112,15 +113,15 @@ def test_progress_is_told():
 )
 def test_durations_that_do_not_fit_are_told(options):
     system, plan = pushed("cepheus")
-    with pytest.raises(FreefloatError, match="whole number of records"):
+    with refused(FreefloatError, "duration.records"):
         run(system, plan, **options)
 
 
 def test_misuse_is_told():
     system, plan = pushed("cepheus")
-    with pytest.raises(FreefloatError, match="no method 'euler'"):
+    with refused(FreefloatError, "option.choice", naming="euler"):
         run(system, plan, method="euler")
-    with pytest.raises(ModelError, match="19 numbers"):
+    with refused(ModelError, "value.count", naming="19"):
         integrate(system, np.zeros(13), plan.inputs(system), duration=1.0)
 
 
@@ -129,15 +130,15 @@ def test_a_motion_that_blows_up_is_told():
     bodies = (Body("a", 1.0, inertia=ONE), Body("b", 1.0, inertia=ONE))
     system = flatten(Model("stiff", Root("a"), bodies, (stiff,)))
     start = Start(coordinates={"j": 0.1}).vector(system)
-    with pytest.raises(FreefloatError, match=r"too stiff for RK4 with a step of 0\.01 s"):
+    with refused(FreefloatError, "step.unstable", naming="0.01 s"):
         integrate(system, start, lambda _: no_inputs(system), duration=20.0, step=0.01)
 
 
 def test_starts_that_do_not_fit_are_told():
     system = flatten(load_model("cepheus"))
-    with pytest.raises(ModelError, match=r"'arm_9'.*known: arm_1, arm_2, rw_z"):
+    with refused(ModelError, "name.unknown", naming="arm_1, arm_2, rw_z"):
         Start(coordinates={"arm_9": 0.1}).vector(system)
-    with pytest.raises(ModelError, match="unit quaternion"):
+    with refused(ModelError, "value.norm"):
         Start(attitude=(0.0, 0.0, 0.0, 0.0)).vector(system)
     x = Start((1, 2, 0), (0, 0, 0.6, 0.8), coordinates={"arm_1": 0.1}, speeds={"rw_z": 5.0})
     expected = [1, 2, 0, 0, 0, 0.6, 0.8, *[0.0] * 6, 0.1, 0.0, 0.0, 0.0, 0.0, 5.0]

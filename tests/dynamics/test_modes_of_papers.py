@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from fault_codes import refused
 
 from freefloat.dynamics import Start, flatten, mass_matrix
 from freefloat.dynamics.integrate import integrate
@@ -126,7 +127,7 @@ def test_damping_is_what_a_simulation_loses():
 
 def test_what_moves_no_mass_is_told():
     bodies = (Body("a", 3.0, inertia=ONE), Body("b"))
-    with pytest.raises(ModelError, match="moves no mass"):
+    with refused(ModelError, "model.massless"):
         modes(replace(slider(3.0, 2.0, 12.0, 0.0), bodies=bodies))
-    with pytest.raises(ModelError, match="no coordinate called 'arm_9'"):
+    with refused(ModelError, "name.unknown", naming="arm_9"):
         modes(load_model("cepheus"), posture={"arm_9": 0.0})

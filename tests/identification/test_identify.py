@@ -4,14 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from fault_codes import refused
 
 import freefloat as ff
-from freefloat.errors import FreefloatError, IdentificationError
+from freefloat.errors import IdentificationError
 from freefloat.excitation import Plan, Pulses
 from freefloat.model import Model
 from freefloat.notes import codes_of
 from freefloat.parameters.write_back import with_parameters
-from freefloat.telemetry import Telemetry
+from freefloat.telemetry import Channel, Telemetry
 
 IN_PLANE = ("mass", "mx", "my", "izz")
 
@@ -38,6 +39,10 @@ def pushed(model: Model, *, duration: float = 60.0) -> Plan:
 def capture() -> tuple[Model, Telemetry]:
     model = ff.load_model("planar-capture")
     return model, ff.simulate(model, pushed(model), seed=3)
+
+
+def with_values(c: Channel, values: np.ndarray | float) -> Channel:
+    return Channel(c.name, c.unit, c.time, np.broadcast_to(values, c.time.shape), noise=c.noise)
 
 
 def massless_arm(model: Model) -> Model:
@@ -110,7 +115,7 @@ def test_several_recordings_tell_more_than_one(capture: tuple[Model, Telemetry])
 
 def test_an_error_names_the_recording(capture: tuple[Model, Telemetry]) -> None:
     model, flight = capture
-    with pytest.raises(IdentificationError, match=r"recording 2: .*arm_2"):
+    with refused(IdentificationError, "channel.missing", naming="recording 2: "):
         ff.identify(model, wanted(model), [flight, flight.without("arm_2.position")])
 
 
@@ -119,9 +124,7 @@ def test_outliers_are_given_no_say(capture: tuple[Model, Telemetry]) -> None:
     channel = flight["base.velocity.x"]
     values = channel.values.copy()
     values[::50] += 0.5
-    spoilt = flight.with_channels(
-        type(channel)(channel.name, channel.unit, channel.time, values, noise=channel.noise)
-    )
+    spoilt = flight.with_channels(with_values(channel, values))
     plain = ff.identify(model, wanted(model), spoilt)
     tough = ff.identify(model, wanted(model), spoilt, robust="tukey")
     truth = plain["bus.mass"].prior
@@ -165,36 +168,36 @@ def test_drag_of_the_model_is_taken_in(change: dict) -> None:
     model = replace(model, root=replace(model.root, **change))
     fit = ff.identify(model, wanted(model), ff.simulate(model, pushed(model), seed=1))
     assert fit.method == "weak"
-    assert all(abs(e.value - e.prior) < 4.0 * e.std for e in fit.estimates if e.std > 0.0)
+    assert all(abs(e.value - e.prior) < 4.0 * e.std for e in fit.estimates)
 
 
 def test_missing_rates_and_gaps_keep_the_impulses(capture: tuple[Model, Telemetry]) -> None:
     model, flight = capture
     slow = flight.without([n for n in flight.names if n[:3] == "arm" and n.endswith("velocity")])
     fit = ff.identify(model, wanted(model), slow, method="momentum")
-    assert all(abs(e.value - e.prior) < 4.0 * e.std for e in fit.estimates if e.std > 0.0)
+    assert all(abs(e.value - e.prior) < 4.0 * e.std for e in fit.estimates)
 
 
-def test_coloured_residuals_widen_intervals_or_cost_trust(capture: tuple[Model, Telemetry]) -> None:
+def test_coloured_residuals_widen_intervals_and_are_noted(capture: tuple[Model, Telemetry]) -> None:
     model, flight = capture
     late = flight.shift("arm_*", 0.01)
     fit = ff.identify(model, wanted(model), late)
-    off = [abs(e.value - e.prior) / e.std for e in fit.estimates if e.std > 0.0]
-    assert not fit.is_trustworthy or max(off) < 4.0
+    assert {"residuals.autocorrelated", "residuals.large"} <= set(codes_of(fit.notes))
+    assert all(abs(e.value - e.prior) < 4.0 * e.std for e in fit.estimates)
 
 
 def test_a_known_mass_fixes_the_scale_of_its_own_body() -> None:
     model = massless_arm(ff.load_model("planar-capture"))
     flight = ff.simulate(model, ff.default_plan(model, duration=30.0), seed=1)
     fit = ff.identify(model, ff.Parameters(model).free("target.mass", "bus.izz"), flight)
-    assert "known of the bodies" in fit.scale
+    assert "known of the bodies" in fit.scale  # the sentence is all that a fit has of its scale
     assert abs(fit["target.mass"].value - fit["target.mass"].prior) < 4.0 * fit["target.mass"].std
 
 
 def test_the_angular_method_takes_no_rotor_for_unknown() -> None:
     model = ff.load_model("cepheus")
     flight = ff.simulate(model, ff.default_plan(model, duration=10.0), seed=1)
-    with pytest.raises(IdentificationError, match="rotors as known"):
+    with refused(IdentificationError, "method.rotors"):
         ff.identify(model, ff.Parameters(model).free("rw_z.inertia"), flight, method="angular")
 
 
@@ -204,7 +207,7 @@ def test_weakly_seen_values_are_not_called_known() -> None:
     flight = ff.simulate(model, ff.default_plan(model), seed=0)
     fit = ff.identify(model, ff.Parameters(model).free("bus.*"), flight)
     mass = fit["bus.mass"]
-    assert not mass.std > 0.0 or abs(mass.value - mass.prior) < 4.0 * mass.std
+    assert mass.status == "weak" and abs(mass.value - mass.prior) < 4.0 * mass.std
 
 
 def test_ties_are_followed(capture: tuple[Model, Telemetry]) -> None:
@@ -236,28 +239,26 @@ def test_noise_nobody_stated_is_estimated(capture: tuple[Model, Telemetry]) -> N
 
 
 BAD = {
-    "no gyro": lambda flight: flight.without("base.rate.*").without("arm_*.position"),
-    "no joint": lambda flight: flight.without("arm_2.position"),
-    "three samples": lambda flight: flight.between(0.0, 0.2),
-    "all NaN": lambda flight: flight.with_channels(
-        type(flight["base.velocity.x"])(
-            "base.velocity.x",
-            "m/s",
-            flight["base.velocity.x"].time,
-            np.full(flight["base.velocity.x"].n_samples, np.nan),
-        )
+    "no gyro": (
+        "channel.missing",
+        lambda flight: flight.without(["base.rate.*", "arm_*.position"]),
+    ),
+    "no joint": ("channel.missing", lambda flight: flight.without("arm_2.position")),
+    "three samples": ("samples.few", lambda flight: flight.between(0.0, 0.2)),
+    "all NaN": (
+        "samples.few",
+        lambda flight: flight.with_channels(with_values(flight["base.velocity.x"], np.nan)),
     ),
 }
 
 
-@pytest.mark.parametrize("fault", BAD)
+@pytest.mark.parametrize(("code", "damage"), BAD.values(), ids=BAD)
 def test_bad_recordings_end_in_one_clear_error(
-    capture: tuple[Model, Telemetry], fault: str
+    capture: tuple[Model, Telemetry], code: str, damage
 ) -> None:
     model, flight = capture
-    with pytest.raises(FreefloatError) as caught:
-        ff.identify(model, wanted(model), BAD[fault](flight), method="momentum")
-    assert len(str(caught.value)) > 20
+    with refused(IdentificationError, code):
+        ff.identify(model, wanted(model), damage(flight), method="momentum")
 
 
 def test_nan_bursts_cost_instants_not_the_answer(capture: tuple[Model, Telemetry]) -> None:
@@ -265,17 +266,14 @@ def test_nan_bursts_cost_instants_not_the_answer(capture: tuple[Model, Telemetry
     channel = flight["base.rate.z"]
     values = channel.values.copy()
     values[100:140] = np.nan
-    hit = flight.with_channels(
-        type(channel)(channel.name, channel.unit, channel.time, values, noise=channel.noise)
-    )
-    fit = ff.identify(model, wanted(model), hit)
+    fit = ff.identify(model, wanted(model), flight.with_channels(with_values(channel, values)))
     assert all(abs(e.value - e.prior) < 4.0 * e.std for e in fit.estimates)
 
 
 def test_constant_data_show_nothing(capture: tuple[Model, Telemetry]) -> None:
     model, flight = capture
     channels = [
-        type(c)(c.name, c.unit, c.time, np.full(c.n_samples, c.values[0]), noise=c.noise)
+        with_values(c, c.values[0])
         for c in flight.channels.values()
         if not c.name.endswith(".force")
     ]
@@ -286,18 +284,18 @@ def test_constant_data_show_nothing(capture: tuple[Model, Telemetry]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "code"),
     [
-        (lambda p: p, "no parameter is free"),
-        (lambda p: p.free("bus.mass").per_recording("bus.mass"), "per recording"),
-        (lambda p: p.free("start.rate.z"), "not linear"),
+        (lambda p: p, "parameters.none"),
+        (lambda p: p.free("bus.mass").per_recording("bus.mass"), "method.per_recording"),
+        (lambda p: p.free("start.rate.z"), "method.nonlinear"),
     ],
 )
 def test_questions_without_sense_are_refused(
-    capture: tuple[Model, Telemetry], change, words: str
+    capture: tuple[Model, Telemetry], change, code: str
 ) -> None:
     model, flight = capture
-    with pytest.raises(IdentificationError, match=words):
+    with refused(IdentificationError, code):
         ff.identify(model, change(ff.Parameters(model)), flight, method="momentum")
 
 

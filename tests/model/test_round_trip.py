@@ -122,7 +122,7 @@ def test_other_readers_can_read_what_is_written():
 def test_extras_that_would_break_the_file_are_refused(extra):
     model = Model("m", Root("a"), (Body("a", 1.0, extras=(extra,)),))
     for write in (write_urdf, write_model_text):
-        with pytest.raises(ModelError, match="extras"):
+        with refused(ModelError, "urdf.extra"):
             write(model)
 
 

@@ -93,7 +93,7 @@ def test_groups_and_suggestions():
     names = tuple(f"mocap.attitude.{axis}" for axis in "xyzw") + ("base.attitude.w",)
     assert attitude_groups(names) == ("mocap.attitude",)
     assert "'base.attitude.w'" in suggest("base.atitude.w", names)
-    assert suggest("a", ()) == "there are no channels"
+    assert "'" not in suggest("a", ())  # nothing to propose
 
 
 @pytest.mark.parametrize(

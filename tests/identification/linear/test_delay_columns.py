@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from fault_codes import refused
 
 import freefloat as ff
 from freefloat.excitation import Pulses
@@ -80,14 +81,14 @@ def test_intervals_hold_with_an_unknown_clock() -> None:
 
 
 @pytest.mark.parametrize(
-    ("clock", "method", "words"),
+    ("clock", "method", "code"),
     [
-        ("wheels", "auto", "no clock called 'wheels'"),
-        ("base", "force", "cannot find delays"),
-        ("torques", "momentum", "no channel of the torques"),
+        ("wheels", "auto", "option.choice"),
+        ("base", "force", "method.delay"),
+        ("torques", "momentum", "channel.missing"),
     ],
 )
-def test_what_cannot_be_set_is_said(clock: str, method: str, words: str) -> None:
+def test_what_cannot_be_set_is_said(clock: str, method: str, code: str) -> None:
     flight = ff.simulate(MODEL, PUSHED, seed=1)
-    with pytest.raises(ff.FreefloatError, match=words):
+    with refused(ff.FreefloatError, code):
         ff.identify(MODEL, WANTED, flight, method=method, clock=clock)

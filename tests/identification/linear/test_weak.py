@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from fault_codes import refused
 from systems import random_model, random_states
 from torque_flights import MODELS, flown, plan_of
 
@@ -146,9 +147,9 @@ def test_bumps_add_up_to_one_and_only_neighbours_share_noise() -> None:
 
 def test_test_functions_need_room() -> None:
     t = np.arange(16) / 10.0
-    with pytest.raises(IdentificationError, match="17 samples in a row"):
+    with refused(IdentificationError, "samples.gaps", naming="17"):
         bump_functions(cut_grid(t, np.array([], dtype=int)))
-    with pytest.raises(IdentificationError, match="half width"):
+    with refused(IdentificationError, "option.range"):
         bump_functions(cut_grid(np.arange(100.0), np.array([], dtype=int)), 4)
 
 
@@ -219,5 +220,5 @@ def test_without_the_covariance_the_rows_are_the_same() -> None:
 
 def test_missing_channels_are_named() -> None:
     flight = flown("planar-capture", duration=3.0, without=("velocity", "attitude"))
-    with pytest.raises(IdentificationError, match=r"base\.attitude.*base\.velocity"):
+    with refused(IdentificationError, "channel.missing", naming="base.velocity"):
         WEAK_FORM.equations(flight.system, flight.samples, flight.values)

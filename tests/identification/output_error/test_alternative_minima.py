@@ -89,7 +89,7 @@ def test_the_remedy_is_one_that_is_left(is_planned: bool, monkeypatch: pytest.Mo
     fit = ff.identify(arm, wanted, flight, method="output_error", plan=known)
     assert not fit.is_trustworthy
     assert fit.status_code == "not_trusted.alternative_minima"
-    assert ("the plan that was flown" in fit.status) is not is_planned
+    assert ("plan" in fit.status) is not is_planned
 
 
 SERVICER = ff.load_model("servicer")

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from fault_codes import refused
 from plan_samples import shaking
 
 import freefloat as ff
@@ -184,7 +185,7 @@ def test_eliminating_recordings_is_solving_all_at_once() -> None:
 
 def test_bounds_priors_and_ties_are_kept() -> None:
     bounded = by_output_error(BUS.bound("bus.mass", lower=2700.0), FLIGHT)
-    assert bounded["bus.mass"].status == "at bound" and "at the bound" in bounded.status
+    assert bounded["bus.mass"].status == "at bound" and "bus.mass" in bounded.status
     assert bounded["bus.mass"].value == 2700.0
     free = by_output_error(BUS, FLIGHT)
     told = by_output_error(BUS.prior("bus.mass", std=free["bus.mass"].std), FLIGHT)
@@ -282,17 +283,17 @@ def faulty() -> dict[str, tuple[ff.Telemetry, str]]:
         for c in FLIGHT.channels.values()
     ]
     return {
-        "no encoder": (FLIGHT.without(["arm_2.position"]), "arm_2.position"),
-        "nothing to compare": (FLIGHT.without(base), "no channel the model predicts"),
-        "three samples": (FLIGHT.between(0.0, 0.2), "usable samples"),
-        "a gap": (type(FLIGHT).of(gap), "gap"),
+        "no encoder": (FLIGHT.without(["arm_2.position"]), "channel.missing"),
+        "nothing to compare": (FLIGHT.without(base), "channel.none"),
+        "three samples": (FLIGHT.between(0.0, 0.2), "samples.few"),
+        "a gap": (type(FLIGHT).of(gap), "samples.gaps"),
     }
 
 
 @pytest.mark.parametrize("what", list(faulty()))
 def test_recordings_that_cannot_be_flown_are_refused(what: str) -> None:
-    flight, words = faulty()[what]
-    with pytest.raises(IdentificationError, match=words):
+    flight, code = faulty()[what]
+    with refused(IdentificationError, code):
         by_output_error(BUS, flight, plan=None)
 
 
@@ -316,7 +317,7 @@ def test_the_method_is_chosen_where_only_it_can_and_says_why() -> None:
     assert equations.method != "output_error"
     buried = ff.identify(ETS7, BUS, FLIGHT)
     assert buried.method == "output_error" and buried.reason.code == "choice.buried_in_noise"
-    with pytest.raises(IdentificationError, match="output_error only"):
+    with refused(IdentificationError, "option.conflict"):
         ff.identify(ETS7, BUS, FLIGHT, method="force", plan=FLOWN)
 
 
@@ -324,7 +325,7 @@ def test_sensor_parameters_are_known_by_channel() -> None:
     named = ff.Parameters(ETS7).free("bias.base.rate.*", "delay.base.acceleration")
     assert named.names[:1] == ("bias.base.rate.x",) and len(named.names) == 4
     assert named["delay.base.acceleration"].unit == "s"
-    with pytest.raises(IdentificationError, match="no parameter like"):
+    with refused(IdentificationError, "name.unknown"):
         ff.Parameters(ETS7).free("bias.base.colour")
 
 
