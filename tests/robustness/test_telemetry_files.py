@@ -495,5 +495,5 @@ def test_a_file_that_is_all_wrong_is_given_up_early(tmp_path: Path):
     start = time.perf_counter()
     with pytest.raises(FreefloatError) as caught:
         read_telemetry(path)
-    assert set(caught.value.codes) == {"cell.number"} and " 1000 " in caught.value.message
+    assert set(caught.value.codes) == {"cell.decimal_comma"} and " 1000 " in caught.value.message
     assert time.perf_counter() - start < LIMIT
