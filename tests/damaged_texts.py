@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,3 +43,12 @@ def check_told_at_once(
     untold = [name for name in names if not any(map(cases[name].is_told_by, error.faults))]
     assert not untold, str(error)
     assert len(error.faults) == len(names) + more, str(error)
+
+
+def every_number(value: object) -> Iterator[float]:
+    """Each number of what a file was read to, as `dataclasses.asdict` gives it."""
+    if isinstance(value, int | float):
+        yield value
+    elif isinstance(value, dict | tuple | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from every_number(item)

@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from damaged_texts import Case, check_told_at_once, error_of
+from damaged_texts import Case, check_told_at_once, error_of, every_number
 from fault_codes import refused
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -465,17 +465,6 @@ def mutant(seed: int) -> bytes:
     return bytes(data)
 
 
-def every_number(value):
-    if isinstance(value, dict):
-        for item in value.values():
-            yield from every_number(item)
-    elif isinstance(value, tuple | list):
-        for item in value:
-            yield from every_number(item)
-    elif isinstance(value, int | float):
-        yield value
-
-
 def read_mutants(n: int, folder) -> str:
     model = load_model("servicer").with_joint("arm_5", role="torque")
     n_read, slowest = 0, 0.0
@@ -493,6 +482,7 @@ def read_mutants(n: int, folder) -> str:
             assert error.faults, seed
         slowest = max(slowest, time.process_time() - start)
     assert slowest < MOST_SECONDS
+    assert 0.02 * n < n_read < 0.7 * n  # else the mutants are too wild or too tame
     return f"plan files: {n} mutants, {n_read} still sound, slowest {slowest:.2f} s"
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from damaged_texts import every_number
 from fault_codes import refused
 from model_samples import TOML, URDF
 
@@ -117,17 +118,6 @@ def mutant(text: str, seed: int) -> bytes:
     while chance.random() < 0.3:  # some are damaged twice or more
         data = chance.choice(MUTATIONS)(chance, data.decode("utf-8", "replace") or "x")
     return data
-
-
-def every_number(value: object):
-    if isinstance(value, bool | int | float):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from every_number(item)
-    elif isinstance(value, tuple | list):
-        for item in value:
-            yield from every_number(item)
 
 
 def assert_sound(model: Model) -> None:
