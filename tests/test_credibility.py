@@ -99,4 +99,4 @@ def test_an_unknown_promise_is_told(tmp_path):
     stock = {"promises/x": stored({"promises": {"Z9": {"t": record("passed")}}})}
     credibility.write(tmp_path, stock, {})
     (told,) = credibility.differences(tmp_path, stock)
-    assert "does not know Z9, which promises/x backs" in told
+    assert "Z9" in told and "promises/x" in told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -153,13 +154,13 @@ def test_unknown_names_get_a_guess(model):
         thrusts={"thr1": COMMANDS["pulses"]},
         wrench={"force.X": COMMANDS["wave"]},
     )
-    faults = {fault.place: fault.remedy for fault in faults_of(plan, model)}
-    assert faults == {
-        "motion 'arm1'": "did you mean 'arm_1'?",
-        "torque 'nobody'": "rename it or remove it",
-        "feedback 'arm_77'": "did you mean 'arm_7'?",
-        "thrust 'thr1'": "did you mean 'thr_1'?",
-        "wrench 'force.X'": "did you mean 'force.x'?",
+    guesses = {f.place: re.findall("'(.*)'", f.remedy) for f in faults_of(plan, model)}
+    assert guesses == {
+        "motion 'arm1'": ["arm_1"],
+        "torque 'nobody'": [],
+        "feedback 'arm_77'": ["arm_7"],
+        "thrust 'thr1'": ["thr_1"],
+        "wrench 'force.X'": ["force.x"],
     }
 
 

@@ -86,7 +86,7 @@ def test_fuel_merges_into_the_bus_unless_it_is_a_point() -> None:
     asked = free(whole, "bus.*", "fuel.*", "slosh_?.stiffness", "slosh_?.damping")
     found = identifiability(whole, asked, plan=plan)
     assert len(found.parameters) == 24 and found.rank == 23
-    assert found.trades[0].startswith("fuel.mass trades against bus.mass (-1)")
+    assert found.trades[0].startswith("fuel.mass ") and " bus.mass (-1)" in found.trades[0]
     assert found["fuel.mz"].status == "seen"
 
 
@@ -147,7 +147,7 @@ def test_what_fixes_the_scale_is_named() -> None:
     plan = replace(plan, motions={**plan.motions, "rw_x": spin})
     spun = identifiability(model, free(model, *bodies), plan=plan)
     assert spun.scale is not None
-    assert spun.scale.sources == ("a wheel of known inertia (rw_x)",)
+    assert len(spun.scale.sources) == 1 and "(rw_x)" in spun.scale.sources[0]
     nothing = identifiability(model, free(model, *bodies, "rw_x.inertia"), plan=plan)
     assert nothing.scale is not None and not nothing.scale.is_fixed
     hidden = [s for s in nothing.parameters if s.value != 0.0]  # what is zero has no scale
