@@ -21,6 +21,7 @@ from freefloat.excitation.commands import WRENCH
 from freefloat.excitation.plan import Plan
 from freefloat.model.assembly import Coordinate
 from freefloat.model.model import Model
+from freefloat.notes import Note
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.smoothing import SmoothSignal, smooth
@@ -151,7 +152,8 @@ def _motion(coordinate: Coordinate, telemetry: Telemetry, notes: list[str]) -> _
             code="channel.missing",
         )
     if coordinate.speed:
-        notes.append(f"{velocity} is not recorded: taken as {coordinate.speed:g} rad/s")
+        text = f"{velocity} is not recorded: taken as {coordinate.speed:g} rad/s"
+        notes.append(Note("inputs.speed_assumed", text))
     home, speed = coordinate.home, coordinate.speed
     return _JointMotion(lambda t: (home + speed * t, np.full_like(t, speed), np.zeros_like(t)))
 
@@ -216,7 +218,8 @@ def _efforts(system: System, telemetry: Telemetry, notes: list[str]) -> Callable
                 f"neither the motion nor the torque of {name} is recorded ({channel}); give plan=",
                 code="channel.missing",
             )
-        notes.append(f"{name} is driven by the recorded {channel}")
+        text = f"{name} is driven by the recorded {channel}"
+        notes.append(Note("inputs.recorded_torque", text))
         found[c] = telemetry[channel]
 
     def tabulate(times: Array) -> Array:
