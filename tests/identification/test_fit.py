@@ -17,8 +17,14 @@ from hypothesis import strategies as st
 import freefloat as ff
 from freefloat.digits import with_uncertainty
 from freefloat.errors import FreefloatError, IdentificationError
-from freefloat.identification.fit import Estimate, Fit, FittedCombination, Residual, load_fit
-from freefloat.identification.fit_files import FIT_FILE
+from freefloat.identification.fit import (
+    FIT_FILE,
+    Estimate,
+    Fit,
+    FittedCombination,
+    Residual,
+    load_fit,
+)
 from freefloat.notes import Note, codes_of
 from freefloat.parameters.parameters import Parameters
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from freefloat.dynamics.equations import balance, momentum_regressor
 from freefloat.identification.linear.family import BASE, Equations, Family, covariance
-from freefloat.identification.linear.linear_options import DEFAULTS
 from freefloat.identification.linear.parameter_columns import parameter_columns, require_linear
 
 
@@ -16,17 +15,17 @@ class LinearMomentum(Family):
     name = "linear_momentum"
     fields = needs = BASE
 
-    def equations(self, system, samples, values, *, options=DEFAULTS, noise=True):
+    def rows(self, given):
         """The columns of the parameters, then those of the initial momentum P0."""
-        require_linear(system, tuple(values))
-        names, theta = tuple(values), np.array(list(values.values()))
+        system, samples, names = given.system, given.samples, given.names
+        require_linear(system, names)
         R = samples.rotation
         velocity = np.einsum("nji,nj->ni", R, samples.velocity)
         local, _ = momentum_regressor(system, samples.rate, velocity, samples.coordinates)
-        columns, known = parameter_columns(system, names, R @ local[:, 3:], theta)
+        columns, known = parameter_columns(system, names, R @ local[:, 3:], given.theta)
         initial = np.broadcast_to(-np.eye(3), (len(columns), 3, 3))
         blocks = np.zeros((0, 3, 3))
-        if noise:  # how far a standard deviation of every reading moves the rows
+        if given.noise:  # how far a standard deviation of every reading moves the rows
             pairs = samples.disturb("attitude", "rate", "velocity", "q", "dq")
             blocks = covariance(
                 0.5 * (_momentum(system, a) - _momentum(system, b)) for a, b in pairs

@@ -21,12 +21,11 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.design.variables import Variables
 from freefloat.dynamics.equations import observe
-from freefloat.dynamics.integrate import integrate, require_stable_step
+from freefloat.dynamics.integrate import integrate, longest_stable_step
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.modes import modes
 from freefloat.dynamics.named_parameters import parameter_directions
 from freefloat.dynamics.tree import System, with_friction
-from freefloat.errors import FreefloatError
 from freefloat.excitation.plan import Plan
 from freefloat.model.checks import sensor_targets
 from freefloat.model.parameter_name import field_of
@@ -279,12 +278,7 @@ def _grid(system: System, variables: Variables) -> tuple[float, int]:
     step = min(1.0 / (A_CYCLE * variables.fastest), shortest, variables.duration / 40.0)
     step = min([step, *(1.0 / (A_SWING * swing) for swing in swings)])
     start = variables.plan(np.zeros(variables.n)).start_state(system)
-    for _ in range(10):
-        try:
-            require_stable_step(system, start, step)
-            break
-        except FreefloatError:
-            step /= 2.0
+    step = longest_stable_step(system, start, step, shortest=step / 1024)
     every = max(1, round(1.0 / (SAMPLES * variables.fastest) / step))
     every = max(1, min(every, int(variables.duration / step / LEAST)))
     n = max(1, round(variables.duration / (step * every)))

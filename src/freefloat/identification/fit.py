@@ -1,30 +1,49 @@
 """The Fit: what an identification learned, and how far to believe it, as one frozen noun.
 
 It computes nothing: whoever made it has decided on intervals, words and verdict. It is laid out by
-`fit_text` and written and read by `fit_files`.
+`fit_text`. On disk it is a JSON file with both models inside that comes back bit for bit, one key a
+line: `format` and `version`, the verdict, the estimates, the covariance, and both models as the
+text of model files. Numbers have all their digits; NaN travels as null, infinity as text.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
 
 from freefloat.arrays import Array, read_only_copy
-from freefloat.errors import Fault, IdentificationError
-from freefloat.identification.fit_files import read_fit, read_fit_text, save_fit, write_fit
+from freefloat.errors import Fault, FreefloatError, IdentificationError, ModelError
+from freefloat.files import atomic_write
 from freefloat.identification.fit_text import as_html, as_text
 from freefloat.model.model import Model
+from freefloat.model.model_file import read_model_text
+from freefloat.model.model_write import write_model_text
+from freefloat.records import json_text
+from freefloat.records.bounded_read import FileKind, read_text
+from freefloat.records.json_text import JSON, read_json, write_json
+from freefloat.records.schema import Schema, table_of
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.text import did_you_mean
 from freefloat.wiring import service
 
 EstimateStatus = Literal["seen", "weak", "only in combination", "invisible", "at bound", "fixed"]
 Interval = tuple[float, float]
+# format: 64 MB are the covariance of 1700 parameters; the parser reads 50 megabytes a second
+FIT_FILE = FileKind(
+    "fit", IdentificationError, ".json", 64 * 2**20, "identify fewer parameters at once"
+)
+MODELS = ("model", "prior_model")
+# In this order in the file: what a person looks for comes first.
+KEYS = (
+    "status", "status_code", "is_trustworthy", "method", "reason", "scale", "estimates",
+    "combinations", "trades", "residuals", "notes", "provenance", "covariance",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -143,7 +162,10 @@ class Fit:
 
     def save(self, path: str | Path) -> None:
         """Write the fit as .json, whole or not at all; `load_fit` gives the same bits back."""
-        save_fit(self, path)
+        FIT_FILE.require_suffix(path)
+        data = self.to_json().encode("ascii")
+        FIT_FILE.require_size(len(data), str(path))
+        atomic_write(path, data)
 
     def save_report(self, path: str | Path, *flights: Telemetry) -> None:
         """Write the fit as one page of HTML; `flights` are predicted and drawn in it."""
@@ -152,16 +174,18 @@ class Fit:
     @classmethod
     def load(cls, path: str | Path) -> Fit:
         """The fit in a .json file; raises IdentificationError listing everything wrong with it."""
-        return read_fit(cls, path)
+        FIT_FILE.require_suffix(path)
+        return _read_fit(read_text(Path(path), FIT_FILE), file=Path(path).name)
 
     def to_json(self) -> str:
-        """The text of a fit file."""
-        return write_fit(self)
+        """The text of a fit file; raises ModelError for a model no file can hold."""
+        models = {key: write_model_text(getattr(self, key)) for key in MODELS}
+        return write_json({key: getattr(self, key) for key in KEYS} | models, FIT_FILE)
 
     @classmethod
     def from_json(cls, text: str) -> Fit:
         """The fit of the text of a fit file."""
-        return read_fit_text(cls, text)
+        return _read_fit(text, file="JSON text")
 
     def __str__(self) -> str:
         """The values and how far to believe them, within 80 columns."""
@@ -197,6 +221,29 @@ def load_fit(path: str | Path) -> Fit:
     Raises IdentificationError listing every fault: file, place, value, expectation, remedy.
     """
     return Fit.load(path)
+
+
+@cache
+def _schema() -> Schema:
+    instead = {"covariance": json_text.matrix, **dict.fromkeys(MODELS, json_text.text)}
+    table = table_of(Fit, JSON, instead=instead, is_built=True)
+    return Schema(replace(table, record=None), JSON)
+
+
+def _read_fit(text: str, *, file: str) -> Fit:
+    given = read_json(text, _schema(), file=file, kind=FIT_FILE)
+    faults: list[Fault] = []
+    for key in MODELS:
+        try:
+            given[key] = read_model_text(given[key], file=f"{file}: {key}")
+        except ModelError as error:
+            faults += error.faults
+    if faults:
+        raise IdentificationError(f"{file}: a model in it cannot be read", faults)
+    try:
+        return Fit(**given)
+    except FreefloatError as error:
+        raise IdentificationError(f"{file}: not a sound fit", error.faults) from None
 
 
 def _set_floats(part: Estimate | FittedCombination | Residual, *names: str) -> None:

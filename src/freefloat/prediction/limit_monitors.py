@@ -27,7 +27,8 @@ from freefloat.telemetry.telemetry import Telemetry
 
 Look = Callable[[System, FlightSegment], Array]
 NOTHING = 1e-12  # theory: the room that a limit of zero leaves, so that division goes on
-ROUNDING = 1e-9  # theory: of a limit; reaching it is allowed, and RK4 is exact to less than this
+# theory: a motion that just reaches its limit passes it by rounding, a million steps of 1e-16
+ROUNDING = 1e-9  # of a limit
 QUANTITIES = {"lower": "lowest position", "upper": "highest position"}
 
 

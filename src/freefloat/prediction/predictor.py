@@ -18,11 +18,12 @@ from typing import Self
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.integrate import STEP, require_stable_step
+from freefloat.dynamics.integrate import STEP, longest_stable_step
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.named_parameters import with_parameter_values
 from freefloat.dynamics.tree import System
-from freefloat.errors import FreefloatError, IdentificationError
+from freefloat.errors import IdentificationError
+from freefloat.excitation.commands import SAME_INSTANT
 from freefloat.excitation.plan import Plan
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import is_of_sensor, is_start
@@ -39,7 +40,6 @@ from freefloat.prediction.measurements import (
 from freefloat.prediction.time_grid import ON_RECORD, SampleWeights, TimeGrid, common_grid
 from freefloat.telemetry.telemetry import Telemetry
 
-SHORTEST = 1e-4  # theory: [s] RK4 is stable up to 4.5 kHz there, more than any spring of a robot
 # theory: a polynomial of degree 5 errs by (2 pi f h)^6 / 200, 1e-6 of a motion of 2 Hz
 COARSEST = 2e-2  # [s] between records where samples fall between them
 
@@ -201,7 +201,7 @@ class Predictor:
         if grid.n_records == self.grid.n_records:
             return self
         end = grid.first + (grid.n_records - 1) * grid.every * grid.step
-        parts = (m.select(m.times <= end + 1e-9) for m in self.measurements)
+        parts = (m.select(m.times <= end + SAME_INSTANT) for m in self.measurements)
         return replace(self, measurements=tuple(m for m in parts if len(m.times)), grid=grid)
 
 
@@ -268,9 +268,8 @@ def predictor_of(
         source = inputs_from_plan(model, plan)
     source = _without_margins(source, telemetry, trims)
     system, first, last = source.system, source.first, source.last
-    slack = 1e-9
     measurements = [
-        m.select((m.times >= first - slack) & (m.times <= last + slack))
+        m.select((m.times >= first - SAME_INSTANT) & (m.times <= last + SAME_INSTANT))
         for m in measurements_of(system, telemetry)
     ]
     measurements = [m for m in measurements if len(m.times)]
@@ -284,7 +283,7 @@ def predictor_of(
     interval = _record_interval(measurements, first, step)
     if has_delays and interval > COARSEST:
         interval /= np.ceil(interval / COARSEST)
-    step = _stable_step(system, start, min(step, interval))
+    step = longest_stable_step(system, start, min(step, interval))
     every = max(1, int(np.ceil(interval / step * (1.0 - 1e-9))))
     end = min(last, max(float(m.times[-1]) for m in measurements))
     n_records = int(np.ceil((end - first) / interval * (1.0 - 1e-12) - ON_RECORD)) + 1
@@ -306,7 +305,7 @@ def _without_margins(
     )
     first, last = source.first + before, source.last - after
     times = max((c.time for c in telemetry.channels.values()), key=len)
-    inside = times[(times >= first - 1e-9) & (times <= last + 1e-9)]
+    inside = times[(times >= first - SAME_INSTANT) & (times <= last + SAME_INSTANT)]
     if len(inside) < 2:
         return source
     return replace(
@@ -326,14 +325,3 @@ def _record_interval(measurements: Sequence[Measurement], first: float, step: fl
         if np.any(np.abs(at - np.round(at)) > ON_RECORD):
             return min(finest, COARSEST)
     return finest
-
-
-def _stable_step(system: System, start: Array, step: float) -> float:
-    while step > SHORTEST:
-        try:
-            require_stable_step(system, start, step)
-        except FreefloatError:
-            step /= 2.0
-        else:
-            return step
-    return step

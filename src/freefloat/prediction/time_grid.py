@@ -14,7 +14,7 @@ from freefloat.arrays import Array
 from freefloat.errors import TelemetryError
 from freefloat.model.parts import Sensor
 
-# theory: a minute at 20 kHz is 1.2 million steps; rates that ask for more do not go together
+# format: bounds time and memory: a minute at 20 kHz is 1.2 million steps
 MAX_GRID_RATE = 20_000  # [Hz]
 # theory: a polynomial of degree 5 errs by (2 pi f h)^6 / 200 for motion of f hertz
 TAPS = 6  # records that a sample between them is interpolated from

@@ -17,6 +17,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.integrate import require_stable_step
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError, IdentificationError
+from freefloat.excitation.commands import SAME_INSTANT
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import ParameterName
 from freefloat.model.rotations import (
@@ -35,9 +36,10 @@ from freefloat.telemetry.telemetry import Telemetry
 
 # theory: RK4 errs by about (2 pi f h)^5 / 120 a step, 1e-8 for motion at 1 Hz
 STEP = 1e-2  # [s]
-# theory: Gauss-Newton doubles its digits every iteration; what has not settled by then never does
+# theory: Gauss-Newton squares the error: three iterations from 0.1 to 1e-8 standard deviations; the
+# others are for steps that had to be shortened
 MOST_ITERATIONS = 8
-# theory: a hundredth of a standard deviation changes no criterion
+# theory: an error of s standard deviations adds s^2 / 2 to an rms in units of noise, here 5e-5
 SETTLED = 1e-2  # standard deviations by which the last correction may move the initial state
 # theory: a dozen initial states from 1500 samples are known to a tenth of one sample's noise
 MOST_SAMPLES = 1500  # per sensor, in the fit of the initial state alone
@@ -167,7 +169,7 @@ def _comparable(predictor: Predictor) -> Predictor:
     kept = []
     for m in predictor.measurements:
         asked = m.times - m.sensor.delay
-        m = m.select((asked >= first - 1e-9) & (asked <= last + 1e-9))
+        m = m.select((asked >= first - SAME_INSTANT) & (asked <= last + SAME_INSTANT))
         if len(m.times) >= LEAST_SAMPLES:
             kept.append(m)
     if not kept:

@@ -10,8 +10,14 @@ from freefloat.dynamics import balance, flatten
 from freefloat.dynamics.equations import momentum_regressor
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.families import FAMILIES, family_named, register
-from freefloat.identification.linear.family import BASE, Equations, Family, covariance
-from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
+from freefloat.identification.linear.family import (
+    BASE,
+    EquationInputs,
+    Equations,
+    Family,
+    covariance,
+)
+from freefloat.identification.linear.linear_options import LinearOptions
 from freefloat.identification.linear.parameter_columns import parameter_columns, require_linear
 
 METHODS = ("momentum", "angular", "force", "torque", "weak", "energy", "reduced")
@@ -24,13 +30,14 @@ class LinearMomentum(Family):
     fields = needs = BASE
     scale_inputs = ()
 
-    def equations(self, system, samples, values, *, options=DEFAULTS, noise=True) -> Equations:
+    def rows(self, given: EquationInputs) -> Equations:
         """P of every instant, less the unknown initial one (planar roots only)."""
-        require_linear(system, tuple(values))
+        system, samples = given.system, given.samples
+        require_linear(system, given.names)
         local = np.einsum("nji,nj->ni", samples.rotation, samples.velocity)
         rows, _ = momentum_regressor(system, samples.rate, local, samples.coordinates)
         columns, known = parameter_columns(
-            system, tuple(values), samples.rotation @ rows[:, 3:], np.array(list(values.values()))
+            system, given.names, samples.rotation @ rows[:, 3:], given.theta
         )
         start = np.broadcast_to(-np.eye(3), (len(known), 3, 3))
         Y = np.concatenate([columns, start], axis=2)[:, :2, :-1]
@@ -38,10 +45,10 @@ class LinearMomentum(Family):
             0.5 * (_momentum(system, up) - _momentum(system, down))
             for up, down in samples.disturb("attitude", "rate", "velocity", "q", "dq")
         )
-        blocks = covariance(slopes) if noise else np.zeros((0, 2, 2))
-        names = (*values, "momentum0.x", "momentum0.y")
+        blocks = covariance(slopes) if given.noise else np.zeros((0, 2, 2))
+        names = (*given.names, "momentum0.x", "momentum0.y")
         return Equations(
-            self.name, names, len(values), Y, -known[:, :2], ("linear.x", "linear.y"),
+            self.name, names, len(given.names), Y, -known[:, :2], ("linear.x", "linear.y"),
             ("N s", "N s"), blocks,
         )  # fmt: skip
 

@@ -6,6 +6,7 @@ one more unknown. Only a rotor of known inertia, or a known momentum, fixes the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,13 @@ from freefloat.identification.linear.angular_regressor import (
     pair_parameters,
     rotor_momentum,
 )
-from freefloat.identification.linear.family import Equations, Family, LinearForm, covariance
+from freefloat.identification.linear.family import (
+    EquationInputs,
+    Equations,
+    Family,
+    LinearForm,
+    covariance,
+)
 from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
 from freefloat.identification.linear.parameter_columns import require_linear
 from freefloat.identification.linear.samples import Samples
@@ -65,7 +72,7 @@ class AngularForm:
         return self.minimal.regroup @ pair_parameters(system)
 
     def equations(
-        self, system: System, samples: Samples, values: dict[str, float], *, noise: bool = True
+        self, system: System, samples: Samples, values: Mapping[str, float], *, noise: bool = True
     ) -> Equations:
         """The angular momentum of every instant: that of the links, minus known and unknown."""
         states, rows = samples.states, _rows(system)
@@ -123,17 +130,10 @@ class Angular(Family):
             return samples
         return fit_windows(samples, system, misfit=options.window_misfit)
 
-    def equations(
-        self,
-        system: System,
-        samples: Samples,
-        values: dict[str, float],
-        *,
-        options: LinearOptions = DEFAULTS,
-        noise: bool = True,
-    ) -> Equations:
+    def rows(self, given: EquationInputs) -> Equations:
         """The rows of `AngularForm`, made for this system."""
-        return _angular_form(system, options).equations(system, samples, values, noise=noise)
+        form = _angular_form(given.system, given.options)
+        return form.equations(given.system, given.samples, given.values, noise=given.noise)
 
     def form(self, system: System, parameters: Parameters, options: LinearOptions) -> LinearForm:
         """The minimal parameters as unknowns; they are functions of the standard ones."""

@@ -18,8 +18,7 @@ from freefloat.dynamics.equations import balance, momentum_regressor
 from freefloat.dynamics.state import VELOCITY
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
-from freefloat.identification.linear.family import BASE, Equations, Family
-from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
+from freefloat.identification.linear.family import BASE, EquationInputs, Equations, Family
 from freefloat.identification.linear.newton_euler_rows import (
     applied_forces,
     joint_rows,
@@ -39,28 +38,20 @@ class Energy(Family):
     scale_inputs = ("thrust", "wrench", "torque")
     has_clock = True
 
-    def equations(
-        self,
-        system: System,
-        samples: Samples,
-        values: dict[str, float],
-        *,
-        options: LinearOptions = DEFAULTS,
-        noise: bool = True,
-    ) -> Equations:
+    def rows(self, given: EquationInputs) -> Equations:
         """The power balance in weak form."""
-        require_linear(system, tuple(values), springs=True)
-        setting = weak_setting(self.name, system, samples)
-        samples = setting.derive_rates(samples)
+        system, names = given.system, given.names
+        require_linear(system, names, springs=True)
+        setting = weak_setting(self.name, system, given.samples)
+        samples = setting.derive_rates(given.samples)
         _need_torques(system, samples)
-        names, theta = tuple(values), np.array(list(values.values()))
-        functions = bump_functions(setting.grid, options.half_width)
-        energy, power, known = _linear(setting, samples, names, theta)
+        functions = bump_functions(setting.grid, given.options.half_width)
+        energy, power, known = _linear(setting, samples, names, given.theta)
         errors = setting.errors(samples, lambda at: _quantities(setting, at))
         return Equations(
             self.name, names, len(names), functions.integral(energy, power),
             functions.integral(*known), ("power",), ("W",),
-            *functions.covariance(errors if noise else (), 1),
+            *functions.covariance(errors if given.noise else (), 1),
         )  # fmt: skip
 
 

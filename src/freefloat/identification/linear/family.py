@@ -1,14 +1,14 @@
 """What a linear method is: a family of equations Y theta = y + e, with the covariance of e.
 
 A family is one object in one file (see `momentum`, `weak`, ...): its name, the measurements it uses
-and needs, and `equations`, which makes k rows at each of R instants (or intervals, windows, test
+and needs, and `rows`, which makes k rows at each of R instants (or intervals, windows, test
 functions) of a recording. `families` lists them.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
@@ -49,8 +49,34 @@ class Equations:
     neighbours: Array | None = None
 
 
+@dataclass(frozen=True)
+class EquationInputs:
+    """What equations are made from.
+
+    samples: a recording, prepared for the family; values: the unknowns with their present
+    estimates, in order; noise: False spares the covariance (the rows are then weighted like others
+    of the same shape).
+    """
+
+    system: System
+    samples: Samples
+    values: Mapping[str, float]
+    options: LinearOptions = DEFAULTS
+    noise: bool = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The unknowns."""
+        return tuple(self.values)
+
+    @property
+    def theta(self) -> Array:
+        """Their present estimates."""
+        return np.array(list(self.values.values()))
+
+
 class Family(Protocol):
-    """One linear method: inherit, fill in the names, write `equations`.
+    """One linear method: inherit, fill in the names, write `rows`.
 
     fields: the measurements it can use, of "attitude", "rate", "velocity", "acceleration" (of the
     base) and "torque" (of the joints); needs: those it cannot do without. scale_inputs: the known
@@ -70,20 +96,20 @@ class Family(Protocol):
     has_own_unknowns: bool = False
 
     @abstractmethod
+    def rows(self, given: EquationInputs) -> Equations:
+        """The equations of a recording in the unknowns `given.names`."""
+
     def equations(
         self,
         system: System,
         samples: Samples,
-        values: dict[str, float],
+        values: Mapping[str, float],
         *,
         options: LinearOptions = DEFAULTS,
         noise: bool = True,
     ) -> Equations:
-        """The rows of a recording in the unknowns called as in `values`.
-
-        values: the unknowns with their present estimates, in order; noise: False spares the
-        covariance (the rows are then weighted like others of the same shape).
-        """
+        """The equations of a recording, see `EquationInputs`."""
+        return self.rows(EquationInputs(system, samples, values, options, noise))
 
     def prepare(
         self, system: System, samples: Samples, *, options: LinearOptions = DEFAULTS

@@ -6,10 +6,10 @@ first to suffer from noise, since it needs accelerations; the momentum family do
 
 from __future__ import annotations
 
-from freefloat.dynamics.tree import System
+from dataclasses import replace
+
 from freefloat.errors import IdentificationError
-from freefloat.identification.linear.family import BASE, Equations
-from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
+from freefloat.identification.linear.family import BASE, EquationInputs, Equations
 from freefloat.identification.linear.newton_euler_rows import (
     WindowedFamily,
     need_motion,
@@ -17,7 +17,6 @@ from freefloat.identification.linear.newton_euler_rows import (
     with_fixed_root,
 )
 from freefloat.identification.linear.parameter_columns import require_linear
-from freefloat.identification.linear.samples import Samples
 from freefloat.identification.linear.windows import fit_windows
 
 
@@ -28,26 +27,19 @@ class Force(WindowedFamily):
     fields = (*BASE, "acceleration")
     needs = ("rate",)
 
-    def equations(
-        self,
-        system: System,
-        samples: Samples,
-        values: dict[str, float],
-        *,
-        options: LinearOptions = DEFAULTS,
-        noise: bool = True,
-    ) -> Equations:
+    def rows(self, given: EquationInputs) -> Equations:
         """Newton and Euler for the root."""
-        require_linear(system, tuple(values))
+        system = given.system
+        require_linear(system, given.names)
         if system.model.root.type == "fixed":
             raise IdentificationError(
                 "the forces on a fixed root are not known; use the torque method",
                 code="method.fixed_root",
             )
-        at = fit_windows(samples, system, misfit=options.window_misfit)
+        at = fit_windows(given.samples, system, misfit=given.options.window_misfit)
         at = with_fixed_root(system, at)
         need_motion(self.name, at)
-        return newton_equations(self.name, system, at, values, joints=False, noise=noise)
+        return newton_equations(self.name, replace(given, samples=at), joints=False)
 
 
 FORCE = Force()

@@ -26,7 +26,7 @@ from freefloat.dynamics.equations import balance, momentum_regressor
 from freefloat.dynamics.state import POSITION, RATE, VELOCITY
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
-from freefloat.identification.linear.family import BASE, Equations, Family, floor_of
+from freefloat.identification.linear.family import BASE, EquationInputs, Equations, Family, floor_of
 from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
 from freefloat.identification.linear.parameter_columns import parameter_columns, require_linear
 from freefloat.identification.linear.sample_reader import thrust_between
@@ -77,27 +77,19 @@ class Momentum(Family):
             notes = (*notes, Note("momentum.gradient_left_out", text))
         return replace(samples, velocity=samples.velocity - samples.velocity[0], notes=notes)
 
-    def equations(
-        self,
-        system: System,
-        samples: Samples,
-        values: dict[str, float],
-        *,
-        options: LinearOptions = DEFAULTS,
-        noise: bool = True,
-    ) -> Equations:
+    def rows(self, given: EquationInputs) -> Equations:
         """P and dL + dr x P of every interval, with the initial momentum as nuisance."""
-        require_linear(system, tuple(values))
-        names, theta = tuple(values), np.array(list(values.values()))
+        system, samples, names = given.system, given.samples, given.names
+        require_linear(system, names)
         push, turn, step = _impulses(system, samples)
-        columns, known = parameter_columns(system, names, _regressor(system, samples), theta)
+        columns, known = parameter_columns(system, names, _regressor(system, samples), given.theta)
         nuisance = np.zeros((len(step), 6, 3))
         nuisance[:, :3] = -np.eye(3)
         nuisance[:, 3:] = np.cross(step[:, None, :], np.eye(3)).swapaxes(1, 2)  # [dr]x
         Y = np.concatenate([columns, nuisance], axis=2)
         y = np.hstack([push[1:], turn]) - known
         none = np.zeros((2, 0, 6, 6))
-        blocks, neighbours = _noise(system, samples, options.gap) if noise else none
+        blocks, neighbours = _noise(system, samples, given.options.gap) if given.noise else none
         rows, kept = _root_rows(system), _root_nuisance(system)
         chosen = [*range(len(names)), *(len(names) + k for k in kept)]
         return Equations(

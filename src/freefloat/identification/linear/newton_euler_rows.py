@@ -14,7 +14,7 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.equations import force_regressor, inverse_dynamics
 from freefloat.dynamics.tree import PRISMATIC, System
-from freefloat.identification.linear.family import Equations, Family, covariance
+from freefloat.identification.linear.family import EquationInputs, Equations, Family, covariance
 from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
 from freefloat.identification.linear.parameter_columns import parameter_columns, spring_columns
 from freefloat.identification.linear.samples import Samples
@@ -35,17 +35,9 @@ class WindowedFamily(Family):
         return fit_windows(super().prepare(system, samples), system, misfit=options.window_misfit)
 
 
-def newton_equations(
-    family: str,
-    system: System,
-    samples: Samples,
-    values: dict[str, float],
-    *,
-    joints: bool,
-    noise: bool,
-) -> Equations:
+def newton_equations(family: str, given: EquationInputs, *, joints: bool) -> Equations:
     """Root rows (only known forces act there), and with `joints` the joint rows."""
-    names, theta = tuple(values), np.array(list(values.values()))
+    system, samples, names, theta = given.system, given.samples, given.names, given.theta
     chosen = [*root_rows(system), *(6 + j for j in (joint_rows(system, samples) if joints else []))]
     Y = force_regressor(system, *motion_of(samples), field=orbit_field(system, samples))[:, chosen]
     columns, rest = parameter_columns(system, names, Y, theta)
@@ -56,7 +48,7 @@ def newton_equations(
         columns[:, len(chosen) - len(at) :] += own[:, at]
         y[:, len(chosen) - len(at) :] -= (whole - own @ theta)[:, at]
     k = len(chosen)
-    blocks = covariance(_slopes(system, samples, chosen)) if noise else np.zeros((0, k, k))
+    blocks = covariance(_slopes(system, samples, chosen)) if given.noise else np.zeros((0, k, k))
     return Equations(family, names, len(names), columns, y, *row_names(system, chosen), blocks)
 
 

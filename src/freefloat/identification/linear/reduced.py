@@ -12,7 +12,7 @@ the torques on the root and in the joints. Gyro noise biases it: a starting poin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -20,8 +20,8 @@ from freefloat.arrays import Array
 from freefloat.dynamics.equations import force_regressor, system_vector
 from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import IdentificationError
-from freefloat.identification.linear.family import Equations, LinearForm, covariance
-from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
+from freefloat.identification.linear.family import EquationInputs, Equations, LinearForm, covariance
+from freefloat.identification.linear.linear_options import LinearOptions
 from freefloat.identification.linear.newton_euler_rows import (
     WindowedFamily,
     applied_forces,
@@ -56,18 +56,11 @@ class Reduced(WindowedFamily):
     is_start_only = True
     has_own_unknowns = True
 
-    def equations(
-        self,
-        system: System,
-        samples: Samples,
-        values: dict[str, float],
-        *,
-        options: LinearOptions = DEFAULTS,
-        noise: bool = True,
-    ) -> Equations:
-        """The rows in the reduced parameters; of `values` only the names count."""
-        _require_root(system, values)
-        at = fit_windows(samples, system, misfit=options.window_misfit)
+    def rows(self, given: EquationInputs) -> Equations:
+        """The rows in the reduced parameters; of the values only the names count."""
+        system = given.system
+        _require_root(system, given.names)
+        at = fit_windows(given.samples, system, misfit=given.options.window_misfit)
         at.need(self.name, "rate")
         if not joint_rows(system, at):
             at.need(self.name, "torque")
@@ -76,7 +69,7 @@ class Reduced(WindowedFamily):
         Y, y = _linear(system, at, rows)
         names = reduced_names(system)
         k = len(rows)
-        blocks = covariance(_slopes(system, at, rows)) if noise else np.zeros((0, k, k))
+        blocks = covariance(_slopes(system, at, rows)) if given.noise else np.zeros((0, k, k))
         return Equations(
             self.name, names, len(names), Y[:, :, kept], y, *row_names(system, rows), blocks
         )
@@ -100,14 +93,14 @@ class Reduced(WindowedFamily):
 REDUCED = Reduced()
 
 
-def _require_root(system: System, values: dict[str, float]) -> None:
+def _require_root(system: System, names: Sequence[str]) -> None:
     root = system.model.root
     if root.type == "fixed":
         raise IdentificationError(
             "the reduced family is for roots that float; this one is fixed",
             code="method.fixed_root",
         )
-    bad = [name for name in values if owner_of(name) != root.body]
+    bad = [name for name in names if owner_of(name) != root.body]
     if bad:
         raise IdentificationError(
             f"the reduced family finds {root.body}.* only, not {', '.join(bad[:4])}; fix the rest",

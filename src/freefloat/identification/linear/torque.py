@@ -6,9 +6,9 @@ damping and friction of passive joints are linear here, too.
 
 from __future__ import annotations
 
-from freefloat.dynamics.tree import System
-from freefloat.identification.linear.family import BASE, Equations
-from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
+from dataclasses import replace
+
+from freefloat.identification.linear.family import BASE, EquationInputs, Equations
 from freefloat.identification.linear.newton_euler_rows import (
     WindowedFamily,
     joint_rows,
@@ -17,7 +17,6 @@ from freefloat.identification.linear.newton_euler_rows import (
     with_fixed_root,
 )
 from freefloat.identification.linear.parameter_columns import require_linear
-from freefloat.identification.linear.samples import Samples
 from freefloat.identification.linear.windows import fit_windows
 
 
@@ -29,23 +28,16 @@ class Torque(WindowedFamily):
     needs = ("rate",)
     scale_inputs = ("thrust", "wrench", "torque")
 
-    def equations(
-        self,
-        system: System,
-        samples: Samples,
-        values: dict[str, float],
-        *,
-        options: LinearOptions = DEFAULTS,
-        noise: bool = True,
-    ) -> Equations:
+    def rows(self, given: EquationInputs) -> Equations:
         """Newton and Euler for the root and for every joint that can be balanced."""
-        require_linear(system, tuple(values), springs=True)
-        at = fit_windows(samples, system, misfit=options.window_misfit)
+        system = given.system
+        require_linear(system, given.names, springs=True)
+        at = fit_windows(given.samples, system, misfit=given.options.window_misfit)
         at = with_fixed_root(system, at)
         need_motion(self.name, at)
         if not joint_rows(system, at):
             at.need(self.name, "torque")
-        return newton_equations(self.name, system, at, values, joints=True, noise=noise)
+        return newton_equations(self.name, replace(given, samples=at), joints=True)
 
 
 TORQUE = Torque()

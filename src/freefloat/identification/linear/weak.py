@@ -23,8 +23,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.conjugate_momenta import conjugate_momenta, conjugate_regressor
 from freefloat.dynamics.equations import force_regressor, inverse_dynamics, system_vector
 from freefloat.dynamics.tree import System
-from freefloat.identification.linear.family import BASE, Equations, Family
-from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
+from freefloat.identification.linear.family import BASE, EquationInputs, Equations, Family
 from freefloat.identification.linear.newton_euler_rows import (
     applied_forces,
     joint_rows,
@@ -54,28 +53,20 @@ class Weak(Family):
     scale_inputs = ("thrust", "wrench", "torque")
     has_clock = True
 
-    def equations(
-        self,
-        system: System,
-        samples: Samples,
-        values: dict[str, float],
-        *,
-        options: LinearOptions = DEFAULTS,
-        noise: bool = True,
-    ) -> Equations:
+    def rows(self, given: EquationInputs) -> Equations:
         """The weak form of the equations of motion."""
-        require_linear(system, tuple(values), springs=True)
-        setting = weak_setting(self.name, system, samples)
-        samples = setting.derive_rates(samples)
-        names, theta = tuple(values), np.array(list(values.values()))
+        system, names = given.system, given.names
+        require_linear(system, names, springs=True)
+        setting = weak_setting(self.name, system, given.samples)
+        samples = setting.derive_rates(given.samples)
         rows = [*root_rows(system), *(6 + j for j in joint_rows(system, samples))]
-        functions = bump_functions(setting.grid, options.half_width)
-        momenta, forces, known = _linear(setting, samples, names, theta, rows)
+        functions = bump_functions(setting.grid, given.options.half_width)
+        momenta, forces, known = _linear(setting, samples, names, given.theta, rows)
         errors = setting.errors(samples, lambda at: _quantities(setting, at, rows))
         return Equations(
             self.name, names, len(names), functions.integral(momenta, forces),
             functions.integral(*known), *row_names(system, rows),
-            *functions.covariance(errors if noise else (), len(rows)),
+            *functions.covariance(errors if given.noise else (), len(rows)),
         )  # fmt: skip
 
 
