@@ -143,9 +143,9 @@ def _margins(
 def _motion(coordinate: Coordinate, telemetry: Telemetry, notes: list[str]) -> _JointMotion:
     position, velocity = channel_names(coordinate)
     if coordinate.type == "rotor" and velocity in telemetry and position not in telemetry:
-        return _wheel_motion(telemetry[velocity])
+        return _recorded_motion(telemetry[velocity], is_speed=True)
     if position in telemetry:
-        return _encoder_motion(telemetry[position])
+        return _recorded_motion(telemetry[position], is_speed=False)
     if coordinate.role == "motion" and coordinate.type != "rotor":
         raise IdentificationError(
             f"the recording has no channel {position}; every driven joint needs one, or give plan=",
@@ -168,7 +168,11 @@ def smooth_channel(channel: Channel, *, share: float = 0.8) -> SmoothSignal:
     return smooth(*channel.usable(), noise=noise)
 
 
-def _smooth(channel: Channel) -> tuple[SmoothSignal, tuple[float, float]]:
+def _recorded_motion(channel: Channel, *, is_speed: bool) -> _JointMotion:
+    """The motion behind an encoder's samples, or behind the speed of a wheel.
+
+    Of a wheel only the speed counts: an axisymmetric rotor looks the same at any angle.
+    """
     time, _ = channel.usable()
     if len(time) < LEAST_SAMPLES:
         raise IdentificationError(
@@ -185,21 +189,13 @@ def _smooth(channel: Channel) -> tuple[SmoothSignal, tuple[float, float]]:
             " there, or give plan=",
             code="samples.gaps",
         )
-    return curve, (float(time[0]), float(time[-1]))
-
-
-def _encoder_motion(channel: Channel) -> _JointMotion:
-    curve, span = _smooth(channel)
-    return _JointMotion(lambda t: curve.all(np.clip(t, *span)), span, 0.5 / float(curve.cutoff[0]))
-
-
-def _wheel_motion(channel: Channel) -> _JointMotion:
-    """A wheel: only its speed counts, an axisymmetric rotor looks the same at any angle."""
-    curve, span = _smooth(channel)
+    span = float(time[0]), float(time[-1])
 
     def at(t: Array) -> tuple[Array, Array, Array]:
         inside = np.clip(t, *span)
-        return np.zeros_like(t), curve.value(inside), curve.rate(inside)
+        if is_speed:
+            return np.zeros_like(t), curve.value(inside), curve.rate(inside)
+        return curve.all(inside)
 
     return _JointMotion(at, span, 0.5 / float(curve.cutoff[0]))
 

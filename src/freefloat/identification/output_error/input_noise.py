@@ -29,41 +29,39 @@ NoiseTable = tuple[tuple[tuple[RowNoise, ...], ...], ...]
 def with_input_noise(problem: OutputErrorProblem, theta: Array, *, seed: int) -> NoiseTable:
     """The noise of every row with the share that comes from the recorded inputs."""
     table = []
-    for r in range(len(problem.recordings)):
-        differences = _differences(problem, r, theta, seed + r)
-        if differences is None:
+    for r, recording in enumerate(problem.recordings):
+        twin = _twin(recording, seed + r)
+        raw = None if twin is None else _between(problem, r, theta, twin)
+        if raw is None:
             table.append(problem.noise[r])
             continue
+        left = _remainder(problem, r, theta, raw)
         table.append(
             tuple(
                 tuple(
                     resize(row, float(np.hypot(row.size, np.sqrt(np.mean(d[:, c] ** 2)))))
                     for c, row in enumerate(rows)
                 )
-                for rows, d in zip(problem.noise[r], differences, strict=True)
+                for rows, d in zip(problem.noise[r], left, strict=True)
             )
         )
     return tuple(table)
 
 
-def _differences(
-    problem: OutputErrorProblem, r: int, theta: Array, seed: int
-) -> Sequence[Array] | None:
-    raw = _raw_differences(problem, r, theta, seed)
-    return None if raw is None else _remainder(problem, r, theta, raw)
+def _twin(recording: Recording, seed: int) -> Recording | None:
+    """The recording driven by its own smoothed motion and its thrust, both with fresh noise.
 
-
-def _raw_differences(
-    problem: OutputErrorProblem, r: int, theta: Array, seed: int
-) -> list[Array] | None:
-    """Readings of the recording minus those with fresh noise in what drives it."""
-    twin = _twin(problem, r, seed)
-    return None if twin is None else _between(problem, r, theta, twin)
-
-
-def _twin(problem: OutputErrorProblem, r: int, seed: int) -> Recording | None:
-    recording = problem.recordings[r]
-    return None if recording.is_planned else _with_fresh_inputs(recording, seed)
+    None where a plan drives it, no input has noise, or the noisy inputs cannot be smoothed.
+    """
+    if recording.is_planned:
+        return None
+    changed = with_fresh_noise(recording.system, recording.telemetry, seed=seed)
+    if changed is recording.telemetry:
+        return None
+    try:
+        return replace(recording, source=inputs_from_telemetry(recording.model, changed))
+    except FreefloatError:
+        return None
 
 
 def _between(
@@ -86,7 +84,7 @@ def input_shifts(problem: OutputErrorProblem, theta: Array, *, seed: int) -> Arr
     """
     shifts = []
     for k in range(problem.options.input_noise_draws):
-        twins = [_twin(problem, r, seed + 97 * k + r) for r in range(len(problem.recordings))]
+        twins = [_twin(own, seed + 97 * k + r) for r, own in enumerate(problem.recordings)]
         if all(twin is None for twin in twins):
             break
         shifts.append(_shift(problem, theta, twins))
@@ -132,17 +130,6 @@ def _remainder(
         part.reshape(d.shape[1], -1).T * size
         for part, d, size in zip(np.split(left, ends), differences, sizes, strict=True)
     ]
-
-
-def _with_fresh_inputs(recording: Recording, seed: int) -> Recording | None:
-    """The recording driven by its own smoothed motion and its thrust with fresh noise."""
-    changed = with_fresh_noise(recording.system, recording.telemetry, seed=seed)
-    if changed is recording.telemetry:
-        return None
-    try:
-        return replace(recording, source=inputs_from_telemetry(recording.model, changed))
-    except FreefloatError:
-        return None
 
 
 def with_fresh_noise(system: System, telemetry: Telemetry, *, seed: int) -> Telemetry:
