@@ -105,6 +105,7 @@ class Angular(Family):
     needs = ("rate",)
     scale_inputs = ()
     has_clock = True
+    needs_free_root = True
     takes_momentum = True
     has_own_unknowns = True
 
@@ -113,11 +114,6 @@ class Angular(Family):
     ) -> Samples:
         """The recording with every rate."""
         samples = super().prepare(system, samples)
-        if system.model.root.type == "fixed":
-            raise IdentificationError(
-                "a fixed root conserves no momentum; use the torque or weak method",
-                code="method.fixed_root",
-            )
         if system.model.root.type == "floating":
             samples.need(self.name, "attitude")
         if samples.thrust.any() or samples.wrench.any():

@@ -17,6 +17,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import System
+from freefloat.errors import IdentificationError
 from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
 from freefloat.identification.linear.parameter_columns import update_system
 from freefloat.identification.linear.samples import Samples
@@ -81,8 +82,9 @@ class Family(Protocol):
     fields: the measurements it can use, of "attitude", "rate", "velocity", "acceleration" (of the
     base) and "torque" (of the joints); needs: those it cannot do without. scale_inputs: the known
     inputs in its rows ("thrust", "wrench", "torque"), each of which fixes the scale of masses.
-    has_clock: whether it can find how late channels are; takes_momentum: whether the options
-    `momentum` and `drag` are for it; is_start_only: whether its answer is biased, a starting point;
+    has_clock: whether it can find how late channels are; needs_free_root: whether it rests on the
+    momentum, which a fixed root does not conserve; takes_momentum: whether the options `momentum`
+    and `drag` are for it; is_start_only: whether its answer is biased, a starting point;
     has_own_unknowns: whether `form` has other unknowns than the parameters.
     """
 
@@ -91,6 +93,7 @@ class Family(Protocol):
     needs: tuple[str, ...]
     scale_inputs: tuple[str, ...] = ("thrust", "wrench")
     has_clock: bool = False
+    needs_free_root: bool = False
     takes_momentum: bool = False
     is_start_only: bool = False
     has_own_unknowns: bool = False
@@ -116,6 +119,11 @@ class Family(Protocol):
     ) -> Samples:
         """The recording as the equations want it; raises IdentificationError for what it lacks."""
         samples.need(self.name, *self.needs)
+        if self.needs_free_root and system.model.root.type == "fixed":
+            raise IdentificationError(
+                "a fixed root conserves no momentum; use the torque or weak method",
+                code="method.fixed_root",
+            )
         return samples
 
     def form(self, system: System, parameters: Parameters, options: LinearOptions) -> LinearForm:

@@ -46,17 +46,13 @@ class Momentum(Family):
     name = "momentum"
     fields = needs = BASE
     has_clock = True
+    needs_free_root = True
 
     def prepare(
         self, system: System, samples: Samples, *, options: LinearOptions = DEFAULTS
     ) -> Samples:
         """Seen from the frame that moves with the first velocity sample (Galilean shift)."""
         samples = super().prepare(system, samples)
-        if system.model.root.type == "fixed":
-            raise IdentificationError(
-                "a fixed root conserves no momentum; use the torque or weak method",
-                code="method.fixed_root",
-            )
         if system.environment.gravity.any() or system.environment.has_drag:
             raise IdentificationError(
                 "the momentum method leaves gravity and drag out; use weak", code="method.gravity"
