@@ -6,6 +6,7 @@ from fault_codes import refused
 
 from freefloat.dynamics import Start, flatten, integrate
 from freefloat.dynamics.equations import no_inputs
+from freefloat.dynamics.integrate import longest_stable_step, require_stable_step
 from freefloat.errors import FreefloatError
 from freefloat.model import Body, Joint, Model, Root
 
@@ -37,6 +38,17 @@ def test_too_stiff_is_refused_with_the_step_that_would_do(spring: dict[str, floa
     with refused(FreefloatError, "step.unstable", naming="'j'") as told:
         flown(arm(**spring), "rk4")
     assert "dop853" in str(told.value)
+
+
+@pytest.mark.parametrize("spring", [{"friction": 5.0}, {"stiffness": 1e6}, {"damping": 1e3}])
+def test_the_longest_stable_step_is_allowed_and_twice_it_is_not(spring: dict[str, float]) -> None:
+    system = flatten(arm(**spring))
+    start = Start().vector(system)
+    step = longest_stable_step(system, start, 0.016, shortest=1e-6)
+    require_stable_step(system, start, step)
+    with pytest.raises(FreefloatError):
+        require_stable_step(system, start, 2.0 * step)
+    assert longest_stable_step(system, start, 0.016, shortest=0.01) == 0.008
 
 
 def test_the_proposed_friction_speed_is_enough() -> None:

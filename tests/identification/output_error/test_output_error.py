@@ -14,6 +14,7 @@ from freefloat.errors import IdentificationError
 from freefloat.excitation import Pulses
 from freefloat.excitation.commands import Wave
 from freefloat.excitation.plan import Plan
+from freefloat.identification.fit_assembly import TrustLimits
 from freefloat.identification.output_error.cost import OutputErrorProblem, stated_noise
 from freefloat.identification.output_error.levenberg import damped_step
 from freefloat.identification.output_error.noise import autocovariance, fit_noise
@@ -237,6 +238,12 @@ def test_profile_intervals_agree_where_the_problem_is_linear_and_stop_at_bounds(
 def test_options_of_the_search_reach_the_descent() -> None:
     fit = by_output_error(BUS, FLIGHT, search=SearchOptions(simulations=1))
     assert fit.status_code == "not_trusted.not_converged"
+
+
+def test_limits_of_trust_reach_output_error() -> None:
+    strict = TrustLimits(useless=0.5)  # right residuals have a mean square of one
+    fit = by_output_error(BUS, FLIGHT, search=SearchOptions(trust=strict))
+    assert fit.status_code == "not_trusted.residuals"
 
 
 def test_the_bound_before_flight_is_the_deviation_after_it() -> None:
