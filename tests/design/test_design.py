@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from fault_codes import refused
 
 import freefloat as ff
 from freefloat.design import design
@@ -101,9 +102,8 @@ def test_limits_that_leave_no_room_are_named(cepheus):
         design(cepheus, wanted(cepheus, "link_2.izz"), limits=home_outside)
     (fault,) = caught.value.faults
     assert (fault.place, fault.code) == ("arm_1.lower", "limit.home") and "0.2" in fault.value
-    with pytest.raises(ExcitationError) as caught:
+    with refused(ExcitationError, "limit.no_room", "limit.no_room"):
         design(cepheus, wanted(cepheus, "link_2.izz"), limits={"arm_*.velocity": 0.0})
-    assert caught.value.codes == ("limit.no_room", "limit.no_room")
 
 
 def test_limits_that_block_at_rest_are_named():

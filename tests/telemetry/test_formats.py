@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fault_codes import refused
 
 from freefloat.errors import TelemetryError
 from freefloat.telemetry import Telemetry, read_telemetry, readers
@@ -64,9 +65,8 @@ def test_a_format_that_is_only_read_is_not_written(folder_with_it, tmp_path):
 
 def test_without_the_file_it_is_refused(tmp_path):
     for name in ("flight.ffb", "flight"):
-        with pytest.raises(TelemetryError) as caught:
+        with refused(TelemetryError, "file.suffix"):
             read_telemetry(recording(tmp_path / name))
-        assert caught.value.codes == ("file.suffix",)
 
 
 def test_a_parquet_file_is_known_by_its_content(tmp_path):
@@ -80,9 +80,8 @@ def test_a_suffix_that_contradicts_the_content_is_a_fault(tmp_path):
     flight = Telemetry.from_arrays([0.0, 0.1], {"base.rate.x": [1.0, 2.0]})
     flight.save(tmp_path / "flight.parquet")
     (tmp_path / "flight.parquet").rename(tmp_path / "flight.csv")
-    with pytest.raises(TelemetryError) as caught:
+    with refused(TelemetryError, "file.format"):
         read_telemetry(tmp_path / "flight.csv")
-    assert caught.value.codes == ("file.format",)
 
 
 def test_a_program_may_register_its_own(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ import threading
 from contextlib import contextmanager, suppress
 
 import pytest
+from fault_codes import refused
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import serve as serve_websocket
 
@@ -25,9 +26,8 @@ def test_garbage_is_none():
 
 def test_other_machines_are_refused():
     for address in ("tcp://10.0.0.1:5", "udp://0.0.0.0:5", "ws://example.org:80/x"):
-        with pytest.raises(TelemetryError) as caught:
+        with refused(TelemetryError, "source.address"):
             SampleSource(address)
-        assert caught.value.codes == ("source.address",)
     with pytest.raises(TelemetryError):
         SampleSource("tcp://127.0.0.1")
 
@@ -151,9 +151,8 @@ def test_nobody_there():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     for scheme in ("tcp", "ws"):
-        with pytest.raises(TelemetryError) as caught:
+        with refused(TelemetryError, "source.refused"):
             list(SampleSource(f"{scheme}://127.0.0.1:{port}", retry=0.0))
-        assert caught.value.codes == ("source.refused",)
 
 
 def test_without_the_package_a_websocket_says_what_to_install(monkeypatch):
@@ -167,14 +166,12 @@ def test_without_the_package_a_websocket_says_what_to_install(monkeypatch):
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:80", "ws://[::1", "ftp://here"])
 def test_an_address_that_cannot_be_is_refused_at_once(address):
-    with pytest.raises(TelemetryError) as refused:
+    with refused(TelemetryError, "source.address"):
         SampleSource(address)
-    assert refused.value.codes == ("source.address",)
 
 
 @pytest.mark.parametrize("seconds", [float("nan"), float("inf"), -1.0])
 @pytest.mark.parametrize("name", ["idle", "retry"])
 def test_times_that_cannot_be_are_refused(name, seconds):
-    with pytest.raises(TelemetryError) as refused:
+    with refused(TelemetryError, "option.range"):
         SampleSource("tcp://127.0.0.1:5000", **{name: seconds})
-    assert refused.value.codes == ("option.range",)
