@@ -127,6 +127,15 @@ def test_nothing_that_arrives_raises():
     assert set(e.statuses) == {"not seen"} and np.all(np.isnan(e.std))
 
 
+@pytest.mark.parametrize(
+    ("options", "outcome"),
+    [({}, "incomplete"), ({"gather": True}, "late"), ({"method": "kalman"}, "unusable")],
+)
+def test_an_integer_that_no_float_can_hold_is_no_reading(options, outcome):
+    t = tracker(PLANE, **options)
+    assert t.update({"time": 0.0, "base.rate.z": 10**400}).outcome == outcome
+
+
 @pytest.mark.promise("O5")
 def test_saved_and_restored_it_goes_on_bit_for_bit(tmp_path, figure):
     flight = noisy(SPACE, 3)

@@ -93,9 +93,7 @@ class OnlineEstimator:
         )  # fmt: skip
         factory = filter or _filter_by_name(method, request, gather)
         self.filter: LiveFilter = factory(request)
-        self.intake = Intake(
-            model, reorder=reorder, like=like, noise=noise, clock_jump=options.clock_jump
-        )
+        self.intake = Intake(model, reorder=reorder, like=like, noise=noise, options=options)
         clock = self.intake.clock
         self._judge = clock.judge if self.filter.is_ordered else clock.follow
 

@@ -172,6 +172,20 @@ class FilterOptions:
     weigh_every: int = 8
     """Samples between new weights of its rows."""
 
+    correct_every: int = 4
+    """Estimates between new computations of the noise in its columns. That part of the information
+    moves by one in n after n samples; until it moves by 3 % at most, it is found with each."""
+
+    misfit_rows: int = 100
+    """Rows from which on the chi-square of the residuals is judged. Per row its standard deviation
+    is sqrt(2 / n): 0.14 with so many."""
+
+    misfit_noisy: float = 1.3
+    """Chi-square per row above which intervals are widened; two of these deviations above one."""
+
+    misfit_wrong: float = 3.0
+    """Chi-square per row above which model or noise are reported as wrong."""
+
     slowest_rate: float = 5.0
     """Rate [Hz] down to which deviations are tested to be honest; below, arms move unmeasured."""
 

@@ -25,7 +25,8 @@ from freefloat.parameters.parameters import Parameter, Parameters, parameter_val
 if TYPE_CHECKING:
     from freefloat.online.live_filter import FilterRequest
 
-# theory: natural sizes; the information 1e-12 of such a prior is below the rounding of one row's
+# theory: natural sizes; a row that shows an unknown at one standard deviation counts 1e12 times as
+# much as such a prior, which so moves no estimate, and yet every unknown has a deviation
 DIFFUSE = 1e6
 
 
@@ -108,7 +109,8 @@ def problem_of(
         np.array([0, 1, 5] if channels.is_planar else range(6), dtype=np.int64),
         len(unknowns.nuisance), len(unknowns.free), float(unknowns.sizes[0]),
         walk_rates(unknowns, request.random_walk),
-        np.array(gates), np.array([options.solve_every, options.weigh_every], dtype=np.int64),
+        np.array(gates),
+        np.array([options.solve_every, options.weigh_every, options.correct_every], dtype=np.int64),
         1.0 if request.correct else 0.0, checked_forgetting(request.forgetting), options.limits,
     )  # fmt: skip
 

@@ -21,6 +21,7 @@ from freefloat.arrays import Array
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
 from freefloat.online.filter_options import FrameOptions
 from freefloat.online.live_channels import Channels
+from freefloat.online.sample import is_number
 from freefloat.telemetry.sample_rows import Sample
 
 SOME = 3  # theory: readings that make a parabola
@@ -100,10 +101,10 @@ class FrameBuilder:
             self.since = time
         self.last = time if np.isnan(self.last) else max(self.last, time)
         self.has_taken = self._note_pushes(sample)
-        has_attitude = all(_is_number(values.get(n)) for n in self.names if _is_attitude(n))
+        has_attitude = all(is_number(values.get(n)) for n in self.names if _is_attitude(n))
         for name in self.names:
             value = values.get(name)
-            if value is None or not _is_number(value) or (_is_attitude(name) and not has_attitude):
+            if not is_number(value) or (_is_attitude(name) and not has_attitude):
                 continue
             series = self.readings.setdefault(name, deque(maxlen=self.options.most_readings))
             if series and time <= series[-1][0]:
@@ -314,7 +315,3 @@ def _normalise(values: dict[str, float]) -> None:
     size = float(np.sqrt(sum(values[name] ** 2 for name in names)))
     for name in names:
         values[name] /= max(size, 1e-12)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and bool(np.isfinite(value))

@@ -20,6 +20,7 @@ from freefloat.online.live_channels import (
 )
 from freefloat.online.live_filter import FilterRequest
 from freefloat.online.momentum_filter import MomentumFilter
+from freefloat.telemetry.names import ChannelName
 from freefloat.telemetry.sample_rows import Sample
 from freefloat.telemetry.telemetry import Telemetry
 
@@ -52,7 +53,7 @@ class FrameFilter(MomentumFilter):
     def concerns(self) -> tuple[str, ...]:
         """Channels that do not come, or too slowly; how slowly is said before the first sample."""
         stated, found = self._stated_step, self.builder.step
-        slowest = f"the slowest channel, {_sensor_of(self.builder.slowest)}, comes"
+        slowest = f"the slowest channel, {ChannelName.parse(self.builder.slowest).group}, comes"
         step = found if found > self.options.frames.lagging * stated else stated
         return (
             *((self._gap,) if self._gap else ()),
@@ -134,13 +135,7 @@ def gap_note(missing: Sequence[str], since: float) -> Note:
     >>> str(gap_note(["base.attitude.x", "base.attitude.y", "arm.position"], 5.0))
     'no frame since 5 s: base.attitude, arm.position do not come'
     """
-    names = list(dict.fromkeys(_sensor_of(name) for name in missing))
+    names = list(dict.fromkeys(ChannelName.parse(name).group for name in missing))
     why = f"{', '.join(names)} {'does' if len(names) == 1 else 'do'} not come"
     why = why if names else "the channels' instants are too far apart"
     return Note("channel.silent", f"no frame since {since:.6g} s: {why}")
-
-
-def _sensor_of(name: str) -> str:
-    """A channel's name without its axis."""
-    whole, _, axis = name.rpartition(".")
-    return whole if whole and axis in tuple("xyzw") else name

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from freefloat.notes import Note, codes_of
+from freefloat.online.filter_options import FilterOptions
 from freefloat.text import listing
 
 SampleOutcome = Literal[
@@ -17,10 +18,6 @@ OUTCOMES: tuple[SampleOutcome, ...] = get_args(SampleOutcome)
 USED = ("taken", "begun", "waiting", "gathered", "told")
 # what becomes of a frame; with "gathered" there, the rest are samples that are part of none
 FRAMES = ("begun", "taken", "gated", "broken", "unusable", "spike")
-# theory: chi-square per row of n rows has the standard deviation sqrt(2/n), 0.14 for 100 rows
-MANY = 100  # theory: rows that make a chi-square worth judging, see above
-NOISY = 1.3  # theory: two of these deviations: residuals are wider than chance
-WRONG = 3.0  # theory: fourteen of them: not chance but the model or the noise
 EventKind = Literal["change", "stuck", "frozen", "clock jump", "gap", "restart"]
 
 
@@ -44,7 +41,7 @@ class Health:
     for the right order; gathered: used together with others; told: thrust or wrench alone.
     chi2, n_rows: of the residuals. concerns: what is wrong with the channels themselves, or that no
     parameter is observable; with any of these all is not well. missing: the channels that
-    incomplete samples lack, the most frequent first.
+    incomplete samples lack, the most frequent first. options: has the limits of the misfit.
 
     >>> Health({"taken": 98, "gated": 2}, events=()).n_rejected
     2
@@ -56,6 +53,7 @@ class Health:
     n_rows: int = 0
     concerns: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    options: FilterOptions = field(default=FilterOptions(), repr=False, compare=False)
 
     @property
     def n_samples(self) -> int:
@@ -75,7 +73,10 @@ class Health:
     @property
     def widening(self) -> float:
         """Factor on the variances: residuals are so much larger than the stated noise."""
-        return self.misfit if self.n_rows > MANY and self.misfit > NOISY else 1.0
+        return self.misfit if self._is_misfit(self.options.misfit_noisy) else 1.0
+
+    def _is_misfit(self, limit: float) -> bool:
+        return self.n_rows > self.options.misfit_rows and self.misfit > limit
 
     @property
     def is_fine(self) -> bool:
@@ -112,7 +113,7 @@ class Health:
         frames = {k: self.counts.get(k, 0) for k in FRAMES}
         if is_gathered and (unused := _mostly_unused(frames, "frames")):
             return unused
-        if self.n_rows > MANY and self.misfit > WRONG:
+        if self._is_misfit(self.options.misfit_wrong):
             return Note(
                 "residuals.too_large",
                 f"residuals are {self.misfit**0.5:.1f} times as large as the noise: model or noise"

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from freefloat.errors import Fault, IdentificationError
 from freefloat.model.model import Model
 from freefloat.notes import Note
+from freefloat.online.filter_options import FilterOptions
 from freefloat.online.health import Event, Health, SampleOutcome
 from freefloat.online.live_channels import likeliest, noise_of_sensors
 from freefloat.prediction.measurements import sensor_channels
@@ -216,9 +217,10 @@ class Intake:
         reorder: int = 0,
         like: Telemetry | None = None,
         noise: Mapping[str, float] | None = None,
-        clock_jump: float = 30.0,
+        options: FilterOptions | None = None,
     ) -> None:
-        self.clock, self.buffer = Clock(jump=clock_jump), ReorderBuffer(reorder)
+        self.options = options = options or FilterOptions()
+        self.clock, self.buffer = Clock(jump=options.clock_jump), ReorderBuffer(reorder)
         self.counts: defaultdict[str, int] = defaultdict(int)
         self.events: list[Event] = []
         self.n_events = 0
@@ -262,7 +264,9 @@ class Intake:
         if self.buffer.held:
             counts["waiting"] = len(self.buffer.held)
         concerns = (*concerns, *self.unknown.concerns)
-        return Health(counts, tuple(self.events), chi2, n_rows, concerns, self._most_missing())
+        return Health(
+            counts, tuple(self.events), chi2, n_rows, concerns, self._most_missing(), self.options
+        )
 
     def _most_missing(self) -> tuple[str, ...]:
         """The channels that samples lack, those that lack most often first."""

@@ -9,8 +9,6 @@ tangent of the dynamics carries the errors on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -26,6 +24,7 @@ from freefloat.observability.scale import is_scaled
 from freefloat.online.filter_problem import (
     checked_forgetting,
     gate_limits,
+    reset_places,
     walk_rates,
     with_fixed_values,
 )
@@ -40,13 +39,14 @@ from freefloat.online.kalman_memory import (
     NIS,
     TIME,
     Settings,
-    unknowns_of,
+    kalman_unknowns,
 )
 from freefloat.online.kalman_recursion import KalmanRecursion
 from freefloat.online.kalman_start import StartWindow, WindowEnd, recording_of_samples, solve_window
 from freefloat.online.live_channels import known_channels, thrust_noise
 from freefloat.online.live_estimate import CovarianceEstimate, SampleReport
 from freefloat.online.live_filter import FilterRequest, LiveFilter, restore_in_place
+from freefloat.online.sample import is_number
 from freefloat.online.sensing import live_streams
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.inputs import with_prescribed
@@ -92,21 +92,17 @@ class Readout:
         for k, stream in enumerate(self.streams):
             numbers = [values.get(name) for name in stream.channels]
             self.has_channels |= any(number is not None for number in numbers)
-            if all(_is_number(number) for number in numbers):
+            if all(is_number(number) for number in numbers):
                 vector = np.array(numbers, dtype=float)
                 # a quaternion far from unit length is no attitude
                 if not stream.is_attitude or abs(float(np.linalg.norm(vector)) - 1.0) < 0.1:
                     self.found[k] = vector
         for k, name in enumerate(self.pushes):
-            if _is_number(values.get(name)):
+            if is_number(values.get(name)):
                 push[k] = values[name]
                 self.has_inputs = True
         n = len(self.thrust_noise)
         push[:n] = open_levels(push[:n], self.thrust_noise)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 class KalmanFilter(LiveFilter):
@@ -126,7 +122,7 @@ class KalmanFilter(LiveFilter):
         driven = [c.name for c in fixed.assembly.coordinates if c.role == "torque"]
         self.system = flatten(with_prescribed(fixed, driven))
         streams = live_streams(self.system, request.like, request.noise)
-        self.unknowns = unknowns_of(self.system, parameters, streams, self.options)
+        self.unknowns = kalman_unknowns(self.system, parameters, streams, self.options)
         sigma = np.concatenate([s.noise for s in streams])
         walk = walk_rates(self.unknowns, request.random_walk)
         thrust = thrust_noise(model, known_channels(model, request.like, request.noise)[1])
@@ -144,13 +140,7 @@ class KalmanFilter(LiveFilter):
         self.window = StartWindow(seconds, self.options.most_kept)
         self.readout = Readout(self.system, streams, thrust)
         self.channels = self.readout.names
-        targets = tuple(f"{t.name}.*" for t in model.targets)
-        globs = targets if request.reset is None else request.reset
-        self.reset = [
-            k
-            for k, name in enumerate(self.unknowns.names)
-            if any(fnmatchcase(name, g) for g in globs)
-        ]
+        self.reset = reset_places(model, self.unknowns, request.reset)
         self._push = self.memory.push.copy()  # what pushes from the sample on that was read
 
     def _new_recursion(self, streams: Sequence[Measurement]) -> KalmanRecursion:

@@ -59,10 +59,10 @@ class Settings:
     options: KalmanOptions
 
 
-def unknowns_of(
+def kalman_unknowns(
     system: System, parameters: Parameters, streams: Sequence[Measurement], options: KalmanOptions
 ) -> FilterUnknowns:
-    """The free parameters with sizes and priors."""
+    """The free parameters with sizes and priors; IdentificationError for what is not looked for."""
     free = parameters.free_ones
     if not free:
         raise IdentificationError(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 
 import numpy as np
 
@@ -26,6 +25,7 @@ from freefloat.model.parameter_name import is_of_sensor
 from freefloat.online.filter_options import KalmanOptions
 from freefloat.online.filter_problem import FilterUnknowns
 from freefloat.online.propagation import ORDERS, Layout, state_rates
+from freefloat.online.sample import is_number
 from freefloat.online.sensing import joint_response
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.measurements import Measurement
@@ -78,15 +78,11 @@ def recording_of_samples(
     noise = {c: float(s.noise[min(k, 2)]) for s in streams for k, c in enumerate(s.channels)}
     channels = []
     for name in (*noise, *pushes):
-        pairs = [(s.time, s.values[name]) for s in samples if _is_number(s.values.get(name))]
+        pairs = [(s.time, s.values[name]) for s in samples if is_number(s.values.get(name))]
         if pairs:
             time, values = np.array(pairs, dtype=float).T
             channels.append(Channel(name, unit_of(name)[0], time, values, noise=noise.get(name)))
     return Telemetry.of(channels)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def solve_window(

@@ -29,7 +29,6 @@ JOINT_KINDS = {
     "encoder": "position", "joint_rate": "velocity", "wheel_speed": "speed",
     "motor_encoder": "motor_position", "motor_rate": "motor_velocity",
 }  # fmt: skip
-DOUBTFUL = 6  # theory: channels that lack: more than one sensor or joint has
 # theory: half the digits of a double, per unit of a reading (rad, rad/s, m, m/s). Rows are
 # differences of momenta, which lose the other half; finer readings could not be told apart.
 FINEST = float(np.sqrt(np.finfo(float).eps))
@@ -91,7 +90,7 @@ class Channels:
                 )
                 for name in missing
             ]
-            doubt = "" if len(missing) < DOUBTFUL else "; is it the robot that flew?"
+            doubt = "; is it the robot that flew?" if 2 * len(missing) > len(needed) else ""
             raise IdentificationError(
                 f"live identification of {system.model.name!r} needs channels that are not there"
                 f"{doubt or ':'}",

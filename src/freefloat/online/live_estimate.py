@@ -21,16 +21,23 @@ from freefloat.model.parameter_name import field_of
 from freefloat.notes import Note
 from freefloat.observability.scale import is_scaled
 from freefloat.observability.visibility import known_status
-from freefloat.online.filter_problem import FilterUnknowns
+from freefloat.online.filter_problem import DIFFUSE, FilterUnknowns
 from freefloat.online.health import Event, Health, SampleOutcome
 from freefloat.parameters.parameters import Parameters
 from freefloat.text import count_noun, listing
 
 NO_BAND = "no band"  # the status of all that an estimator without deviations finds
 KNOWN = ("seen", "weak")
-MOSTLY = 0.7  # theory: cos 45 deg; the vector of all masses lies nearer to the lost space than not
-PART = 0.1  # theory: fixing a smaller part of a direction magnifies its error more than tenfold
-UNKNOWN = 1e4  # theory: natural sizes; only a diffuse prior leaves a deviation as wide
+# theory: of a vector that has nothing to do with k lost directions of n, a part sqrt(k / n) lies in
+# them by chance, 0.4 for 3 of 20; of the vector of all masses all of it, but for the errors of its
+# estimates. The limit lies half way
+MOSTLY = 0.7
+# theory: a mass known to 1 % tells a direction, of which it is so large a part, to 10 %: where
+# `known_status` begins to call a parameter weak
+PART = 0.1
+# theory: natural sizes, a hundredth of the diffuse prior: to the data a change by a whole natural
+# size is less than 1e-4 standard deviations, so what is known is the prior
+UNKNOWN = 1e-2 * DIFFUSE
 
 
 class SampleReport(NamedTuple):

@@ -7,17 +7,18 @@ from math import cos, isfinite, sin
 from operator import itemgetter
 from struct import Struct
 from struct import error as unpackable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.online.live_channels import Channels
+from freefloat.telemetry.channel import LATEST
 from freefloat.telemetry.sample_rows import Sample
 from freefloat.telemetry.thrust_levels import open_levels
 
-LARGEST = 1e30  # format: no force is larger, and an integer that is has no floating-point number
-LATEST = 1e12  # format: [s]; no clock shows more
+# format: no reading is larger, and an integer may be too large for any floating-point number
+LARGEST = 1e30
 
 
 def as_sample(sample: object) -> Sample | None:
@@ -116,11 +117,18 @@ class _Inputs:
                 pass  # one by one, then
         has_any = False
         for name, k in self.places.items():
-            if name in values and _is_number(values[name]):
+            if name in values and is_number(values[name]):
                 into[k] = values[name]
                 has_any = True
         return has_any
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and -LARGEST < value < LARGEST
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a reading is a number that can be used; written so that it holds for integers, too.
+
+    >>> [is_number(value) for value in (1, 0.5, float("nan"), 10**400, True, "1", None)]
+    [True, True, False, False, False, False, False]
+    """
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return -LARGEST < value < LARGEST

@@ -108,7 +108,7 @@ class StartupReplay:
         assert self.snapshot is not None
         options, entries = self.options, list(self.entries)
         ungated = problem._replace(gates=np.zeros(2))
-        steady = ungated._replace(every=np.array([problem.every[0], NEVER]))
+        steady = ungated._replace(every=np.array([problem.every[0], NEVER, problem.every[2]]))
         n_out = 0
         if problem.gates[0] > 0.0:
             n_out = self._leave_out(problem, steady, memory, scratch, kept=())

@@ -6,23 +6,37 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from freefloat.numba_.compilation import kernel
-from freefloat.online.kernels.codes import WRONG, Number
+from freefloat.online.filter_problem import gate_limits
+from freefloat.online.kernels.codes import DOF, LEVEL, NIS, SETTLED, WRONG, Number
 from freefloat.online.kernels.kernel_limits import KernelLimits
-from freefloat.online.kernels.outlier_tests import is_spike, nis_of_rows, reading_noise
+from freefloat.online.kernels.outlier_tests import (
+    is_spike,
+    nis_of_rows,
+    passes_gate,
+    reading_noise,
+)
 
 Memory = namedtuple("Memory", "information_root clear_factor bias x numbers")
 Scratch = namedtuple(
     "Scratch", "rows uncertain misled solved lanes innovation_covariance innovation"
 )
 Problem = namedtuple("Problem", "sigma limits")
+Gate = namedtuple("Gate", "rows gates limits")
+Numbers = namedtuple("Numbers", "numbers")
 Readings = namedtuple("Readings", "spike_state recent usual_miss")
 
 
 @kernel
 def nis(m, k):
     return nis_of_rows(m, k)
+
+
+@kernel
+def passes(problem, m, nis, is_lost):
+    return passes_gate(problem, m, nis, is_lost)
 
 
 @kernel
@@ -101,3 +115,39 @@ def test_a_spike_is_a_miss_of_the_line_by_many_times_the_usual():
         values = line.copy()
         values[20] += factor * limits.spike * usual
         assert run(values, sigma)[20] == is_one
+
+
+def gate_of(probability: float, n: int) -> tuple[Gate, Numbers]:
+    gates = np.array([0.0, 0.0])
+    if probability:
+        gates[:] = gate_limits(probability, [n, 2 if n == 3 else 3])
+    m = Numbers(np.zeros(len(Number)))
+    m.numbers[SETTLED] = m.numbers[LEVEL] = 1.0
+    return Gate(np.arange(n), gates, KernelLimits()), m
+
+
+@pytest.mark.parametrize("n", [3, 6])
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_the_gate_loses_the_share_of_good_samples_that_was_asked_for(n, is_lost):
+    problem, m = gate_of(0.02, n)
+    rng, dof = np.random.default_rng(n), (2 if n == 3 else 3) if is_lost else n
+    root = np.tril(rng.normal(size=(dof, dof)) + 2.0 * np.eye(dof))
+    innovations = rng.normal(size=(20_000, dof)) @ root.T
+    nis = np.sum(innovations * np.linalg.solve(root @ root.T, innovations.T).T, axis=1)
+    lost = np.array([not passes(problem, m, float(one), is_lost) for one in nis])
+    np.testing.assert_array_equal(lost, chi2.sf(nis, dof) < 0.02)
+    assert abs(np.mean(lost) - 0.02) < 0.004  # four deviations of a share of 20 000
+    assert m.numbers[NIS] == nis[-1] and m.numbers[DOF] == dof
+
+
+def test_the_gate_grows_with_the_mean_nis_and_while_weights_are_the_models():
+    problem, m = gate_of(1e-6, 6)
+    limit = float(chi2.isf(1e-6, 6))
+    assert passes(problem, m, 0.99 * limit, False) and not passes(problem, m, 1.01 * limit, False)
+    m.numbers[LEVEL] = 4.0
+    assert passes(problem, m, 3.99 * limit, False) and not passes(problem, m, 4.01 * limit, False)
+    m.numbers[LEVEL], m.numbers[SETTLED] = 0.5, 0.0  # better than stated does not narrow the gate
+    most = problem.limits.unsettled_gate * limit
+    assert passes(problem, m, 0.99 * most, False) and not passes(problem, m, 1.01 * most, False)
+    no_gate, _ = gate_of(0.0, 6)
+    assert passes(no_gate, m, 1e200, False)

@@ -11,11 +11,13 @@ from freefloat.numba_.compilation import kernel
 from freefloat.online.kernels.codes import ROWS_HERE
 from freefloat.online.kernels.interval import decorrelate, set_factors
 from freefloat.online.kernels.random_walk_whitening import (
+    add_product,
     add_walk,
     carry_walk,
     copy_table,
     has_walked,
     remove_walk,
+    solve_upper_rows,
 )
 from freefloat.online.kernels.square_root_information import ROOM, add_process_noise, add_rows
 
@@ -114,3 +116,29 @@ def test_filter_equals_dense_least_squares(seed, size):
     # rounding: condition of a few hundred
     np.testing.assert_allclose(found @ R[:, N], mean, rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(found @ found.T, P, rtol=1e-9, atol=1e-10)
+
+
+@kernel
+def multiply(out, sign, F, table, end):
+    add_product(out, sign, F, table, end)
+
+
+@kernel
+def solve_rows(U, rows):
+    solve_upper_rows(U, rows)
+
+
+@pytest.mark.parametrize("width", [3, 4, 8, 10])
+@pytest.mark.parametrize("n", [3, 6])
+def test_products_and_solutions_of_rows_are_those_of_numpy(n, width):
+    rng = np.random.default_rng(width)
+    out, table = rng.normal(size=(2, n, width + 1))
+    F = rng.normal(size=(n, n))
+    expected = out.copy()
+    expected[:, :width] -= F @ table[:, :width]  # the last column is left alone
+    multiply(out, -1.0, F, table, width)
+    np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-13)
+    U = np.triu(F) + 3.0 * np.eye(n)
+    expected = np.linalg.solve(U.T, table)
+    solve_rows(U, table)
+    np.testing.assert_allclose(table, expected, rtol=1e-12, atol=1e-13)

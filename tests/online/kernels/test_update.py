@@ -11,9 +11,19 @@ from live_flights import noisy, wanted
 import freefloat as ff
 from freefloat.numba_.compilation import kernel
 from freefloat.online.filter_problem import change_of
-from freefloat.online.kernels.codes import LEVEL, STEP, Number
+from freefloat.online.kernels.codes import (
+    HISTORY,
+    LEVEL,
+    N_WRENCH,
+    ROWS_HERE,
+    STEP,
+    Count,
+    Number,
+)
 from freefloat.online.kernels.kernel_limits import KernelLimits
 from freefloat.online.kernels.update import (
+    age_information,
+    is_gap,
     is_usable,
     note_level,
     note_step,
@@ -23,6 +33,7 @@ from freefloat.online.kernels.update import (
 
 Numbers = namedtuple("Numbers", "numbers")
 Readings = namedtuple("Readings", "repeats rest last")
+Stream = namedtuple("Stream", "counts numbers times levels")
 Watched = namedtuple("Watched", "sigma limits")
 
 
@@ -41,6 +52,16 @@ def notes(m, steps, ratios):
 @kernel
 def watch(problem, m, s, h):
     watch_readings(problem, m, s, h)
+
+
+@kernel
+def gap(problem, m, t, levels):
+    return is_gap(problem, m, t, levels)
+
+
+@kernel
+def age(problem, m, k, seconds):
+    return age_information(problem, m, k, seconds)
 
 
 @kernel
@@ -131,3 +152,59 @@ def test_every_row_that_was_taken_is_in_the_information():
     x = np.linalg.solve(A[:N, :N] - B[:, :N], A[:N, N] - B[:, N])
     std = np.sqrt(np.diag(np.linalg.inv(A[:N, :N])))
     assert np.max(np.abs(m.x - x) / std) < 0.05  # the noise part is found anew every fourth sample
+
+
+def test_a_gap_is_long_and_a_force_may_have_acted_in_it():
+    problem = Watched(np.zeros(9), KernelLimits())
+    none, some = np.zeros(2), np.array([0.0, 1.0])
+
+    def stream() -> Stream:
+        m = Stream(
+            np.zeros(len(Count), dtype=np.int64), np.zeros(len(Number)), np.zeros(4), np.zeros(2)
+        )
+        m.counts[HISTORY], m.numbers[STEP], m.times[3] = 4, 0.1, 5.0
+        return m
+
+    late, soon = (
+        5.0 + 0.1 * (problem.limits.long_gap + 1),
+        5.0 + 0.1 * (problem.limits.long_gap - 1),
+    )
+    m = stream()
+    assert gap(problem, m, late, some) and not gap(problem, m, soon, some)
+    assert not gap(problem, m, late, none)  # momentum is kept
+    m.levels[0] = 1.0  # pushed until then
+    assert gap(problem, m, late, none)
+    m = stream()
+    m.counts[N_WRENCH] = 1
+    assert gap(problem, m, late, none)
+    m.counts[HISTORY] = 0  # nothing has come yet
+    assert not gap(problem, m, late, some)
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.9])
+def test_process_noise_adds_its_covariance_and_forgetting_fades_the_rest(forgetting):
+    """A mass that comes takes its momentum along: it walks along its column, not alone."""
+    name = "planar-capture"
+    walk = {"bus.mass": 0.3, "target.mass": 0.1}
+    model, params = ff.load_model(name), ff.Parameters(ff.load_model(name)).free(*walk, "bus.izz")
+    own = ff.OnlineEstimator(model, params, random_walk=walk, forgetting=forgetting).filter
+    problem, m, k = own.problem, own.memory, own.scratch  # type: ignore[attr-defined]
+    N, nn, rng = len(m.x), problem.n_nuisance, np.random.default_rng(1)
+    m.information_root[:] = np.triu(rng.normal(size=(N, N + 1))) + 3.0 * np.eye(N, N + 1)
+    m.columns[:] = rng.normal(size=m.columns.shape)
+    k.row_covariance[:] = np.eye(6)
+    k.impulse_variance[0] = 0.04  # [N2 s2] of an impulse, which stays in the momentum
+    R, z = m.information_root[:, :N].copy(), m.information_root[:, N].copy()
+    P = np.linalg.inv(forgetting * R.T @ R)
+    expected = P + np.diag([0.04 / problem.momentum_size**2, *np.zeros(N - 1)])
+    for i in np.flatnonzero(problem.walk):
+        along = np.eye(N)[i]
+        along[:nn] = m.columns[:nn, i - nn] / problem.momentum_size
+        expected += 0.5 * problem.walk[i] * np.outer(along, along)
+    assert age(problem, m, k, 0.5)
+    T = m.information_root
+    np.testing.assert_allclose(np.linalg.inv(T[:, :N].T @ T[:, :N]), expected, rtol=1e-9)
+    np.testing.assert_allclose(np.tril(T[:, :N], -1), 0.0, atol=1e-12)
+    # noise without a mean moves no estimate
+    np.testing.assert_allclose(np.linalg.solve(T[:, :N], T[:, N]), np.linalg.solve(R, z), rtol=1e-9)
+    assert m.counts[ROWS_HERE] == 0

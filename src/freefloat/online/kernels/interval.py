@@ -24,9 +24,11 @@ from freefloat.online.kernels.external_impulses import (
 from freefloat.online.kernels.input_moments import lagrange
 from freefloat.online.kernels.square_root_information import cholesky
 
-# theory: share of the largest variance of its kind, half the digits of a double: no infinite weight
+# theory: share of the largest variance of its kind; half the digits of a double, so that a row
+# without noise of its own has no infinite weight and its covariance still has a Cholesky factor
 FLOOR = 1e-8
-LOST = 1e12  # theory: variance, times its own, of an angular row over a gap: no weight at all
+# theory: factor on the variance of an angular row over a gap: 1e12 of them say as much as one
+LOST = 1e12
 
 
 @inline

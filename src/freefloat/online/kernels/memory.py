@@ -35,7 +35,7 @@ class FilterProblem(NamedTuple):
     momentum_size: float  # unit of the initial momentum [N s]
     walk: np.ndarray  # (N,) variance of a random walk per second
     gates: np.ndarray  # (2,) largest NIS for all rows and for the linear ones; 0: no gate
-    every: np.ndarray  # (2,) samples between solutions, and between new weights
+    every: np.ndarray  # (3,) samples between solutions, new weights; solutions between noise parts
     probing: float  # 1: what noise in the columns does is found and taken off; 0: it is not
     forgetting: float  # what old information counts after a sample
     limits: KernelLimits

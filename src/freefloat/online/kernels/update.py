@@ -62,10 +62,9 @@ from freefloat.online.kernels.square_root_information import (
 )
 
 HUGE = 1e12  # format: no reading in SI units is larger
-# theory: the part of the information that is noise moves by one in so many samples: it is found
-# anew with every sample of the first FRESH, and with every SELDOM-th later, when it has moved by
-# 3 % at most.
-FRESH, SELDOM = 128, 4
+# theory: of n samples the next one moves the noisy part of the information by 1 / n. With more than
+# this many times `correct_every` samples, the part found so many ago is off by 1 / 32, 3 %, at most
+FRESH = 32
 # theory: of a row's own variance; it would take the inverse in samples to add up to as much
 NEGLIGIBLE = 1e-8
 
@@ -173,8 +172,9 @@ def renew_estimate(problem, m, k):
     """
     count = m.counts[N_TAKEN]
     if count % problem.every[0] == 0:
-        is_fresh = min(m.counts[SINCE_CHANGE], m.counts[ROWS_HERE]) < FRESH
-        if is_fresh or count % (SELDOM * problem.every[0]) == 0:
+        seldom = problem.every[2]
+        is_fresh = min(m.counts[SINCE_CHANGE], m.counts[ROWS_HERE]) < FRESH * seldom
+        if is_fresh or count % (seldom * problem.every[0]) == 0:
             n_rows = float(m.counts[SINCE_CHANGE]) * k.rows.shape[0]
             m.numbers[SHARE], m.numbers[WRONG] = factor_clear_part(
                 problem.limits, m.information_root, m.bias, n_rows, m, k.noise_part, k.clear_part
