@@ -38,7 +38,8 @@ from freefloat.prediction.time_grid import TimeGrid
 
 # theory: the error of RK4 at 16 steps a cycle is about (2 pi / 16)^4 / 120 = 2e-4 of the motion
 A_CYCLE = 16  # steps in a cycle of the fastest motion
-# theory: RK4 is stable down to 2 pi / 2.83 = 2.3 steps a cycle of an undamped mode
+# theory: RK4 is stable down to 2 pi / 2.83 = 2.3 steps a cycle of an undamped mode; at 5 a swing
+# loses a tenth in a cycle (|R|^2 = 1 - z^6 / 72 + z^8 / 576 a step, z = 2 pi / 5)
 A_SWING = 5  # steps in a cycle of the fastest mode
 # theory: twice the rate that resolves products of two motions (Nyquist: four samples a cycle)
 SAMPLES = 8  # grid points in a cycle of the fastest motion
@@ -46,7 +47,8 @@ SAMPLES = 8  # grid points in a cycle of the fastest motion
 LEAST = 100  # grid points in a flight, where there are as many steps: limits are checked there
 # theory: RK4 errs by 1e-4 of what it does at a tenth of the step
 FINER = 10  # steps of a replay in one of a search
-# theory: between rounding (1e-16 / step) and curvature (step) of a one-sided difference
+# theory: a one-sided difference errs by about the step (curvature) plus rounding over it, 1e-5 and
+# 1e-12 / 1e-5: more than enough for a local model of which a tenth of the gain must come true
 NEARBY = 1e-5  # units of an unknown: the step of finite differences
 
 

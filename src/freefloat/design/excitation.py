@@ -263,7 +263,7 @@ def scenarios_of(model: Model, parameters: Parameters, *, n: int, seed: int = 0)
     """
     if n == 0:
         return []
-    known = [p for p in parameters.free_ones if p.prior is not None]
+    known = [(p, p.prior[1]) for p in parameters.free_ones if p.prior is not None]
     if not known:
         raise ExcitationError(
             "there are no priors to draw models from; give some", code="priors.none"
@@ -273,15 +273,11 @@ def scenarios_of(model: Model, parameters: Parameters, *, n: int, seed: int = 0)
     for _ in range(n):
         drawn = rng.normal(size=len(known))
         for shrink in 0.5 ** np.arange(12):
-            spread = zip(known, shrink * drawn, strict=True)
-            values = {p.name: p.value + float(z) * _std(p.prior) for p, z in spread}
+            pairs = zip(known, shrink * drawn, strict=True)
+            values = {p.name: p.value + float(z) * std for (p, std), z in pairs}
             try:
                 found.append(with_parameters(model, values))
                 break
             except IdentificationError:
                 continue
     return found
-
-
-def _std(prior: tuple[float, float] | None) -> float:
-    return 0.0 if prior is None else prior[1]

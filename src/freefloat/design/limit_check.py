@@ -16,9 +16,9 @@ from freefloat.errors import ExcitationError, Fault
 from freefloat.excitation.limits import Limit
 from freefloat.prediction.limit_monitors import NOTHING
 
-TRIES = (
-    25  # theory: each takes at least 1e-5 of a limit off, harder every time; then it is given up
-)
+# theory: the powers 1 ... 24 of the excess add up to 300: a share that changes by a 300th of what
+# the motion does still comes down to its limit
+TRIES = 25  # of making a motion smaller; then it is given up
 # theory: 2000 points in some ten cycles show a peak to (pi / 200)^2 / 2, as LEAST of the search
 SAFE = 1e-4  # of a limit: what a peak between the points of the replay may have more
 LEAST_TIMES = 2001  # theory: see SAFE; points of the check of what is linear

@@ -22,9 +22,10 @@ from freefloat.excitation.limits import Limit
 from freefloat.excitation.plan import Plan
 from freefloat.model.model import Model
 
-# theory: REACH and SHARE only scale the unknowns: radii and finite differences then fit all of them
-REACH = 0.5  # [rad], per unit of a coefficient: where a posture is another one
-SHARE = 0.2  # theory: see REACH; of the rate limit, likewise
+# theory: a choice of units, no limit. Moved by half a radian, the mass matrix of an arm changes in
+# the first order (sin 0.5 = 0.48), so that one trust radius and one step of differences fit all
+REACH = 0.5  # [rad], per unit of a coefficient
+SHARE = 0.2  # theory: as REACH, of the rate limit: of five harmonics each has a fifth of it
 STILL = 1e-9  # theory: [rad], rounding of an angle; with less room a joint cannot move
 
 
