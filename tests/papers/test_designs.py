@@ -84,7 +84,7 @@ def test_no_swing_within_the_limit_has_more_than_the_bound():
 
 def test_the_papers_own_swing_breaks_its_own_limits():
     bench = design_002.swings()
-    q = np.array(design_002.PAPER)
+    q = np.array(design_002.PUBLISHED["motion"])
     reach = max(abs(q[k]) + abs(q[k + 1]) for k in (0, 2, 4))
     assert reach - np.pi / 2 == pytest.approx(0.93, abs=0.005)  # [rad], as printed digits allow
     start = np.full(6, -1.1)

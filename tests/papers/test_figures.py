@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from freefloat.papers import figures
-from freefloat.papers.drawings import save_figures
+from freefloat.papers.figure_files import save_figures
 
 
 @pytest.mark.parametrize("paper", ["000", "002", "004"])

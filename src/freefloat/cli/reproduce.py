@@ -149,7 +149,7 @@ def _write(
         save_rows(rebuilt, rows)
         written["rows"] = rows
     if plots is not None:
-        from freefloat.papers.drawings import save_figures
+        from freefloat.papers.figure_files import save_figures
 
         plots.mkdir(parents=True, exist_ok=True)
         for paper in rebuilt:

@@ -25,6 +25,11 @@ STATUSES: dict[Status, str] = {
 }
 
 
+def near_status(ours: float, expected: float, part: float) -> Status:
+    """Reproduced where ours is within a part of what is expected, else missed."""
+    return "reproduced" if abs(ours / expected - 1.0) < part else "missed"
+
+
 @dataclass(frozen=True)
 class Row:
     """A quantity of a table: `paper` is the printed number, None where none was printed.

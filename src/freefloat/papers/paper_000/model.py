@@ -19,7 +19,7 @@ from freefloat.model.model import Model
 from freefloat.observability.identifiability import identifiability
 from freefloat.papers.paper_000.published import BOUNDS, EXCITATION, PUBLISHED
 from freefloat.papers.paper_000.tables import splines
-from freefloat.papers.paper_rows import Row, Status, printed_row, within
+from freefloat.papers.paper_rows import Row, Status, near_status, printed_row, within
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.simulate import simulate
 from freefloat.telemetry.telemetry import Telemetry
@@ -75,25 +75,21 @@ def slosh_rows(*, quick: bool = False, model: Model | None = None) -> list[Row]:
     table, own = "Slosh frequency from Table I", modes(slosh)
     mass, length, stiffness = PUBLISHED["pendulum"]
     fixed = float(np.sqrt(stiffness / (mass * length**2)) / (2.0 * np.pi))
-    paper, goal = PUBLISHED["slosh"], PUBLISHED["slosh"]
-    rows = [
-        Row(table, "eq. 16, base fixed", "Hz", paper, fixed,
-            "paper wrong" if BOUNDS["eq. 16"][0] < fixed < BOUNDS["eq. 16"][1] else "missed",
-            "a free base makes it faster still: no 0.06 Hz"),
-        Row(table, "free-floating, first", "Hz", paper, own[0].frequency,
-            "paper wrong" if BOUNDS["slosh 1"][0] < own[0].frequency < BOUNDS["slosh 1"][1]
-            else "missed"),
-        Row(table, "free-floating, second", "Hz", paper, own[1].frequency,
-            "paper wrong" if BOUNDS["slosh 2"][0] < own[1].frequency < BOUNDS["slosh 2"][1]
-            else "missed"),
-    ]  # fmt: skip
+    paper, rows = PUBLISHED["slosh"], []
+    for words, key, ours, note in (
+        ("eq. 16, base fixed", "eq. 16", fixed, "a free base makes it faster still: no 0.06 Hz"),
+        ("free-floating, first", "slosh 1", own[0].frequency, ""),
+        ("free-floating, second", "slosh 2", own[1].frequency, ""),
+    ):
+        status = "paper wrong" if BOUNDS[key][0] < ours < BOUNDS[key][1] else "missed"
+        rows.append(Row(table, words, "Hz", paper, ours, status, note))
     cases = (
         ("stiffness", "N m/rad", "needed k", stiffness),
         ("length", "m", "needed l", length),
         ("mass", "kg", "needed m", mass),
     )
     for field, unit, key, value_in_table in cases:
-        value = _solve_for(slosh, field, goal)
+        value = _solve_for(slosh, field, paper)
         rows.append(
             within(table, f"{field} that would give 0.06 Hz", unit, value, between=BOUNDS[key],
                    note=f"Table I has {value_in_table:g}")
@@ -174,7 +170,7 @@ def spectrum_rows(*, quick: bool = False, model: Model | None = None, seed: int 
         seen = _nearest(found.modes, frequency)
         rows += [
             Row(table, f"frequency {n}", "Hz", paper, seen.frequency,
-                _near(seen.frequency, frequency, 0.01),
+                near_status(seen.frequency, frequency, 0.01),
                 "maximum likelihood; 0.05 N m and 1e-4 rad/s of noise"),
             Row(table, f"damping ratio {n}", "-", None, seen.damping,
                 "not published" if abs(seen.damping / damping - 1.0) < 0.15 else "missed",
@@ -184,7 +180,7 @@ def spectrum_rows(*, quick: bool = False, model: Model | None = None, seed: int 
     harmonics = [mode for mode in found.others if mode.kind == "harmonic"]
     rows += [
         Row(table, "highest peak of the spectrum", "Hz", PUBLISHED["wings"][0],
-            peaks[0].frequency, _near(peaks[0].frequency, 0.2298, 0.01), "between bins"),
+            peaks[0].frequency, near_status(peaks[0].frequency, 0.2298, 0.01), "between bins"),
         Row(table, "twice the first frequency, seen and flagged", "Hz", None,
             harmonics[0].frequency if harmonics else float("nan"),
             "not published" if harmonics else "missed",
@@ -195,10 +191,6 @@ def spectrum_rows(*, quick: bool = False, model: Model | None = None, seed: int 
 
 def _nearest(modes: tuple[SeenMode, ...], frequency: float) -> SeenMode:
     return min(modes, key=lambda mode: abs(mode.frequency - frequency))
-
-
-def _near(value: float, expected: float, part: float) -> Status:
-    return "reproduced" if abs(value / expected - 1.0) < part else "missed"
 
 
 def _motion_rows(wings: Model, *, seed: int) -> list[Row]:

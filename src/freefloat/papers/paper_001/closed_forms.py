@@ -13,20 +13,16 @@ from freefloat.identification.linear.parameter_columns import change_matrix
 from freefloat.model import load_model
 from freefloat.model.rotations import matrix_from_quaternion, quaternion_from_rotation_vector
 from freefloat.papers.paper_001 import flights
+from freefloat.papers.paper_001.one_step_rows import PAIRS
 from freefloat.papers.paper_001.rls import ModifiedRls, PlainRls, TwoStepRls
 from freefloat.papers.paper_rows import Row, within
 
 CLOSED = "Closed forms"
 PEAK, PEAK_TIME = 0.0911876, 2.22144  # rad, s: of eq. 39 from rest at 0.1 rad/s
 SAME = 1e-9  # theory: rounding over some hundred updates, relative
-PRODUCTS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 SPIN = np.array([0.1, 0.2, 0.3])  # format: protocol, [rad/s], the paper's initial rate
 # theory: [%] = -100 (3, 6, 9) / 7: b along the axis is never seen
-AXIS_ERRORS = (
-    -42.857,
-    -85.714,
-    -128.571,
-)  # [%] = -100 (3, 6, 9) / 7: b along the axis is never seen
+AXIS_ERRORS = (-42.857, -85.714, -128.571)
 
 
 def closed_form_rows(*, quick: bool = False) -> list[Row]:
@@ -156,8 +152,8 @@ def _scale_rows() -> list[Row]:
     form = flight.form
     places = sorted([*form.mu_places, *form.theta_places])
     columns, _ = flights.momentum_columns(form, flight.states[flight.samples])
-    keep = [0, 1, 5] if form.is_planar else range(6)
-    Y = (columns - columns[0])[1:, keep][:, :, places].reshape(-1, len(places))
+    kept = [*form.linear, *form.angular]
+    Y = (columns - columns[0])[1:, kept][:, :, places].reshape(-1, len(places))
     truth = np.concatenate([form.system.model.body(b).phi for b in form.bodies])[places]
     size = np.linalg.norm(Y, axis=0)
     null = np.linalg.svd(Y / size)[2][-1] / size
@@ -199,7 +195,7 @@ def appendix_errors(seed: int = 0) -> dict[str, float]:
         A = np.linalg.qr(rng.normal(size=(3, 3)))[0]
         A *= np.linalg.det(A)
         w, beta, r, v, a, b = rng.normal(size=(6, 3))
-        J = np.concatenate([[1.0], b, [b[i] * b[j] for i, j in PRODUCTS]])
+        J = np.concatenate([[1.0], b, [b[i] * b[j] for i, j in PAIRS]])
         p = A @ b
         H = np.cross(r + p, v + np.cross(w, p))
         S = np.cross(r + p, a + np.cross(beta, p) + np.cross(w, np.cross(w, p)))
@@ -223,7 +219,7 @@ def printed_rows(A: Array, r: Array, v: Array, moved: Array) -> Array:
             out[row, 1 + k] = (
                 A[y, k] * v[z] - A[z, k] * v[y] + r[y] * moved[z, k] - r[z] * moved[y, k]
             )
-        for n, (i, j) in enumerate(PRODUCTS):
+        for n, (i, j) in enumerate(PAIRS):
             total = A[y, i] * moved[z, j] - A[z, i] * moved[y, j]
             if i != j:
                 total += A[y, j] * moved[z, i] - A[z, j] * moved[y, i]
@@ -247,7 +243,7 @@ def _q_error(A: Array, w: Array, beta: Array, rng: np.random.Generator) -> float
     """Q by eqs 20-22, A [#(A^T beta)] + w x A [#(A^T w)], against I beta + w x I w."""
     six = rng.normal(size=6)
     inertia = np.zeros((3, 3))
-    for value, (i, j) in zip(six, PRODUCTS, strict=True):
+    for value, (i, j) in zip(six, PAIRS, strict=True):
         inertia[i, j] = inertia[j, i] = value
     world = A @ inertia @ A.T
     direct = world @ beta + np.cross(w, world @ w)
@@ -314,6 +310,3 @@ def _fixed_axis_rows() -> list[Row]:
             "reproduced" if abs(got - wanted) < 1e-2 else "missed", note)
         for a, wanted, got in zip("xyz", AXIS_ERRORS, errors, strict=True)
     ]  # fmt: skip
-
-
-__all__ = ["fault_rows"]

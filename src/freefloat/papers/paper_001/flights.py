@@ -24,6 +24,7 @@ from freefloat.papers.paper_001.one_step_rows import (
     PaperForm,
     force_columns,
     momentum_columns,
+    one_step_rows,
 )
 from freefloat.papers.paper_001.published import BAND, GUESS, PRIOR
 from freefloat.papers.paper_001.rls import ModifiedRls, PlainRls
@@ -103,16 +104,8 @@ def first_guess(form: PaperForm) -> tuple[Array, Array]:
 
 def rows_of(flight: Flight, kind: str) -> Iterator[tuple[Array, Array, Array, Array, Array]]:
     """A, b, phi, y and psi of every sample after the first, momentum- or force-based."""
-    form = flight.form
-    linear, angular = ([0, 1], [5]) if form.is_planar else ([0, 1, 2], [3, 4, 5])
-    if kind == "momentum":
-        columns, right = _momentum(flight)
-    else:
-        columns, right = _force(flight)
-    right = right - columns[:, :, 20]
-    for Y, y in zip(columns[1:, :, :20], right[1:], strict=True):
-        phi, psi = form.split(Y[angular])
-        yield Y[linear][:, form.mu_places], y[linear], phi, y[angular], -psi
+    columns, right = _momentum(flight) if kind == "momentum" else _force(flight)
+    return one_step_rows(flight.form, columns[1:], right[1:])
 
 
 def _momentum(flight: Flight) -> tuple[Array, Array]:
@@ -150,7 +143,7 @@ def plain_rls(flight: Flight, *, prior: float) -> tuple[Array, bool]:
     places = [*form.mu_places, *form.theta_places]
     rls = PlainRls(np.concatenate([mu, theta]), np.full(len(places), prior))
     columns, right = _momentum(flight)
-    rows = [0, 1, 5] if form.is_planar else range(6)
+    rows = [*form.linear, *form.angular]
     is_positive = True
     for Y, y in zip(columns[1:, rows], right[1:, rows], strict=True):
         rls.update(Y[:, places], y - Y[:, 20])

@@ -8,6 +8,7 @@ rows are taken about the sensor (eqs 28, 31).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -49,8 +50,29 @@ class PaperMotion(NamedTuple):
         return np.concatenate([force, torque + lever])
 
 
+class _Form:
+    """What both forms know of their system."""
+
+    system: System
+
+    @property
+    def is_planar(self) -> bool:
+        """Whether the root moves in a plane."""
+        return self.system.model.root.type == "planar"
+
+    @property
+    def linear(self) -> list[int]:
+        """Rows that count of a force or of linear momentum; a plane has no z."""
+        return [0, 1] if self.is_planar else [0, 1, 2]
+
+    @property
+    def angular(self) -> list[int]:
+        """Rows that count of a torque or of angular momentum; a plane has z alone."""
+        return [5] if self.is_planar else [3, 4, 5]
+
+
 @dataclass(frozen=True)
-class JointForm:
+class JointForm(_Form):
     """The jointly linear form: columns of any linear parameters, as changes from the model.
 
     change (system vector, parameters): how the system's vector moves with each.
@@ -59,11 +81,6 @@ class JointForm:
     system: System
     change: Array
     start: Array
-
-    @property
-    def is_planar(self) -> bool:
-        """Whether the root moves in a plane."""
-        return self.system.model.root.type == "planar"
 
     @cached_property
     def mix(self) -> Array:
@@ -76,17 +93,12 @@ class JointForm:
 
 
 @dataclass(frozen=True)
-class PaperForm:
+class PaperForm(_Form):
     """Which columns are mu and theta, for the two bodies that are looked for."""
 
     system: System
     bodies: tuple[str, str]
     order: tuple[str, ...] = ()
-
-    @property
-    def is_planar(self) -> bool:
-        """Whether the root moves in a plane."""
-        return self.system.model.root.type == "planar"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -195,6 +207,15 @@ def force_columns(
         form.system, np.ascontiguousarray(states[:, 10:13]), both, _coordinates(states, ddq)
     )
     return np.concatenate([R @ local[:, 3:6], R @ local[:, :3]], axis=1) @ form.mix
+
+
+def one_step_rows(
+    form: PaperForm, columns: Array, right: Array
+) -> Iterator[tuple[Array, Array, Array, Array, Array]]:
+    """A, b, phi, y and psi (see `rls`) of columns (N, 6, 21) that add up to `right` (N, 6)."""
+    for Y, y in zip(columns[..., :20], right - columns[..., 20], strict=True):
+        phi, psi = form.split(Y[form.angular])
+        yield Y[form.linear][:, form.mu_places], y[form.linear], phi, y[form.angular], -psi
 
 
 def _coordinates(states: Array, ddq: Array) -> Array:

@@ -36,6 +36,7 @@ from freefloat.papers.paper_001.one_step_rows import (
     PaperMotion,
     force_columns,
     momentum_columns,
+    one_step_rows,
 )
 from freefloat.papers.paper_001.rls import ModifiedRls, PlainRls, TwoStepRls
 from freefloat.parameters.parameters import Parameters
@@ -191,8 +192,7 @@ class Recursion:
         for end in (before, motion):
             self.gained += 0.5 * h * end.wrench_at(thrusters, before.levels, end.wrench)
         self.last = [(time, motion)]
-        moved = columns[0] - self.first
-        self._rows(moved[:, :-1], self.gained - moved[:, -1])
+        self._update(columns[0] - self.first, self.gained)
         return True
 
     def _take_forces(self, time: float, motion: PaperMotion) -> bool:
@@ -211,19 +211,17 @@ class Recursion:
         early, late = -a * (t1 - t0), c * (t2 - t1)
         levels = early * old.levels + late * mid.levels
         push = mid.wrench_at(self.form.system.tree.thrusters, levels, mid.wrench, about_sensor=True)
-        self._rows(columns[:, :-1], push - columns[:, -1])
+        self._update(columns, push)
         return True
 
-    def _rows(self, Y: Array, y: Array) -> None:
-        form = self.form
-        linear, angular = ([0, 1], [5]) if form.is_planar else ([0, 1, 2], [3, 4, 5])
+    def _update(self, columns: Array, right: Array) -> None:
         if isinstance(self.rls, PlainRls):
-            kept = [*linear, *angular]
-            self.rls.update(Y[kept], y[kept])
+            kept = [*self.form.linear, *self.form.angular]
+            self.rls.update(columns[:, :-1][kept], right[kept] - columns[kept, -1])
             return
-        assert isinstance(form, PaperForm)
-        phi, psi = form.split(Y[angular])
-        self.rls.update(Y[linear][:, form.mu_places], y[linear], phi, y[angular], -psi)
+        assert isinstance(self.form, PaperForm)
+        for rows in one_step_rows(self.form, columns[None], right[None]):
+            self.rls.update(*rows)
 
     # -- as arrays, for the state file -------------------------------------------------------------
 

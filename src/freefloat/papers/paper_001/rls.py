@@ -64,11 +64,8 @@ class PlainRls:
         return finite and bool(np.all(np.linalg.eigvalsh(0.5 * (self.P + self.P.T)) > 0.0))
 
 
-class ModifiedRls:
-    """Paper 001's one-step method: theta follows mu without starting again.
-
-    quadratic: D(mu).
-    """
+class _BothEquations:
+    """mu by a first recursion, theta by a second one; quadratic: D(mu)."""
 
     def __init__(
         self, mu: Array, theta: Array, variance: float, quadratic: Callable[[Array], Array]
@@ -76,6 +73,30 @@ class ModifiedRls:
         self.first = PlainRls(mu, np.full(len(mu), variance))
         self.second = PlainRls(theta, np.full(len(theta), variance))
         self.quadratic = quadratic
+
+    def arrays(self) -> dict[str, Array]:
+        """Everything, for a state file."""
+        parts = {"first": self.first, "second": self.second}
+        return {f"{k}.{n}": a for k, rls in parts.items() for n, a in rls.arrays().items()}
+
+    def restore(self, arrays: dict[str, Array]) -> None:
+        """Go on from `arrays`."""
+        self.first.restore({n: arrays[f"first.{n}"] for n in ("x", "P")})
+        self.second.restore({n: arrays[f"second.{n}"] for n in ("x", "P")})
+
+    @property
+    def x(self) -> Array:
+        """mu, then theta."""
+        return np.concatenate([self.first.x, self.second.x])
+
+
+class ModifiedRls(_BothEquations):
+    """Paper 001's one-step method: theta follows mu without starting again."""
+
+    def __init__(
+        self, mu: Array, theta: Array, variance: float, quadratic: Callable[[Array], Array]
+    ) -> None:
+        super().__init__(mu, theta, variance, quadratic)
         self.D = quadratic(np.asarray(mu, dtype=float))
         self.M = np.zeros((len(theta), len(self.D)))
 
@@ -90,32 +111,23 @@ class ModifiedRls:
 
     def arrays(self) -> dict[str, Array]:
         """Everything, for a state file."""
-        parts = {"first": self.first, "second": self.second}
-        found = {f"{k}.{n}": a for k, rls in parts.items() for n, a in rls.arrays().items()}
-        return found | {"D": self.D, "M": self.M}
+        return super().arrays() | {"D": self.D, "M": self.M}
 
     def restore(self, arrays: dict[str, Array]) -> None:
         """Go on from `arrays`."""
-        self.first.restore({n: arrays[f"first.{n}"] for n in ("x", "P")})
-        self.second.restore({n: arrays[f"second.{n}"] for n in ("x", "P")})
+        super().restore(arrays)
         self.D, self.M = arrays["D"], arrays["M"]
 
-    @property
-    def x(self) -> Array:
-        """mu, then theta."""
-        return np.concatenate([self.first.x, self.second.x])
 
-
-class TwoStepRls:
+class TwoStepRls(_BothEquations):
     """The traditional way: with every new mu, theta is found again from all rows kept so far."""
 
     def __init__(
         self, mu: Array, theta: Array, variance: float, quadratic: Callable[[Array], Array]
     ) -> None:
-        self.first = PlainRls(mu, np.full(len(mu), variance))
-        self.theta, self.variance, self.quadratic = np.array(theta), variance, quadratic
+        super().__init__(mu, theta, variance, quadratic)
+        self.theta, self.variance = np.array(theta), variance
         self.kept: list[tuple[Array, Array, Array]] = []
-        self.second = PlainRls(theta, np.full(len(theta), variance))
 
     def update(self, A: Array, b: Array, phi: Array, y: Array, psi: Array) -> None:
         """Take one set of rows of both equations."""
@@ -128,20 +140,13 @@ class TwoStepRls:
 
     def arrays(self) -> dict[str, Array]:
         """Everything, for a state file."""
-        parts = {"first": self.first, "second": self.second}
-        found = {f"{k}.{n}": a for k, rls in parts.items() for n, a in rls.arrays().items()}
+        found = super().arrays()
         for k, name in enumerate(("phi", "y", "psi")):
             found[f"kept.{name}"] = np.array([rows[k] for rows in self.kept])
         return found
 
     def restore(self, arrays: dict[str, Array]) -> None:
         """Go on from `arrays`."""
-        self.first.restore({n: arrays[f"first.{n}"] for n in ("x", "P")})
-        self.second.restore({n: arrays[f"second.{n}"] for n in ("x", "P")})
+        super().restore(arrays)
         kept = (arrays[f"kept.{name}"] for name in ("phi", "y", "psi"))
         self.kept = list(zip(*kept, strict=True))
-
-    @property
-    def x(self) -> Array:
-        """mu, then theta."""
-        return np.concatenate([self.first.x, self.second.x])

@@ -18,11 +18,11 @@ from freefloat.dynamics.tree import flatten
 from freefloat.excitation.basis import Basis
 from freefloat.excitation.limits import Limit, limits_of
 from freefloat.excitation.plan import Plan
-from freefloat.model import load_model
+from freefloat.model import inertia, load_model
 from freefloat.model.model import Model
 from freefloat.model.parts import Body, Sensor
 from freefloat.observability.identifiability import identifiability
-from freefloat.papers.paper_002.published import FAST, GOOD_MOTION, SLOW, SLOW_MOTION
+from freefloat.papers.paper_002.published import FAST, GOOD_MOTION, PUBLISHED, SLOW, SLOW_MOTION
 from freefloat.papers.paper_002.tables import ORIENTATIONS, eq_21, fit_body, motion, start_plan
 from freefloat.papers.paper_rows import Row, within
 from freefloat.parameters.natural_sizes import natural_sizes
@@ -51,13 +51,10 @@ ACCURACY, MATTERS = {"mass": 0.01, "izz": 0.1}, 10.0
 PROTOTYPE = {"mass": "+183 kg", "izz": "+257 kg m^2", "ixy": "+55 %", "wheel": "+40 kg"}
 SAME = "the same equations fly and fit, noise-free"
 TABLE = "Eq. 26 and D-optimality"
-PERIOD, DURATION = 30.0, 90.0  # [s]
 JOINTS = ("arm_1", "arm_2", "arm_3")
-# format: section 4.1: centre and swing of each joint
-PAPER = (0.63, -1.87, -2.18, -0.15, 5.3e-2, -0.56)
 NAMED = "eq. 26, axes"
 STARTS = (-1.1, 0.5)  # format: protocol, all six, as the paper started
-LIMIT = np.pi / 2.0  # [rad]
+LIMIT = PUBLISHED["joint_limit"]  # [rad]
 SIZE = 0.1  # format: protocol, of eq. 26 with SI units: of the order of one where it is best
 EFFORT = Effort(random=24, starts=8, rounds=25)  # fewer end in a second best from some starts
 BRIEF = Effort(random=24, starts=2, rounds=25)  # for a first look at costs nothing is held to
@@ -66,7 +63,9 @@ BRIEF = Effort(random=24, starts=2, rounds=25)  # for a first look at costs noth
 # other starts.
 HELD_TO = {"log_det": 157.0, "lead": 3.0}
 NOISIER = 10.0  # format: protocol, times the noise of the prototype
-RENAMED = 1.0  # theory: a cost that only balances axes would not change with their names
+# format: aim, of log det: a cost that balances axes would not change at all with their names; so
+# much is more than its searches scatter
+RENAMED = 1.0
 
 
 def gradient_rows(*, quick: bool = False, model: Model | None = None, seed: int = 1) -> list[Row]:
@@ -298,19 +297,16 @@ class Swings:
         return -self.n * self.judge.value(self.flights.fly(x).rows)[0]
 
 
-def swings(
-    model: Model | None = None, *, period: float = PERIOD, duration: float = DURATION
-) -> Swings:
+def swings(model: Model | None = None, shape: tuple[float, float, float] = FAST) -> Swings:
     """Motions of eq. 27 for the satellite; x is (centre, swing) of each joint, in radians."""
     model = load_model("ets7") if model is None else model
     system = flatten(model)
     allowed = limits_of(model, {"arm_*.lower": -LIMIT, "arm_*.upper": LIMIT})
-    basis = Basis("sinusoid", duration, 1, period)
+    basis = Basis("sinusoid", shape[0], 1, shape[1])
     found = variables_of(system, allowed, basis=basis, joints=JOINTS)
     two = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])  # no sine: eq. 27 has one phase
     variables = replace(found, movers=tuple(replace(m, mix=two) for m in found.movers))
-    names = [f"{model.root.body}.{field}" for field in
-             ("mass", "mx", "my", "mz", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")]  # fmt: skip
+    names = [f"{model.root.body}.{field}" for field in inertia.NAMES]
     unknowns = DesignUnknowns(tuple(names), np.eye(len(names)))
     suite = [s for s in model.sensors if s.kind in ("gyro", "accelerometer")]
     flights = CandidateFlights(
@@ -380,7 +376,7 @@ def _costs() -> list[tuple[str, BaseExcursion]]:
 
 def _paper_row(bench: Swings) -> Row:
     """The paper's own motion, and how far it is beyond the limits it names."""
-    q = np.array(PAPER)
+    q = np.array(PUBLISHED["motion"])
     reach = max(abs(q[k]) + abs(q[k + 1]) for k in (0, 2, 4))
     return Row(
         TABLE, "the paper's motion", "-", None, bench.log_det(q),

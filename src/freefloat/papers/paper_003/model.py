@@ -251,8 +251,3 @@ def with_drag(bench: Emulator, spin_down: float) -> tuple[Model, float]:
     locked = float((bench.rows(np.ones(1), zero, zero) @ bench.pi)[0])
     root = replace(bench.model.root, angular_drag=locked / spin_down)
     return replace(bench.model, root=root), locked / spin_down
-
-
-def read(bench: Emulator, flight: Telemetry) -> Samples:
-    """The flight as samples."""
-    return samples_of(bench.system, flight)

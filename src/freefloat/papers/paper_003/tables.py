@@ -185,9 +185,9 @@ def noise_rows(*, quick: bool = False, model: Model | None = None, seed: int = 0
         status = "reproduced in pattern" if is_likely else "missed"
         note = "ours: median of its size with that gyro noise" if k == 1 else ""
         rows.append(Row(ERROR_TABLE, f"pi{k}", "%", paper, float(np.median(own)), status, note))
-    errors = bench.errors(least_squares_runs(bench, instants(), NOISE, n=n, seed=seed))
+    errors = bench.errors(least_squares_runs(bench, *table_2(instants()), NOISE, n=n, seed=seed))
     rows.append(
-        within(STATED, "least squares (eq. 11), over all", "%", _over_all(errors),
+        within(STATED, "least squares (eq. 11), over all", "%", rms(errors),
                between=BOUNDS["noise"], note="rms of eight parameters; elsewhere found as 4.2")
     )  # fmt: skip
     return [*rows, *_solver_rows(bench, quick=quick, seed=seed)]
@@ -196,23 +196,24 @@ def noise_rows(*, quick: bool = False, model: Model | None = None, seed: int = 0
 def _explaining(bench: Emulator, n: int, seed: int) -> tuple[float, Array]:
     """Gyro noise [rad/s] that makes errors as large as Table 3's, and their sizes (n, 8) [%]."""
     unit = 1e-4
-    found = least_squares_runs(bench, instants(), Noise(0.0, 0.0, unit), n=n, seed=seed)
+    found = least_squares_runs(bench, *table_2(instants()), Noise(0.0, 0.0, unit), n=n, seed=seed)
     sizes = np.abs(bench.errors(found))
     factor = float(np.mean(PUBLISHED["errors"]) / np.median(np.mean(sizes, axis=1)))
     return unit * factor, factor * sizes  # errors this small grow in proportion
 
 
-def least_squares_runs(bench: Emulator, time: Array, noise: Noise, *, n: int, seed: int) -> Array:
-    """pi1 ... pi8 (n, 8) by eq. 11 from n noisy recordings of Table 2's motion."""
+def least_squares_runs(
+    bench: Emulator, q: Array, dq: Array, noise: Noise, *, n: int, seed: int
+) -> Array:
+    """pi1 ... pi8 (n, 8) by eq. 11 from n noisy recordings of a motion q, dq (N, 2)."""
     rng = np.random.default_rng(seed)
     momentum = -bench.wheel_inertia * bench.wheel_speed
-    q, dq = table_2(time)
     rate = bench.base_rate(q, dq, momentum)
-    shape = (n, len(time), 2)
+    shape = (n, *q.shape)
     qs, dqs = q + noise.q * rng.normal(size=shape), dq + noise.dq * rng.normal(size=shape)
     rates = rate + noise.omega * rng.normal(size=shape[:2])
     Y = bench.rows(rates.ravel(), qs.reshape(-1, 2), dqs.reshape(-1, 2))
-    return np.linalg.pinv(Y.reshape(n, len(time), 8)) @ np.full(len(time), momentum)
+    return np.linalg.pinv(Y.reshape(n, len(q), 8)) @ np.full(len(q), momentum)
 
 
 def _solver_rows(bench: Emulator, *, quick: bool, seed: int) -> list[Row]:
@@ -230,12 +231,12 @@ def _solver_rows(bench: Emulator, *, quick: bool, seed: int) -> list[Row]:
     rows, plain = [], None
     for words, solver, time in plans:
         errors = solver_errors(bench, time, solver, n=n, seed=seed)
-        plain = _over_all(errors) if plain is None else plain
+        plain = rms(errors) if plain is None else plain
         note = f"mean error of pi7 {np.mean(errors[:, 6]):+.2f} %, {n} runs"
         most, status = (FEWER * plain, "met") if time is fine else (np.inf, "not published")
         if time is fine:
             note = f"aim: below {most:.2g}, {FEWER:g} of what 35 samples leave; {note}"
-        rows.append(within(STATED, words, "%", _over_all(errors), between=(0.0, most),
+        rows.append(within(STATED, words, "%", rms(errors), between=(0.0, most),
                            status=status, note=note))  # fmt: skip
     return rows
 
@@ -279,5 +280,6 @@ def with_sources(samples: Samples, noise: Noise) -> Samples:
     return replace(samples, sources=tuple(sources))
 
 
-def _over_all(errors: Array) -> float:
+def rms(errors: Array) -> float:
+    """The root mean square of errors."""
     return float(np.sqrt(np.mean(errors**2)))

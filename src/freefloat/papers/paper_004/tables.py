@@ -22,7 +22,7 @@ from freefloat.papers.paper_004.model import (
     spread,
 )
 from freefloat.papers.paper_004.published import BOUNDS, PUBLISHED, TRUTH
-from freefloat.papers.paper_rows import Row, Status, within
+from freefloat.papers.paper_rows import Row, Status, near_status, within
 from freefloat.prediction.simulate import simulate
 from freefloat.telemetry.telemetry import Telemetry
 
@@ -227,11 +227,11 @@ def held_rows(*, quick: bool = False, model: Model | None = None, seed: int = 10
         within(table, "stiffness overestimated by", "-", held.stiffness_ratio,
                between=BOUNDS["stiffness ratio"], note="closed form B / (B - C)"),
         Row(table, "inertia, paper's model fitted", "kg m^2", PUBLISHED["inertia"][0],
-            drive.inertia, _near(drive.inertia, held.equivalent_inertia, 0.1),
+            drive.inertia, near_status(drive.inertia, held.equivalent_inertia, 0.1),
             f"test #2's offset, the largest; closed form {held.equivalent_inertia:.2f};"
             " paper: test #1"),
         Row(table, "stiffness, paper's model fitted", "N m/rad", first, drive.stiffness,
-            _near(drive.stiffness, held.stiffness_ratio * k, 0.05),
+            near_status(drive.stiffness, held.stiffness_ratio * k, 0.05),
             f"closed form {held.stiffness_ratio * k:.2f}; paper: test #1"),
         Row(table, "residual of that fit", "deg", None, float(np.rad2deg(found.rms[0])),
             "not published" if np.rad2deg(found.rms[0]) < COARSER * NOISE_OF_Q1 else "missed",
@@ -241,10 +241,6 @@ def held_rows(*, quick: bool = False, model: Model | None = None, seed: int = 10
             "after 10 s: the attitude, measured but left out of eq. 24, exposes it"),
         Row(table, "stiffness of test #1, corrected", "N m/rad", PUBLISHED["cad_stiffness"],
             first / held.stiffness_ratio,
-            _near(first / held.stiffness_ratio, PUBLISHED["cad_stiffness"], 0.05),
+            near_status(first / held.stiffness_ratio, PUBLISHED["cad_stiffness"], 0.05),
             "12.8 over the closed-form factor; paper: CAD"),
     ]  # fmt: skip
-
-
-def _near(value: float, expected: float, part: float) -> Status:
-    return "reproduced" if abs(value / expected - 1.0) < part else "missed"
