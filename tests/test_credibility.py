@@ -6,7 +6,7 @@ import re
 
 import credibility
 import pytest
-import store
+import results_store as store
 from documents import ROOT
 
 PROMISES = credibility.load_promises(ROOT)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from documents import ROOT
 from fingerprints import MODELS, PAGES, Tree
-from pieces import find_pieces
+from results_pieces import find_pieces
 
 MEMORY = ROOT / "build" / "sources.json"
 FILES = {

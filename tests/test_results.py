@@ -10,17 +10,19 @@ from pathlib import Path
 
 import credibility
 import pytest
-import rendering
 import results
-import stated
-import store
+import results_documents
+import results_stated as stated
+import results_store as store
 from documents import ROOT
-from figures import Figure, NoFigure, in_print, load_figures, text_of
-from pieces import Piece, find_pieces, find_states
+from results_figures import Figure, NoFigure, in_print, load_figures, text_of
+from results_pieces import Piece, find_pieces, find_states
 
 STORED = store.load_all(ROOT / "results")
-TOOLS = ("credibility", "figures", "fingerprints", "imports", "pieces", "rendering", "stated",
-         "store")  # fmt: skip
+TOOLS = (
+    "credibility", "fingerprints", "imports", "results_documents", "results_figures",
+    "results_pieces", "results_stated", "results_store",
+)  # fmt: skip
 
 
 def result(**changes: object) -> store.Result:
@@ -31,7 +33,7 @@ def result(**changes: object) -> store.Result:
 
 
 def test_every_marked_number_is_the_stores():
-    problems = list(rendering.differences(ROOT, STORED))
+    problems = list(results_documents.differences(ROOT, STORED))
     assert not problems, "\n".join(problems)
 
 
@@ -80,7 +82,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def differences(tree: Path) -> list[str]:
-    return list(rendering.differences(tree, store.load_all(tree / "results")))
+    return list(results_documents.differences(tree, store.load_all(tree / "results")))
 
 
 def test_a_changed_result_makes_the_document_stale_until_it_is_rendered(tree):
@@ -89,7 +91,7 @@ def test_a_changed_result_makes_the_document_stale_until_it_is_rendered(tree):
     path.write_text(path.read_text().replace('"ours": 2.4', '"ours": 3.6'))
     (told,) = differences(tree)
     assert "README.md:1" in told and "2.4" in told and "3.6" in told
-    assert not rendering.render(tree, store.load_all(tree / "results"))
+    assert not results_documents.render(tree, store.load_all(tree / "results"))
     assert "It takes <!--=x.t-->3.6<!--/--> s." in (tree / "README.md").read_text()
     assert not differences(tree)
 

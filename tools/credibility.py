@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from store import Result
+from results_store import Result
 
 PASSED = ("passed", "xpassed")
 MOST_FIGURES = 8  # of one promise; the store has them all

@@ -75,11 +75,6 @@ def wanted(model: ff.Model, *globs: str) -> ff.Parameters:
     return found
 
 
-def has_thrusters(name: str) -> bool:
-    """Whether a model has thrusters."""
-    return bool(load(name).thrusters)
-
-
 def full_suite(model: ff.Model) -> tuple[Sensor, ...]:
     """Every sensor that some method can use, all at one rate."""
     kinds = [kind for kind in NOISE if model.wheels or not kind.startswith("wheel")]

@@ -23,11 +23,11 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))  # the tree that is fingerprinted is the one that runs
 
 import credibility  # noqa: E402
-import rendering  # noqa: E402
-import stated  # noqa: E402
-import store  # noqa: E402
+import results_documents  # noqa: E402
+import results_stated as stated  # noqa: E402
+import results_store as store  # noqa: E402
 from fingerprints import Tree  # noqa: E402
-from pieces import Piece, find_pieces, find_states  # noqa: E402
+from results_pieces import Piece, find_pieces, find_states  # noqa: E402
 
 PATIENCE = 60.0  # [s] between signs of life
 TAIL = 15  # lines of a failed command that are shown
@@ -143,7 +143,7 @@ def _run(words: list[str], piece: Piece, root: Path, *, is_quick: bool) -> tuple
 def _render(root: Path) -> int:
     """Write the stored numbers into the documents, and CREDIBILITY.md anew."""
     results = store.load_all(root / "results")
-    problems = rendering.render(root, results)
+    problems = results_documents.render(root, results)
     states = find_states(root, find_pieces(root))
     credibility.write(root, results, states)
     for problem in problems:
@@ -155,7 +155,7 @@ def _check(root: Path) -> int:
     """Say which documents differ from the store, and which results are older than the code."""
     results = store.load_all(root / "results")
     states = find_states(root, find_pieces(root))
-    problems = [*rendering.differences(root, results), *stated.find_unaccounted(root)]
+    problems = [*results_documents.differences(root, results), *stated.find_unaccounted(root)]
     problems += credibility.differences(root, results)
     for problem in problems:
         print(problem)

@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from statistics import median
 
-from store import Result, Row, rows_of
+from results_store import Result, Row, rows_of
 
 TAKES: Mapping[str, Callable[[Sequence[float]], float]] = {
     "max": max,

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from figures import Figure, NoFigure, load_figures, text_of
-from store import Result
+from results_figures import Figure, NoFigure, load_figures, text_of
+from results_store import Result
 
 MARKED = re.compile(r"<!--=(?P<name>[\w.-]+)-->(?P<text>.*?)<!--/-->", re.DOTALL)
 # Markdown takes a comment that begins a line for a block of its own, text behind it included;

@@ -1,8 +1,8 @@
 """Numbers that are typed into documents, and where each comes from.
 
-A measured number is taken from the store (rendering.py). Any other number with a unit, or with
-decimals, is accounted for in docs/stated_numbers.toml: for every document, the phrases that hold
-such numbers, by where they come from.
+A measured number is taken from the store (results_documents.py). Any other number with a unit, or
+with decimals, is accounted for in docs/stated_numbers.toml: for every document, the phrases that
+hold such numbers, by where they come from.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from rendering import MARKED, find_documents
+from results_documents import MARKED, find_documents
 
 SOURCES = {
     "paper": "printed in the paper that is spoken of",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import store
+import results_store as store
 from fingerprints import MODELS, PAGES, Tree
 
 PAPERS = ("000", "001", "002", "003", "004")
