@@ -96,7 +96,3 @@ class ExcitationError(FreefloatError):
 
 class IdentificationError(FreefloatError):
     """An identification that cannot be carried out with the data and choices given."""
-
-
-class CampaignError(FreefloatError):
-    """A campaign whose description, cache or results cannot be used."""

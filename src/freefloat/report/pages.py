@@ -7,20 +7,34 @@ and a printer too. Whatever comes from a file is escaped.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from freefloat.digits import printed_unit
+import numpy as np
+
+from freefloat.digits import (
+    DASH,
+    error_size,
+    interval,
+    number_text,
+    percent_change,
+    printed_unit,
+    with_uncertainty,
+)
 from freefloat.errors import Fault, FreefloatError
 from freefloat.files import atomic_write
-from freefloat.identification.fit import Fit
+from freefloat.identification.fit import Estimate, Fit
+from freefloat.identification.fit_text import verdict as fit_headline
 from freefloat.notes import Note
 from freefloat.report.charts import verdict_charts
-from freefloat.report.page_content import credibility, fit_content, verdict_content
+from freefloat.report.svg import correlation_matrix, whisker
 from freefloat.telemetry.telemetry import Telemetry
-from freefloat.validation.verdict import Verdict
+from freefloat.validation.verdict import Verdict, fit_words, percent
+from freefloat.validation.verdict import headline as verdict_headline
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -28,6 +42,17 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 SUFFIXES = (".html", ".htm")
 HEAD = ("title", "is_positive", "headline", "headline_of", "status")  # what is said first
+MARKS = {True: ("met", "✓"), False: ("not met", "✗"), None: ("not judged", "–")}
+MOST_CORRELATED = 40  # format: beyond, the cells are too small to be told apart
+
+STATUS_WORDS = {
+    "seen": "observable: standard deviation below a tenth of its natural size",
+    "weak": "observable, with a larger standard deviation",
+    "only in combination": "only linear combinations with others are observable; they are listed",
+    "invisible": "not observable with this motion and these sensors; the model's value is kept",
+    "at bound": "the data ask for a value beyond the bound",
+    "fixed": "held, not estimated",
+}
 
 
 def save_fit_report(
@@ -135,3 +160,164 @@ def _environment() -> Environment:
 @cache
 def _text(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
+
+
+# -- what a page says: words, and numbers with the digits they deserve; the template lays it out ---
+
+
+def fit_content(fit: Fit) -> dict[str, object]:
+    """Everything the template asks for of a fit."""
+    sought = [e for e in fit.estimates if e.status != "fixed"]
+    return {
+        "title": fit.model.name,
+        "kind": "identification",
+        "headline_of": "fit",
+        "is_positive": fit.is_trustworthy,
+        "headline": fit_headline(fit).partition(": ")[2].capitalize(),
+        "status": fit.status,
+        "method": fit.method,
+        "reason": fit.reason,
+        "parameters": [_row(estimate) for estimate in sought],
+        "held": [
+            (e.name, number_text(e.value), printed_unit(e.unit))
+            for e in fit.estimates
+            if e.status == "fixed"
+        ],
+        "combinations": [
+            (c.words, *with_uncertainty(c.value, c.std), interval(c.interval95, c.std), c.unit)
+            for c in fit.combinations
+        ],
+        "trades": fit.trades,
+        "scale": fit.scale,
+        "equations": [(r.channel, f"{r.rms:.3g}", r.n) for r in fit.residuals],
+        "identifiability": [
+            (status, n, STATUS_WORDS[status], _names(fit, status))
+            for status, n in Counter(e.status for e in fit.estimates).items()
+        ],
+        "correlation": _correlation(fit),
+        "notes": fit.notes,
+        "provenance": dict(fit.provenance),
+        "is_fit": True,
+    }
+
+
+def _row(estimate: Estimate) -> dict[str, str]:
+    value, std = with_uncertainty(estimate.value, estimate.std)
+    interval95 = estimate.interval95
+    return {
+        "name": estimate.name,
+        "value": value,
+        "std": std,
+        "interval": interval(estimate.interval95, estimate.std),
+        "unit": estimate.unit,
+        "prior": number_text(estimate.prior),
+        "change": _change(estimate),
+        "whisker": whisker(estimate.value, interval95, estimate.prior) if interval95 else "",
+        "status": estimate.status,
+        "kind": estimate.status.replace(" ", "-"),
+        "note": estimate.note,
+    }
+
+
+def _change(estimate: Estimate) -> str:
+    """How far the estimate moved, relative to what it was."""
+    if estimate.prior == 0.0 or not np.isfinite(estimate.value) or np.isnan(estimate.std):
+        return "-"
+    return f"{percent_change(estimate.value / estimate.prior - 1.0)} %"
+
+
+def _names(fit: Fit, status: str) -> str:
+    return ", ".join(e.name for e in fit.estimates if e.status == status)
+
+
+def _correlation(fit: Fit) -> str:
+    """The correlations of what is known; nothing where there are fewer than two, or too many."""
+    diagonal = np.diag(fit.covariance) if fit.covariance.size else np.zeros(0)
+    known = np.flatnonzero(np.isfinite(diagonal) & (diagonal > 0.0))
+    if not 2 <= len(known) <= MOST_CORRELATED:
+        return ""
+    names = [fit.estimates[k].name for k in known]
+    return correlation_matrix(names, np.nan_to_num(fit.covariance[np.ix_(known, known)]))
+
+
+def verdict_content(verdict: Verdict) -> dict[str, object]:
+    """Everything the template asks for of a verdict."""
+    return {
+        "title": verdict.model,
+        "kind": "verdict",
+        "headline_of": "verdict",
+        "is_positive": verdict.is_positive,
+        "headline": verdict_headline(verdict).rpartition(": ")[2].capitalize(),
+        "status": verdict.status,
+        "execution": verdict.execution,
+        "has_run": verdict.has_run,
+        "criteria": [
+            {
+                "name": c.name,
+                "words": MARKS[c.is_met][0],
+                "mark": MARKS[c.is_met][1],
+                "kind": MARKS[c.is_met][0].replace(" ", "-"),
+                "value": number_text(c.value, digits=3, none=DASH),
+                "limit": number_text(c.limit, digits=3, none=DASH),
+                "reason": c.reason,
+            }
+            for c in verdict.criteria
+        ],
+        "scores": [
+            (s.channel, printed_unit(s.unit), fit_words(s.fit), fit_words(s.fit_before),
+             error_size(s.rmse), f"{s.ratio:.2f}", error_size(s.largest),
+             error_size(s.mean, beside=s.rmse),
+             error_size(s.noise) + ("" if s.is_noise_known else " (estimated)"))
+            for s in verdict.scores
+        ],
+        "balances": [
+            (b.component, printed_unit(b.unit), f"{b.rms:.2f}", f"{b.rms_raw:.2g}",
+             percent(b.share))
+            for b in verdict.balances
+        ],
+        "tips": [
+            (e.frame, e.reference, f"{1e3 * e.mean:.3g}", f"{1e3 * e.largest:.3g}",
+             f"{1e3 * e.expected:.2g}" if e.expected else "-")
+            for e in verdict.end_effectors
+        ],
+        "quality": verdict.quality,
+        "notes": verdict.notes,
+        "provenance": dict(verdict.provenance),
+        "is_fit": False,
+        "is_held_out": next((c.is_met for c in verdict.criteria if c.name == "held out"), None),
+    }  # fmt: skip
+
+
+def credibility(fit: Fit | None, verdicts: Sequence[Verdict]) -> list[tuple[str, str, str]]:
+    """The eight factors by which a simulation's credibility is rated (after NASA-STD-7009).
+
+    Each with what is known of it here and a word: shown, partly or open. What nobody has looked
+    into is open, not good.
+    """
+    held_out = [
+        v for v in verdicts for c in v.criteria if c.name == "held out" and c.is_met
+    ]  # fmt: skip
+    n_good = sum(v.is_positive for v in held_out)
+    told = fit.provenance if fit is not None else verdicts[0].provenance if verdicts else {}
+    version = told.get("freefloat", "?")
+    known = [] if fit is None else [e for e in fit.estimates if not isnan(e.std)]
+    has_hash = any("sha256" in name or name in ("data", "recordings") for name in told)
+    return [
+        ("Verification", f"freefloat {version}; its CREDIBILITY.md lists promises, tests and"
+         " figures. Not repeated for this page.", "partly"),
+        ("Validation", f"{n_good} of {len(held_out)} flights that took no part in the fit are"
+         " predicted." if held_out else "No flight that took no part in the fit was predicted.",
+         "shown" if n_good and n_good == len(held_out) else "open"),
+        ("Input pedigree", "Recordings are named by their sha256, below; who took them, and how"
+         " sensors were calibrated, is not known here." if has_hash else
+         "Nothing is known of where the recording came from.", "partly" if has_hash else "open"),
+        ("Uncertainty of results", f"{len(known)} parameters have intervals that include noise of"
+         " all channels as stated or estimated." if known else "No uncertainty is stated.",
+         "shown" if known else "open"),
+        ("Robustness of results", "Correlations and combinations say what trades against what;"
+         " other motions, postures and temperatures were not varied." if fit is not None else
+         "Not varied.", "partly" if fit is not None else "open"),
+        ("Use history", "Not known here.", "open"),
+        ("Management", "Versions, platform, seed and time are recorded below.", "partly"),
+        ("People", "Who made the choices, and who reviewed them, is not known here.", "open"),
+    ]  # fmt: skip

@@ -12,8 +12,7 @@ from torque_flights import MODELS, flown, plan_of
 
 import freefloat as ff
 from freefloat.dynamics import System, balance, flatten, inverse_dynamics, system_vector
-from freefloat.dynamics.conjugate_momenta import conjugate_momenta, conjugate_regressor
-from freefloat.dynamics.equations import coordinates_of
+from freefloat.dynamics.equations import conjugate_momenta, conjugate_regressor, coordinates_of
 from freefloat.dynamics.frames import rotations
 from freefloat.errors import IdentificationError
 from freefloat.excitation import Pulses, Wave, default_plan

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from freefloat.dynamics.kernels.cos_sin import cos_sin
 from freefloat.dynamics.kernels.spatial import (
     GRADIENT,
     GRAVITY,
@@ -35,7 +36,6 @@ from freefloat.dynamics.kernels.spatial import (
     three,
     turn_inertia,
 )
-from freefloat.dynamics.kernels.unit_circle import cos_sin
 from freefloat.numba_.compilation import inline
 
 # Columns of the coordinate table U: position, rate, acceleration, applied effort, rotor torque, the

@@ -20,8 +20,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.conjugate_momenta import conjugate_momenta, conjugate_regressor
-from freefloat.dynamics.equations import force_regressor, inverse_dynamics, system_vector
+from freefloat.dynamics.equations import (
+    conjugate_momenta,
+    conjugate_regressor,
+    force_regressor,
+    inverse_dynamics,
+    system_vector,
+)
 from freefloat.dynamics.tree import System
 from freefloat.identification.linear.family import BASE, EquationInputs, Equations, Family
 from freefloat.identification.linear.newton_euler_rows import (
