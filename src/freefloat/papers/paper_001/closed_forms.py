@@ -19,7 +19,7 @@ from freefloat.papers.paper_rows import Row, within
 
 CLOSED = "Closed forms"
 PEAK, PEAK_TIME = 0.0911876, 2.22144  # rad, s: of eq. 39 from rest at 0.1 rad/s
-SAME = 1e-9  # theory: rounding over some hundred updates, relative
+SAME = 1e-9  # format: aim, relative: two forms of one recursion, which differ by rounding alone
 SPIN = np.array([0.1, 0.2, 0.3])  # format: protocol, [rad/s], the paper's initial rate
 # theory: [%] = -100 (3, 6, 9) / 7: b along the axis is never seen
 AXIS_ERRORS = (-42.857, -85.714, -128.571)

@@ -29,7 +29,7 @@ from freefloat.telemetry.telemetry import Telemetry
 
 # format: protocol, rad/s and m/s^2: the noise that noise-free channels are weighed with
 STATED = 1e-5
-STEP = 0.05  # theory: [s]: the arm swings in 30 s, RK4 errs by 1e-10
+STEP = 0.05  # theory: [s]: RK4 errs by (2 pi h / 30)^4 / 120 = 1e-10 where the arm swings in 30 s
 A_PERIOD = 300  # format: protocol, samples of eq. 21 in a period of the motion, 10 Hz when fast
 # format: protocol, How the satellite may stand at first: where its x, y and z axes point
 # (quaternions in the axes of the orbit: up, ahead, and left along its normal).
