@@ -60,7 +60,7 @@ FOLDERS = (
 ENTRIES = {
     "telemetry": {"__init__"},
     "identification": {"identify", "structure"},
-    "papers": {"__init__", "study_runner", "drawings"},
+    "papers": {"__init__", "study_runner", "figure_files"},
 }
 RANK = {name: float(n) for n, name in enumerate(FOLDERS, start=1)} | {"": 0.0}
 
