@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from fault_codes import refused
 
 import freefloat as ff
 from freefloat.cli.options import require_writable
@@ -115,7 +116,7 @@ def test_trying_a_path_changes_nothing(tmp_path):
     require_writable(path)
     require_writable(tmp_path / "new.csv")
     assert [p.name for p in tmp_path.iterdir()] == ["old.csv"] and path.read_text() == "old"
-    with pytest.raises(FreefloatError):
+    with refused(FreefloatError, "file.unwritable"):
         require_writable(tmp_path / "no" / "new.csv")
 
 

@@ -25,11 +25,10 @@ def test_garbage_is_none():
 
 
 def test_other_machines_are_refused():
-    for address in ("tcp://10.0.0.1:5", "udp://0.0.0.0:5", "ws://example.org:80/x"):
+    others = ("tcp://10.0.0.1:5", "udp://0.0.0.0:5", "ws://example.org:80/x")
+    for address in (*others, "tcp://127.0.0.1"):  # the last one has no port
         with refused(TelemetryError, "source.address"):
             SampleSource(address)
-    with pytest.raises(TelemetryError):
-        SampleSource("tcp://127.0.0.1")
 
 
 def serve(answer) -> int:
