@@ -1,0 +1,150 @@
+"""What identify says about a world, held against what is true of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+
+import numpy as np
+from worlds.kinds import Kind
+from worlds.recorder import record
+from worlds.world import World
+
+import freefloat as ff
+from freefloat.dynamics.tree import flatten
+from freefloat.errors import FreefloatError
+from freefloat.identification.fit import Fit
+from freefloat.parameters.natural_sizes import natural_sizes
+
+WRONG_SIGMA, WRONG_SHARE = 4.0, 0.02  # a wrong answer: as many total deviations, and this share
+GRADES = ("trusted", "with reservations", "not trusted", "refused")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One world and the answer.
+
+    sigma and total_sigma: the largest error in statistical and total deviations; share: the largest
+    error of a parameter that is off by more than 4 total deviations, of its natural size (of any
+    where none is); covered: how many of `seen` parameters lie in their total 95 % intervals; rank:
+    of the true cause among those named, 0 where it is not.
+    """
+
+    kind: str
+    size: float
+    robot: str
+    suite: str
+    seed: int
+    grade: str
+    codes: tuple[str, ...]
+    method: str
+    sigma: float = 0.0
+    total_sigma: float = 0.0
+    share: float = 0.0
+    worst: str = ""
+    is_wrong: bool = False
+    covered: int = 0
+    seen: int = 0
+    rank: int = 0
+    named: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def is_confident_error(self) -> bool:
+        """A wrong number that is called trusted."""
+        return self.grade == "trusted" and self.is_wrong
+
+    def as_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return asdict(self)
+
+
+def try_kind(
+    kind: Kind, robot: str, seed: int, size: float, *, suite: str = "", method: str = "auto"
+) -> Outcome:
+    """Fly one world of a kind and identify it, with the sensors named or another set each seed."""
+    world, suite = kind.world(robot, seed, size, suite=suite)
+    return try_world(world, suite, kind.name, size, causes=kind.causes, method=method)
+
+
+def try_world(
+    world: World, suite: str, kind: str, size: float, *, causes: Sequence[str] = (),
+    method: str = "auto",
+) -> Outcome:  # fmt: skip
+    """Identify a world, and hold the answer against the truth."""
+    return try_flight(
+        world.believed, world.free, record(world), world.truths,
+        label=(kind, size, world.robot.name, suite, world.seed), causes=causes, method=method,
+    )  # fmt: skip
+
+
+def try_flight(
+    believed: ff.Model, free: Sequence[str], flight: ff.Telemetry,
+    truths: Sequence[dict[str, float]], *, label: tuple[str, float, str, str, int],
+    causes: Sequence[str] = (), method: str = "auto",
+) -> Outcome:  # fmt: skip
+    """Identify a recording, and hold the answer against its truths, the kindest of them."""
+    begun = time.perf_counter()
+    try:
+        fit = ff.identify(believed, ff.Parameters(believed).free(*free), flight, method=method)
+    except FreefloatError as error:
+        codes = tuple(fault.code for fault in error.faults) or (type(error).__name__,)
+        seconds = time.perf_counter() - begun
+        return Outcome(*label, "refused", codes, method, seconds=seconds)
+    seconds = time.perf_counter() - begun
+    each = [_errors(fit, believed, truth) for truth in truths]
+    found = min(each, key=lambda e: (e["is_wrong"], e["total_sigma"]))
+    named = cause_names(fit)
+    hits = [k for k, name in enumerate(named, start=1) if any(fnmatchcase(name, c) for c in causes)]
+    return Outcome(
+        *label, grade_of(fit), codes_of(fit), fit.method, **found, rank=min(hits, default=0),
+        named=named[:5], seconds=seconds,
+    )  # fmt: skip
+
+
+def grade_of(fit: Fit) -> str:
+    """The grade of the assessment; of earlier fits whether they are called trustworthy."""
+    assessment = getattr(fit, "assessment", None)
+    if assessment is not None:
+        return str(assessment.grade)
+    return "trusted" if fit.is_trustworthy else "not trusted"
+
+
+def codes_of(fit: Fit) -> tuple[str, ...]:
+    """Codes of the reasons for a grade."""
+    assessment = getattr(fit, "assessment", None)
+    if assessment is not None:
+        return tuple(str(getattr(reason, "code", reason)) for reason in assessment.reasons)
+    return (fit.status_code,)
+
+
+def cause_names(fit: Fit) -> tuple[str, ...]:
+    """Names of causes, the likeliest first."""
+    causes = getattr(getattr(fit, "assessment", None), "causes", ())
+    return tuple(str(getattr(cause, "name", cause)) for cause in causes)
+
+
+def _errors(fit: Fit, believed: ff.Model, truth: dict[str, float]) -> dict:
+    sizes = dict(zip(truth, natural_sizes(flatten(believed), list(truth)), strict=True))
+    rows = []
+    for e in fit.estimates:
+        total = getattr(e, "total_std", None) or e.std
+        if e.name in truth and np.isfinite(e.std) and e.std > 0.0:
+            error = abs(e.value - truth[e.name])
+            natural = max(abs(truth[e.name]), sizes[e.name])
+            rows.append((e.name, error / e.std, error / total, error / natural))
+    if not rows:
+        return {"sigma": 0.0, "total_sigma": 0.0, "share": 0.0, "is_wrong": False}
+    far = [row for row in rows if row[2] > WRONG_SIGMA]
+    worst = max(far or rows, key=lambda row: row[3])
+    return {
+        "sigma": float(max(row[1] for row in rows)),
+        "total_sigma": float(max(row[2] for row in rows)),
+        "share": float(worst[3]),
+        "worst": worst[0],
+        "is_wrong": bool(far and worst[3] > WRONG_SHARE),
+        "covered": sum(row[2] <= 1.96 for row in rows),
+        "seen": len(rows),
+    }

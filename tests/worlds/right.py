@@ -1,0 +1,95 @@
+"""Right worlds: nothing is wrong but the numbers looked for.
+
+Half are flown by MuJoCo (the robots of this folder), half by freefloat itself (the library's
+models); sensor sets and colours of noise go round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from worlds.outcome import Outcome, try_flight, try_world
+from worlds.robots import ROBOTS, Suite
+from worlds.world import right_world
+
+import freefloat as ff
+from freefloat.dynamics.state import Start
+from freefloat.dynamics.tree import flatten
+from freefloat.excitation.commands import Pulses
+from freefloat.model.parts import Coloured, Sensor
+from freefloat.parameters.parameters import parameter_values
+
+COLOURS = ("white", "slow", "mixed")
+SLOW = 2.0  # [s], correlation time
+# what is looked for, and which sensors: those of the model, or with some left out
+LIBRARY = {
+    "planar-capture": ("bus.mass", "bus.mx", "bus.my", "bus.izz",
+                       "target.mass", "target.mx", "target.my", "target.izz"),
+    "spatial-capture": ("bus.*", "target.*"),
+    "dual-arm": ("target.*",),
+    "servicer": ("target.*",),
+    "cepheus": ("bus.mass", "bus.izz"),
+    "ets7": ("bus.*",),
+}  # fmt: skip
+
+
+def right_outcomes(
+    n: int, *, first: int = 0, method: str = "auto", robots: Sequence[str] = ()
+) -> Iterator[Outcome]:
+    """`n` right worlds, by turns of robots and models, sensors and colours."""
+    by_engine = [(name, suite) for name in robots or ROBOTS for suite in ROBOTS[name]().suites]
+    models = list(LIBRARY)
+    for k in range(n):
+        colour = COLOURS[(k // 2) % len(COLOURS)]
+        seed = first + k
+        if k % 2 == 0 or not models:
+            name, suite = by_engine[(k // 2) % len(by_engine)]
+            world = right_world(name, seed, suite)
+            world.suite = in_colour(world.suite, colour)
+            world.believed = replace(world.believed, sensors=world.suite)
+            yield try_world(world, suite, f"right, {colour}", 0.0, method=method)
+        else:
+            yield by_simulation(models[(k // 2) % len(models)], seed, colour, method)
+
+
+def by_simulation(name: str, seed: int, colour: str, method: str) -> Outcome:
+    """A model of the library, flown by freefloat, with another bus and target than stated."""
+    believed = ff.load_model(name)
+    believed = replace(believed, sensors=in_colour(believed.sensors, colour))
+    rng = np.random.default_rng([seed, 77])
+    free = tuple(p.name for p in ff.Parameters(believed).free(*LIBRARY[name]).free_ones)
+    model = believed
+    for body in dict.fromkeys(n.partition(".")[0] for n in free):
+        old, factor = model.body(body), float(rng.uniform(0.9, 1.1))
+        inertia = tuple(factor * x for x in old.inertia)
+        model = model.with_body(replace(old, mass=factor * old.mass, inertia=inertia))
+    plan = ff.default_plan(model, duration=40.0, seed=seed)
+    flat = (0.0, 0.0, 1.0) if model.root.type == "planar" else (1.0, 1.0, 1.0)
+    start = Start(rate=tuple((0.02 * rng.normal(size=3) * flat).tolist()))
+    thrusts = {
+        t.name: Pulses(((round(float(rng.uniform(2, 30)), 1), 2.0, t.max_force or 1.0),))
+        for t in model.thrusters
+    }
+    flight = ff.simulate(model, replace(plan, start=start, thrusts=thrusts), seed=seed)
+    values = parameter_values(flatten(model))
+    label = (f"right, {colour}", 0.0, name, "own", seed)
+    return try_flight(
+        believed, free, flight, [{n: values[n] for n in free}], label=label, method=method
+    )
+
+
+def in_colour(suite: Suite, colour: str) -> Suite:
+    """The sensors with noise that is white, slow, or half of each; as large in all."""
+    share = {"white": 0.0, "slow": 1.0, "mixed": 0.5**0.5}[colour]
+
+    def tint(sensor: Sensor) -> Sensor:
+        if not share or sensor.kind not in ("gyro", "attitude", "velocity", "accelerometer"):
+            return sensor
+        # never quite without white noise, which no sensor is
+        white = sensor.noise * max((1.0 - share**2) ** 0.5, 0.3)
+        coloured = Coloured(sensor.noise * share, SLOW)
+        return replace(sensor, noise=white, coloured=coloured)
+
+    return tuple(tint(sensor) for sensor in suite)

@@ -1,0 +1,93 @@
+"""The proving ground is what it says: right worlds are right, and wrong ones move the answer.
+
+`python tests/worlds/run.py` tries every kind; these are a few of them that take seconds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from worlds.kinds import all_kinds
+from worlds.outcome import grade_of, try_world
+from worlds.recorder import record
+from worlds.robots import ROBOTS
+from worlds.world import World, right_world
+
+import freefloat as ff
+from freefloat.dynamics.tree import flatten
+from freefloat.parameters.natural_sizes import natural_sizes
+
+KINDS = {kind.name: kind for kind in all_kinds()}
+SUITE = "velocity"  # sensors for which quick methods are chosen
+# gross enough to move the answer
+WRONG = (
+    ("gyro gain", "twins", 2), ("gyro mounting rotation", "twins", 1),
+    ("velocity gain", "twins", 1), ("velocity of another point", "puck", 2),
+    ("velocity in body axes", "twins", 0), ("encoder zero", "twins", 2), ("gear ratio", "puck", 2),
+    ("known arm heavier", "twins", 1), ("link length", "twins", 2), ("wheel inertia", "puck", 2),
+    ("drag", "puck", 2), ("residual gravity", "puck", 2), ("mass lost", "puck", 2),
+    ("target slides in the hand", "puck", 2), ("thrust gain", "puck", 2),
+)  # fmt: skip
+
+
+def test_the_table_has_enough_kinds_and_each_can_be_tried():
+    assert len(KINDS) >= 40 and len(KINDS) == len(all_kinds())
+    for kind in KINDS.values():
+        assert kind.sizes and any(kind.suites(robot) for robot in ROBOTS), kind.name
+
+
+@pytest.mark.parametrize("robot", list(ROBOTS))
+def test_no_robot_is_in_the_library(robot):
+    with pytest.raises(ff.FreefloatError):
+        ff.load_model(robot)
+
+
+@pytest.mark.promise("T1")
+@pytest.mark.parametrize("robot", list(ROBOTS))
+def test_a_right_world_flown_by_mujoco_is_identified(robot, figure):
+    outcome = try_world(right_world(robot, 0, "velocity"), "velocity", "right", 0.0)
+    assert outcome.seen > 4 and outcome.sigma < 4.0
+    figure("T1", f"{robot}, right: largest error {outcome.sigma:.1f} standard deviations")
+
+
+def test_residuals_of_a_right_world_are_the_noise():
+    # two engines, one flight: what output error leaves is what the recorder added
+    world = right_world("tug", 0, "velocity")
+    wanted = ff.Parameters(world.believed).free(*world.free)
+    fit = ff.identify(world.believed, wanted, record(world), method="output_error")
+    rms = np.array([r.rms for r in fit.residuals])
+    n = np.array([r.n for r in fit.residuals])
+    # a mean square of n normal numbers is normal about 1 with deviation sqrt(2 / n)
+    assert np.max(np.abs(rms**2 - 1.0) * np.sqrt(n / 2.0)) < 4.0
+
+
+@pytest.fixture(scope="module")
+def deviations() -> dict[str, dict[str, float]]:
+    """Of what is found in the right world of each robot."""
+    found = {}
+    for robot in {robot for _, robot, _ in WRONG}:
+        fit = identify(right_world(robot, 1, SUITE))
+        found[robot] = {e.name: e.std for e in fit.estimates}
+    return found
+
+
+@pytest.mark.promise("T1")
+def test_wrong_worlds_move_the_answer(deviations, figure):
+    # in deviations of the right world: a fit that notices widens its own
+    moved, trusted = [], []
+    for name, robot, k in WRONG:
+        world, _ = KINDS[name].world(robot, 1, KINDS[name].sizes[k], suite=SUITE)
+        fit, true = identify(world), world.truths[0]
+        sizes = dict(zip(true, natural_sizes(flatten(world.model), list(true)), strict=True))
+        error = {n: abs(fit[n].value - true[n]) for n in true}
+        std = deviations[robot]
+        if any(error[n] > 4.0 * std[n] and error[n] > 0.02 * sizes[n] for n in true):
+            moved.append(name)
+            trusted += [name] if grade_of(fit) == "trusted" else []
+    figure("T1", f"{len(moved)} of {len(WRONG)} wrong worlds move the answer; trusted: {trusted}")
+    assert len(moved) >= 12
+
+
+def identify(world: World) -> ff.Fit:
+    wanted = ff.Parameters(world.believed).free(*world.free)
+    return ff.identify(world.believed, wanted, record(world))
