@@ -188,7 +188,7 @@ class OnlineEstimator:
         """One sample through intake and filter; its outcome, counted."""
         intake, own = self.intake, self.filter
         if not intake.unknown.familiar.issuperset(sample.values):
-            intake.check_names(sample.values)
+            intake.unknown.look(map(str, sample.values))
         outcome = own.read(sample, intake)
         if outcome is None:
             judged = self._judge(sample.time)

@@ -236,11 +236,6 @@ class Intake:
         self.counts[was] -= n
         self.counts[now] += n
 
-    def check_names(self, values: Mapping[str, Any]) -> None:
-        """Look whether a sample has channels that the model does not have."""
-        if not self.unknown.familiar.issuperset(values):
-            self.unknown.look(map(str, values))
-
     def note_missing(self, names: Iterable[str], values: Mapping[str, Any]) -> None:
         """Count the channels, of those needed, that a sample lacks."""
         for name in names:

@@ -84,13 +84,8 @@ def layout_of(
     )  # fmt: skip
 
 
-def carry_joints(joints: Array, ahead: float) -> Array:
-    """Joint motion (4, joints) after `ahead` seconds of constant jerk."""
-    return carry(ahead) @ joints
-
-
 def carry(ahead: float) -> Array:
-    """How position, rate, acceleration and jerk go on by themselves: (4, 4)."""
+    """How position, rate, acceleration and jerk go on with constant jerk: (4, 4)."""
     a, b, c = ahead, ahead**2 / 2.0, ahead**3 / 6.0
     return np.array([[1.0, a, b, c], [0.0, 1.0, a, b], [0.0, 0.0, 1.0, a], [0.0, 0.0, 0.0, 1.0]])
 
@@ -99,7 +94,7 @@ def inputs_at(system: System, joints: Array, push: Array, times: Array) -> Input
     """Inputs at times (rows, 3) after the joints' instant."""
     given = np.empty((*times.shape, joints.shape[1], 3))
     for place in np.ndindex(times.shape):
-        given[place] = carry_joints(joints, float(times[place]))[:3].T
+        given[place] = (carry(float(times[place])) @ joints)[:3].T
     gains = np.zeros((system.n_coordinates, 3))
     gains[:, 2] = np.inf
     efforts = np.zeros((1, 3, system.n_coordinates, 3))
@@ -125,7 +120,7 @@ def propagate(
     own = slice(0, layout.n_states)
     n_both = layout.n_states + layout.n_parameters
     F[own, :n_both] = path.tangents[-1][layout.rows] @ layout.mix
-    end, after = path.states[-1], carry_joints(joints, ahead)
+    end, after = path.states[-1], carry(ahead) @ joints
     ends = [
         (x, joint_response(system, time, x, inputs=inputs_at(system, joints, push, NOW))),
         (
