@@ -3,8 +3,9 @@
 Names: `bus.mass` [kg], `bus.mx|my|mz` first moment [kg m], `bus.ixx|ixy|ixz|iyy|iyz|izz` inertia
 about the body's origin [kg m^2]; `hinge.stiffness|damping|rest|friction`; `arm_1.drive.stiffness|
 damping|friction|inertia`; `tank.mass` [kg], `tank.length` [m]; `rw_x.inertia` [kg m^2];
-`start.position.x` [m], `start.attitude.x` [rad] (small rotation in root axes), `start.velocity.x`
-[m/s], `start.rate.x` [rad/s], and `start.<coordinate>.position|velocity`.
+`bus.scale` [1], a common factor of a body's ten; `start.position.x` [m], `start.attitude.x` [rad]
+(small rotation in root axes), `start.velocity.x` [m/s], `start.rate.x` [rad/s], and
+`start.<coordinate>.position|velocity`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from freefloat.dynamics.state import D_ATTITUDE, D_POSITION, D_RATE, D_VELOCITY
 from freefloat.dynamics.tree import System, rotor_phi, with_friction
 from freefloat.errors import IdentificationError
 from freefloat.model import inertia as inertial
-from freefloat.model.parameter_name import ParameterName, is_start, owner_of
+from freefloat.model.parameter_name import SCALE, ParameterName, is_start, owner_of
 
 SPRING_FIELDS = ("stiffness", "damping", "rest", "friction")
 # rows of the tangent that the root's initial states are
@@ -54,6 +55,19 @@ def parameter_names(system: System) -> list[str]:
     for c in _free_coordinates(system):
         names += [f"start.{system.coordinates[c]}.{field}" for field in ("position", "velocity")]
     return names
+
+
+def scale_names(system: System) -> list[str]:
+    """The scales of all bodies that weigh something, tanks aside, which have a mass of their own.
+
+    >>> from freefloat.dynamics.tree import flatten
+    >>> from freefloat.model import load_model
+    >>> scale_names(flatten(load_model("cepheus")))
+    ['bus.scale', 'arm_1.scale', 'arm_2.scale']
+    """
+    tanks = {tank.name for tank in system.model.tanks}
+    bodies = system.model.assembly.bodies
+    return [f"{body.name}.{SCALE}" for body in bodies if body.phi.any() and body.name not in tanks]
 
 
 def _owner_and_field(name: str) -> tuple[str, str]:
@@ -107,7 +121,7 @@ def _pairs(entries: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
 def parameter_directions(system: System, names: Sequence[str]) -> tuple[Directions, Array]:
     """The kernels' entries for the named parameters and the tangent of the initial state."""
     collector = _Collector(system, len(names))
-    known = set(parameter_names(system))
+    known = {*parameter_names(system), *scale_names(system)}
     unknown = [name for name in names if name not in known]
     if unknown:
         raise IdentificationError(
@@ -130,7 +144,7 @@ def is_nonlinear(system: System, name: str) -> bool:
     (False, True)
     """
     owner, field = _owner_and_field(name)
-    return field == "rest" or owner in {tank.name for tank in system.model.tanks}
+    return field in ("rest", SCALE) or owner in {tank.name for tank in system.model.tanks}
 
 
 def _add(collector: _Collector, p: int, name: str) -> None:
@@ -142,7 +156,10 @@ def _add(collector: _Collector, p: int, name: str) -> None:
     elif owner in tanks and field in ("mass", "length"):
         collector.add_link(p, owner, _fuel_change(system, owner, field))
     elif field in inertial.NAMES and owner in system.body_link:
-        collector.add_body(p, owner, np.eye(10)[inertial.NAMES.index(field)])
+        entry = np.eye(10)[inertial.NAMES.index(field)]
+        collector.add_body(p, owner, system.scales.get(owner, 1.0) * entry)
+    elif field == SCALE and owner in system.body_link:
+        collector.add_body(p, owner, system.body_phi[owner])
     elif field in SPRING_FIELDS:
         owners = [spring.owner for spring in system.model.assembly.springs]
         s, k = owners.index(owner), SPRING_FIELDS.index(field)
@@ -213,6 +230,7 @@ def with_parameter_values(system: System, values: Mapping[str, float]) -> System
     bodies = {body.name: body.phi for body in assembly.bodies if body.name in owned}
     owners = [spring.owner for spring in assembly.springs]
     spinners = [rotor.owner for rotor in assembly.rotors]
+    body_phi, scales = system.body_phi, {}
     for name, value in values.items():
         owner, field = _owner_and_field(name)
         if is_start(name) or owner in tanks:
@@ -222,6 +240,9 @@ def with_parameter_values(system: System, values: Mapping[str, float]) -> System
             place = inertial.NAMES.index(field)
             change[place] = value - bodies[owner][place]
             phi[system.body_link[owner]] += system.phi_map[owner] @ change
+            body_phi = {**body_phi, owner: body_phi[owner] + change}
+        elif field == SCALE:
+            scales[owner] = value
         elif field in SPRING_FIELDS:
             springs[owners.index(owner), SPRING_FIELDS.index(field)] = value
         else:
@@ -236,9 +257,12 @@ def with_parameter_values(system: System, values: Mapping[str, float]) -> System
         length = values.get(f"{name}.length", tank.length)
         change = _pendulum(bodies[name], mass / tank.mass, length / tank.length)
         phi[system.body_link[name]] += system.phi_map[name] @ (change - bodies[name])
+    for owner, scale in scales.items():
+        phi[system.body_link[owner]] += (scale - 1.0) * (system.phi_map[owner] @ body_phi[owner])
     if any(name.endswith(".friction") for name in values):
         system = with_friction(system)
-    return replace(system, parameters=ParameterArrays(phi, rotors, springs))
+    numbers = ParameterArrays(phi, rotors, springs)
+    return replace(system, parameters=numbers, body_phi=body_phi, scales=scales)
 
 
 def _pendulum(phi: Array, heavier: float, longer: float) -> Array:

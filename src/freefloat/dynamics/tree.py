@@ -8,7 +8,7 @@ frame is turned so that its joint axis is z, which spares the kernels the genera
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,7 +28,11 @@ REVOLUTE, PRISMATIC = 1, 2
 
 @dataclass(frozen=True)
 class System:
-    """A model ready to compute with: its arrays and the names that belong to them."""
+    """A model ready to compute with: its arrays and the names that belong to them.
+
+    body_phi: the ten parameters of every body in its own frame, as they are now but for the factor
+    in `scales`, which says of bodies by how much all ten are off together.
+    """
 
     model: Model
     tree: Tree
@@ -37,6 +41,8 @@ class System:
     body_link: dict[str, int]
     body_pose: dict[str, tuple[Array, Array]]  # R, p of a body frame in its link
     phi_map: dict[str, Array]  # 10x10: phi of the body -> phi of its link
+    body_phi: dict[str, Array] = field(default_factory=dict)
+    scales: dict[str, float] = field(default_factory=dict)
 
     @property
     def n_links(self) -> int:
@@ -211,7 +217,8 @@ def _with_parameters(system: System, assembly: Assembly) -> System:
         _floats([rotor.inertia for rotor in assembly.rotors]),
         _floats(np.reshape(springs, (-1, 4))),
     )
-    return System(**{**vars(system), "parameters": parameters})
+    body_phi = {body.name: body.phi for body in assembly.bodies}
+    return System(**{**vars(system), "parameters": parameters, "body_phi": body_phi})
 
 
 def without_environment(system: System) -> System:

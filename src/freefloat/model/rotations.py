@@ -113,6 +113,31 @@ def quaternion_from_rotation_vector(theta: ArrayLike) -> Array:
     return np.concatenate([0.5 * theta * np.sinc(half / np.pi), np.cos(half)], axis=-1)
 
 
+def matrix_from_rotation_vector(turn: ArrayLike) -> Array:
+    """The rotation matrix of a rotation by |turn| [rad] about turn.
+
+    >>> matrix_from_rotation_vector([0.0, 0.0, np.pi / 2]).round(9)[0].tolist()
+    [0.0, -1.0, 0.0]
+    """
+    return matrix_from_quaternion(quaternion_from_rotation_vector(turn))
+
+
+def right_jacobian(turn: Array) -> Array:
+    """How a small change of a rotation vector turns its end: the right Jacobian of SO(3), 3x3.
+
+    Sola, Deray, Atchuthan, "A micro Lie theory", eq. 143.
+    """
+    angle = float(np.linalg.norm(turn))
+    K = skew(turn)
+    if angle < 1e-6:
+        return np.eye(3) - 0.5 * K
+    return (
+        np.eye(3)
+        - (1.0 - np.cos(angle)) / angle**2 * K
+        + (angle - np.sin(angle)) / angle**3 * K @ K
+    )
+
+
 def rotation_vector_from_quaternion(q: ArrayLike) -> Array:
     """The rotation vector [rad], at most pi long, of unit quaternions x, y, z, w (rows allowed)."""
     q = np.asarray(q, dtype=float)

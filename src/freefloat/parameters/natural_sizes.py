@@ -10,8 +10,9 @@ from freefloat.arrays import Array
 from freefloat.dynamics.tree import System
 from freefloat.model import inertia as inertial
 from freefloat.model.mass_properties import MassProperties, mass_properties
-from freefloat.model.parameter_name import ParameterName
+from freefloat.model.parameter_name import SCALE, ParameterName
 from freefloat.parameters.parameters import parameter_values
+from freefloat.prediction.flight_setup import setup_size
 
 # theory: a convention, like the choice of units: it decides what "a tenth of its size" means where
 # a model gives no size. A hundredth of the whole mass is an appendage; 1 rad/s a slow mode.
@@ -25,7 +26,8 @@ def natural_sizes(system: System, names: Sequence[str]) -> Array:
 
     A mass: the body's. A first moment: mass times radius of gyration. An inertia: a third of the
     trace. Springs, rotors and pendulums: their own value, and where that is zero the one that goes
-    with the inertia of a small body at 1 rad/s. A rest angle: 0.1 rad. States and biases: one.
+    with the inertia of a small body at 1 rad/s. A rest angle: 0.1 rad. States and biases: one. What
+    a model takes as exact: see `setup_size`.
 
     >>> from freefloat.dynamics import flatten
     >>> from freefloat.model import load_model
@@ -40,7 +42,9 @@ def natural_sizes(system: System, names: Sequence[str]) -> Array:
     for name in names:
         parsed = ParameterName.parse(name)
         owner, field = parsed.owner, parsed.field
-        if owner in bodies and parsed.is_inertial:
+        if parsed.is_of_setup or field == SCALE:
+            sizes.append(setup_size(system.model, name))
+        elif owner in bodies and parsed.is_inertial:
             sizes.append(bodies[owner][inertial.NAMES.index(field)])
         elif name in values and abs(values[name]) > 0.0 and field != "rest":
             sizes.append(abs(values[name]))

@@ -2,7 +2,8 @@
 
 A Parameters object is frozen; every method gives a new one. Names take globs: `target.*`,
 `hinge_?1.stiffness`. What belongs to a sensor (`bias.base.rate.x`, `gain.<channel>`,
-`delay.base.rate`) is there once it is named.
+`delay.base.rate`) or is taken as exact (`thr_1.gain`, `arm_1.zero`, `gravity.x`, `drag.linear`,
+`bus.scale`) is there once it is named; docs/assumptions.md lists all of them.
 """
 
 from __future__ import annotations
@@ -20,9 +21,8 @@ from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import IdentificationError
 from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
-from freefloat.model.parameter_name import SENSOR_KINDS, ParameterName
-from freefloat.prediction.measurements import sensor_channels
-from freefloat.telemetry.names import unit_of as channel_unit
+from freefloat.model.parameter_name import SCALE, ParameterName
+from freefloat.prediction.assumptions import sensor_quantities, setup_quantities, setup_unit
 from freefloat.text import closest
 
 ParameterStatus = Literal["free", "fixed", "tied"]
@@ -217,7 +217,7 @@ class Parameters:
     def _change(
         self, globs: tuple[str, ...], change: Callable[[Parameter], Parameter]
     ) -> Parameters:
-        wider = self._with_sensors(globs)
+        wider = self._with_named(globs)
         for glob in globs:
             if not any(fnmatchcase(p.name, glob) for p in wider):
                 raise self._unknown(glob)
@@ -233,19 +233,32 @@ class Parameters:
         >>> [p.name for p in Parameters(load_model("planar-capture")).matching("bias.*.rate.z")]
         ['bias.base.rate.z']
         """
-        return [p for p in self._with_sensors((glob,)) if fnmatchcase(p.name, glob)]
+        return [p for p in self._with_named((glob,)) if fnmatchcase(p.name, glob)]
 
-    def _with_sensors(self, globs: tuple[str, ...]) -> tuple[Parameter, ...]:
-        """The entries, and those of sensors that a glob names."""
-        asked = [glob for glob in globs if ParameterName.parse(glob).kind in SENSOR_KINDS]
-        if not asked:
-            return self.entries
-        new = (
+    def _with_named(self, globs: tuple[str, ...]) -> tuple[Parameter, ...]:
+        """The entries, and those of sensors and of the setup that a glob names."""
+        found = self.entries
+        kinds = {glob: ParameterName.parse(glob) for glob in globs}
+        strange = [g for g in globs if not any(fnmatchcase(p.name, g) for p in self.entries)]
+        asked = [glob for glob, name in kinds.items() if name.is_of_sensor or glob in strange]
+        if any(name.is_of_sensor for name in kinds.values()):
+            found = (*found, *self._new(sensor_parameters(self.model), asked))
+        asked = [
+            glob
+            for glob, name in kinds.items()
+            if name.is_of_setup or name.field == SCALE or glob in strange
+        ]
+        if asked:
+            found = (*found, *self._new(setup_parameters(self.model), asked))
+        return found
+
+    def _new(self, more: list[Parameter], globs: list[str]) -> list[Parameter]:
+        """Those of the parameters that a glob names and that are not here yet."""
+        return [
             p
-            for p in sensor_parameters(self.model)
-            if p.name not in self._index and any(fnmatchcase(p.name, glob) for glob in asked)
-        )
-        return (*self.entries, *new)
+            for p in more
+            if p.name not in self._index and any(fnmatchcase(p.name, glob) for glob in globs)
+        ]
 
     def _unknown(self, name: str) -> IdentificationError:
         close = closest(name, list(self._index), most=3, likeness=0.5)
@@ -256,16 +269,13 @@ class Parameters:
 
 
 def sensor_parameters(model: Model) -> list[Parameter]:
-    """Bias, gain and delay of everything that can be measured, as the model file has them."""
-    found: dict[str, Parameter] = {}
-    for channel, part in sensor_channels(model).items():
-        is_turn = part.sensor.kind == "attitude"
-        unit = "rad" if is_turn else channel_unit(channel)[0]
-        found[channel] = Parameter(f"bias.{channel}", part.bias, unit)
-        if not is_turn:
-            found[f"gain {channel}"] = Parameter(f"gain.{channel}", 1.0, "1")
-            found[part.group] = Parameter(f"delay.{part.group}", part.sensor.delay, "s")
-    return list({p.name: p for p in found.values()}.values())
+    """Bias, gain, delay, ... of everything that can be measured, as the model file has them."""
+    return [Parameter(*quantity) for quantity in sensor_quantities(model)]
+
+
+def setup_parameters(model: Model) -> list[Parameter]:
+    """What the model takes as exact of inputs, geometry, surroundings and the scale of bodies."""
+    return [Parameter(*quantity) for quantity in setup_quantities(model)]
 
 
 def unit_of(name: str, model: Model) -> str:
@@ -274,6 +284,8 @@ def unit_of(name: str, model: Model) -> str:
     owner, field = parsed.owner, parsed.field
     if parsed.is_start:
         return START_UNITS.get(owner, "rad" if field == "position" else "rad/s")
+    if parsed.is_of_setup or field == SCALE:
+        return setup_unit(model, name)
     is_prismatic = any(j.name == owner and j.type == "prismatic" for j in model.joints)
     return PRISMATIC_UNITS.get(field, UNITS[field]) if is_prismatic else UNITS[field]
 

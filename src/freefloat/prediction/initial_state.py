@@ -50,23 +50,6 @@ def with_start(system: System, state: Array, values: Mapping[str, float]) -> Arr
     return x
 
 
-def right_jacobian(turn: Array) -> Array:
-    """How a small change of a rotation vector turns its end: the right Jacobian of SO(3), 3x3.
-
-    Sola, Deray, Atchuthan, "A micro Lie theory", eq. 143.
-    """
-    angle = float(np.linalg.norm(turn))
-    x, y, z = turn
-    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    if angle < 1e-6:
-        return np.eye(3) - 0.5 * K
-    return (
-        np.eye(3)
-        - (1.0 - np.cos(angle)) / angle**2 * K
-        + (angle - np.sin(angle)) / angle**3 * K @ K
-    )
-
-
 def first_state(system: System, source: InputSource, measurements: Sequence[Measurement]) -> Array:
     """The state as the first readings have it; what is not measured is at home, springs at rest."""
     x = Start().vector(system)

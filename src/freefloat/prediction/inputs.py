@@ -80,6 +80,16 @@ def with_prescribed(model: Model, names: Sequence[str]) -> Model:
     return replace(model, joints=tuple(joints), wheels=tuple(wheels))
 
 
+def driven_model(model: Model, telemetry: Telemetry) -> Model:
+    """The model as a recording drives it: torque-driven coordinates follow their encoders."""
+    recorded = [
+        c.name
+        for c in model.assembly.coordinates
+        if c.role == "torque" and any(name in telemetry for name in channel_names(c))
+    ]
+    return with_prescribed(model, recorded)
+
+
 def inputs_from_telemetry(
     model: Model, telemetry: Telemetry, *, margin: float = 0.025
 ) -> InputSource:
@@ -90,12 +100,7 @@ def inputs_from_telemetry(
     left out for it, at each end.
     """
     notes: list[str] = []
-    recorded = [
-        c.name
-        for c in model.assembly.coordinates
-        if c.role == "torque" and any(name in telemetry for name in channel_names(c))
-    ]
-    model = with_prescribed(model, recorded)
+    model = driven_model(model, telemetry)
     system = flatten(model)
     parts = [_motion(model.assembly.coordinates[i], telemetry, notes) for i in system.tree.given]
     spans = [*(part.span for part in parts if part.span), (telemetry.start, telemetry.end)]
@@ -200,6 +205,16 @@ def _recorded_motion(channel: Channel, *, is_speed: bool) -> _JointMotion:
     return _JointMotion(at, span, 0.5 / float(curve.cutoff[0]))
 
 
+def torque_channel(coordinate: str) -> str:
+    """The channel of the torque on a coordinate.
+
+    >>> torque_channel("arm_1"), torque_channel("arm_1.motor")
+    ('arm_1.torque', 'arm_1.motor_torque')
+    """
+    joint = coordinate.removesuffix(".motor")
+    return f"{joint}.torque" if joint == coordinate else f"{joint}.motor_torque"
+
+
 def _efforts(system: System, telemetry: Telemetry, notes: list[str]) -> Callable[[Array], Array]:
     """Recorded torques of the torque-driven coordinates whose motion is not recorded."""
     found: dict[int, Channel] = {}
@@ -207,8 +222,7 @@ def _efforts(system: System, telemetry: Telemetry, notes: list[str]) -> Callable
         if coordinate.role != "torque":
             continue
         name = coordinate.name
-        motor = f"{name.removesuffix('.motor')}.motor_torque"
-        channel = motor if name.endswith(".motor") else f"{name}.torque"
+        channel = torque_channel(name)
         if channel not in telemetry:
             raise IdentificationError(
                 f"neither the motion nor the torque of {name} is recorded ({channel}); give plan=",
@@ -227,17 +241,27 @@ def _efforts(system: System, telemetry: Telemetry, notes: list[str]) -> Callable
     return tabulate
 
 
+def open_thrust(telemetry: Telemetry, thruster: str) -> tuple[Array, Array] | None:
+    """Instants [s] and levels [N] of a thruster without the noise of a closed valve.
+
+    None where nothing is recorded or the valve never opens.
+    """
+    if f"{thruster}.force" not in telemetry:
+        return None
+    channel = telemetry[f"{thruster}.force"]
+    time, level = channel.usable()
+    level = open_levels(level, channel.noise or 0.0)
+    return (time, level) if level.any() else None
+
+
 def _push(model: Model, telemetry: Telemetry) -> Callable[[Array], Array]:
     """Thrust and wrench averaged over every step, so that impulses are exact."""
     n = len(model.thrusters)
     levels: dict[int, tuple[Array, Array]] = {}
     for k, thruster in enumerate(model.thrusters):
-        if f"{thruster.name}.force" in telemetry:
-            channel = telemetry[f"{thruster.name}.force"]
-            time, level = channel.usable()
-            level = open_levels(level, channel.noise or 0.0)
-            if level.any():
-                levels[k] = (time, level)
+        thrust = open_thrust(telemetry, thruster.name)
+        if thrust is not None:
+            levels[k] = thrust
     for k, name in enumerate(WRENCH):
         if f"base.{name}" in telemetry and np.any(telemetry[f"base.{name}"].usable()[1]):
             levels[n + k] = telemetry[f"base.{name}"].usable()

@@ -6,7 +6,7 @@ A measurement is one sensor on one target. Channels that only repeat what drives
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,24 +15,13 @@ from freefloat.arrays import Array
 from freefloat.dynamics.tree import System, flatten
 from freefloat.model.checks import BODY_SENSORS, JOINT_SENSORS, MOTOR_SENSORS, sensor_targets
 from freefloat.model.model import Model
-from freefloat.model.parameter_name import is_of_sensor
 from freefloat.model.parts import Sensor
-from freefloat.model.rotations import (
-    conjugate,
-    quaternion_from_rotation_vector,
-    quaternion_product,
-    rotation_vector_from_quaternion,
-)
-from freefloat.prediction.flight import FlightSegment
 from freefloat.prediction.sensor_models import (
     SENSOR_MODELS,
     channel_group,
-    sensor_jacobian,
     sensor_model,
-    sensor_reading,
 )
 from freefloat.prediction.sensor_noise import SUFFIXES, sample_noise, sample_times
-from freefloat.prediction.time_grid import SampleWeights
 from freefloat.telemetry.channel import Channel, Mask, estimate_noise, noise_floor
 from freefloat.telemetry.telemetry import Telemetry
 
@@ -203,86 +192,3 @@ def _measurement(
         sensor, sensor.on, group, tuple(names[k] for k in axes), columns, times, values,
         np.array(noise), is_known, bias[list(columns)].copy(),
     )  # fmt: skip
-
-
-def predict_measurement(
-    measurement: Measurement,
-    system: System,
-    at: FlightSegment,
-    *,
-    weights: SampleWeights,
-    values: Mapping[str, float],
-    names: Sequence[str],
-) -> tuple[Array, Array, Array]:
-    """Readings (N, k), residuals (N, r) and their Jacobian (N, r, names); see `Prediction`.
-
-    values: bias, gain and delay by parameter name, where they are not nominal. weights: where the
-    samples fall between the instants of the segment.
-    """
-    truth = sensor_reading(system, measurement.sensor, measurement.target, at)
-    truth = truth[:, None] if truth.ndim == 1 else truth
-    columns = slice(None) if measurement.is_attitude else list(measurement.columns)
-    jacobian = np.zeros((len(measurement.times), len(measurement.rows), len(names)))
-    if names:
-        own = sensor_jacobian(system, measurement.sensor, measurement.target, at)[:, columns]
-        inner = [p for p, name in enumerate(names) if not is_of_sensor(name)]
-        jacobian[:, :, inner] = weights.values(own)
-    if measurement.is_attitude:
-        return _attitude(measurement, weights.values(truth), jacobian, values, names)
-    truth = truth[:, columns]
-    reading, predicted = weights.values(truth), np.empty(jacobian.shape[:2])
-    for r, channel in enumerate(measurement.rows):
-        gain = values.get(f"gain.{channel}", 1.0)
-        bias = values.get(f"bias.{channel}", measurement.bias[r])
-        predicted[:, r] = gain * reading[:, r] + bias
-        jacobian[:, r] *= gain
-        for p, name in enumerate(names):
-            if name == f"gain.{channel}":
-                jacobian[:, r, p] = reading[:, r]
-            elif name == f"bias.{channel}":
-                jacobian[:, r, p] = 1.0
-            elif name == f"delay.{measurement.group}":
-                jacobian[:, r, p] = -gain * weights.rates(truth)[:, r]
-    if not len(measurement.values):
-        return predicted, np.zeros((0, predicted.shape[1])), jacobian
-    residual = predicted - measurement.values
-    if measurement.sensor.kind == "attitude":  # a planar angle: the nearest turn
-        residual = (residual + np.pi) % (2.0 * np.pi) - np.pi
-    return predicted, residual, jacobian
-
-
-def _attitude(
-    measurement: Measurement, truth: Array, jacobian: Array, values: Mapping[str, float],
-    names: Sequence[str],
-) -> tuple[Array, Array, Array]:  # fmt: skip
-    """A bias turns the reading about sensor axes; the residual is a rotation vector."""
-    rows = measurement.rows
-    for p, name in enumerate(names):
-        for r, channel in enumerate(rows):
-            if name == f"bias.{channel}":
-                jacobian[:, r, p] = 1.0
-    bias = [values.get(f"bias.{c}", b) for c, b in zip(rows, measurement.bias, strict=True)]
-    predicted = truth / np.linalg.norm(truth, axis=1, keepdims=True)
-    if any(bias):
-        predicted = quaternion_product(predicted, quaternion_from_rotation_vector(np.array(bias)))
-    if not len(measurement.values):
-        return predicted, np.zeros((0, 3)), jacobian
-    measured = measurement.values / np.linalg.norm(measurement.values, axis=1, keepdims=True)
-    residual = rotation_vector_from_quaternion(quaternion_product(conjugate(measured), predicted))
-    return predicted, residual, _of_rotation_vector(residual, jacobian)
-
-
-def _of_rotation_vector(residual: Array, jacobian: Array) -> Array:
-    """Jacobian of a rotation vector from that of the small rotation at its end.
-
-    The inverse of the right Jacobian of SO(3): Sola, Deray, Atchuthan, "A micro Lie theory",
-    eq. 144.
-    """
-    angle = np.linalg.norm(residual, axis=1)
-    if np.max(angle, initial=0.0) < 1e-3:  # theory: the change would be below 5e-4 of the slope
-        return jacobian
-    half = 0.5 * np.maximum(angle, 1e-6)
-    factor = (1.0 - half / np.tan(half)) / (2.0 * half) ** 2
-    once = np.cross(residual[:, :, None], jacobian, axis=1)
-    twice = np.cross(residual[:, :, None], once, axis=1)
-    return jacobian + 0.5 * once + factor[:, None, None] * twice

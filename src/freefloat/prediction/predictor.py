@@ -20,28 +20,42 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.integrate import STEP, longest_stable_step
 from freefloat.dynamics.kernels.integrate import Inputs
-from freefloat.dynamics.named_parameters import with_parameter_values
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
 from freefloat.excitation.commands import SAME_INSTANT
 from freefloat.excitation.plan import Plan
 from freefloat.model.model import Model
-from freefloat.model.parameter_name import is_of_sensor, is_start
+from freefloat.model.parameter_name import is_of_sensor, is_of_setup
 from freefloat.model.parts import Sensor
 from freefloat.prediction.flight import FlightSegment, fly
+from freefloat.prediction.flight_setup import (
+    FlightSetup,
+    InputTables,
+    is_jump_delay,
+    nominal_value,
+    setup_at,
+    setup_size,
+)
 from freefloat.prediction.initial_state import first_state, with_start
 from freefloat.prediction.inputs import InputSource, inputs_from_plan, inputs_from_telemetry
 from freefloat.prediction.measurements import (
     Measurement,
     measurements_of,
     planned_measurements,
+)
+from freefloat.prediction.sensor_errors import (
+    SensorContext,
     predict_measurement,
+    reading_change,
 )
 from freefloat.prediction.time_grid import ON_RECORD, SampleWeights, TimeGrid, common_grid
 from freefloat.telemetry.telemetry import Telemetry
 
 # theory: a polynomial of degree 5 errs by (2 pi f h)^6 / 200, 1e-6 of a motion of 2 Hz
 COARSEST = 2e-2  # [s] between records where samples fall between them
+# theory: of a natural size. Central differences err by its square, 1e-12, and by the rounding of a
+# flight over it, 1e-13 / 1e-6; larger steps bend what is left once other columns are projected out
+DIFFERENCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -59,11 +73,6 @@ class Prediction:
     residuals: tuple[Array, ...]
     jacobian: tuple[Array, ...]
     segment: FlightSegment | None = None
-
-
-def model_values(values: Mapping[str, float]) -> dict[str, float]:
-    """The values that belong to the dynamics rather than to the initial state and the sensors."""
-    return {n: v for n, v in values.items() if not (is_start(n) or is_of_sensor(n))}
 
 
 @dataclass(frozen=True)
@@ -105,14 +114,19 @@ class Predictor:
         return self.grid.times
 
     @cached_property
-    def inputs(self) -> Inputs:
-        """Inputs of every step."""
-        return self.source.tabulate(self.grid.stages)
+    def tables(self) -> InputTables:
+        """The inputs as they were recorded or planned."""
+        return InputTables(self.source, self.grid)
 
-    @cached_property
+    @property
+    def inputs(self) -> Inputs:
+        """Inputs of every step, as they were recorded or planned."""
+        return self.tables.steps
+
+    @property
     def record_inputs(self) -> Inputs:
-        """Inputs at every record."""
-        return self.source.tabulate(self.grid.instants)
+        """Inputs at every record, as they were recorded or planned."""
+        return self.tables.records
 
     @cached_property
     def needs_forces(self) -> bool:
@@ -137,20 +151,58 @@ class Predictor:
             The prediction; None where the simulated motion is not finite.
         """
         values = values or {}
-        system = self.system_at(values)
-        segment = self._fly(system, values, names, self.grid, self.record_inputs)
+        smooth = [name for name in names if not is_of_setup(name)]
+        middle = self._predict(values, smooth, self.setup_at(values))
+        if middle is None or len(smooth) == len(names):
+            return middle
+        jacobian = [np.zeros((*part.shape[:2], len(names))) for part in middle.jacobian]
+        places = [p for p, name in enumerate(names) if not is_of_setup(name)]
+        for part, known in zip(jacobian, middle.jacobian, strict=True):
+            part[:, :, places] = known
+        for p, name in enumerate(names):
+            if is_of_setup(name):
+                change = self._difference(values, name, middle)
+                if change is None:
+                    return None
+                for part, column in zip(jacobian, change, strict=True):
+                    part[:, :, p] = column
+        return replace(middle, names=tuple(names), jacobian=tuple(jacobian))
+
+    def _predict(
+        self, values: Mapping[str, float], names: Sequence[str], setup: FlightSetup
+    ) -> Prediction | None:
+        """The prediction at `values`, differentiated along the motion and by sensors only."""
+        segment = self._fly(setup, values, names, self.grid)
         end = segment.states[-1], segment.tangent.tangents[-1]
         if not all(np.all(np.isfinite(table)) for table in end):
             return None
-        read = [
-            predict_measurement(
-                m, system, segment, values=values, names=names,
-                weights=self.weights(k, values.get(f"delay.{m.group}")),
-            )
-            for k, m in enumerate(self.measurements)
-        ]  # fmt: skip
+        read = []
+        for k, m in enumerate(self.measurements):
+            weights = self.weights(k, values, names)
+            context = SensorContext(values, names, weights, self.grid.first)
+            read.append(predict_measurement(m, setup.system, segment, context))
         predicted, residuals, jacobian = zip(*read, strict=True) if read else ((), (), ())
         return Prediction(tuple(names), predicted, residuals, jacobian, segment)
+
+    def _difference(
+        self, values: Mapping[str, float], name: str, middle: Prediction
+    ) -> list[Array] | None:
+        """The column of every measurement (N, r) by central differences on the same grid."""
+        value = values.get(name, nominal_value(self.model, name))
+        step = DIFFERENCE * setup_size(self.model, name, self.inputs)
+        setups = [self.setup_at({**values, name: value + side}) for side in (-step, step)]
+        if is_jump_delay(self.model, name):
+            # a delay moves impulses; that it also flips a reading at an edge has no derivative
+            records = self.setup_at(values).record_inputs
+            setups = [replace(setup, record_inputs=records) for setup in setups]
+        sides = [self._predict(values, (), setup) for setup in setups]
+        if sides[0] is None or sides[1] is None:
+            return None
+        return [
+            reading_change(m, sides[0].values[k], sides[1].values[k], middle.residuals[k])
+            / (2.0 * step)
+            for k, m in enumerate(self.measurements)
+        ]
 
     def fly(
         self,
@@ -163,28 +215,37 @@ class Predictor:
 
         grid: of other records in place of the predictor's own, on the same steps.
         """
-        record_inputs = self.record_inputs if grid is None else self.source.tabulate(grid.instants)
-        return self._fly(self.system_at(values), values, names, grid or self.grid, record_inputs)
+        if grid is None:
+            return self._fly(self.setup_at(values), values, names, self.grid)
+        tables = InputTables(self.source, grid)
+        return self._fly(setup_at(self.system, tables, self.start, values), values, names, grid)
 
     def _fly(
-        self, system: System, values: Mapping[str, float], names: Sequence[str], grid: TimeGrid,
-        record_inputs: Inputs,
-    ) -> FlightSegment:  # fmt: skip
+        self, setup: FlightSetup, values: Mapping[str, float], names: Sequence[str], grid: TimeGrid
+    ) -> FlightSegment:
         inner = [name for name in names if not is_of_sensor(name)]
+        start = with_start(setup.system, setup.start, values)
         return fly(
-            system, with_start(system, self.start, values), grid, inputs=self.inputs,
-            record_inputs=record_inputs, names=inner, with_forces=self.needs_forces,
+            setup.system, start, grid, inputs=setup.inputs, record_inputs=setup.record_inputs,
+            names=inner, with_forces=self.needs_forces,
         )  # fmt: skip
+
+    def setup_at(self, values: Mapping[str, float]) -> FlightSetup:
+        """The system and its inputs with parameters at `values`."""
+        return setup_at(self.system, self.tables, self.start, values)
 
     def system_at(self, values: Mapping[str, float]) -> System:
         """The model's arrays with its parameters at `values`."""
-        own = model_values(values)
-        return with_parameter_values(self.system, own) if own else self.system
+        return self.setup_at(values).system
 
-    def weights(self, k: int, delay: float | None = None) -> SampleWeights:
-        """Where the samples of measurement k fall; with a delay [s], how that changes too."""
+    def weights(
+        self, k: int, values: Mapping[str, float], names: Sequence[str] = ()
+    ) -> SampleWeights:
+        """Where the samples of measurement k fall; how that changes too, where it has a delay."""
         measurement = self.measurements[k]
-        if delay is not None:
+        name = f"delay.{measurement.group}"
+        if name in values or name in names:
+            delay = values.get(name, measurement.sensor.delay)
             return self.grid.weights(measurement.times - delay, is_moving=True)
         if k not in self._weights:
             nominal = measurement.times - measurement.sensor.delay

@@ -13,7 +13,7 @@ from freefloat.identification.output_error.noise import RowNoise
 from freefloat.identification.output_error.options import SearchOptions
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.output_error.unknowns import SearchUnknowns
-from freefloat.prediction.initial_state import right_jacobian
+from freefloat.model.rotations import right_jacobian
 from freefloat.prediction.predictor import Prediction
 
 Loss = Literal["huber", "tukey"]

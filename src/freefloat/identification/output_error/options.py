@@ -50,6 +50,10 @@ class SearchOptions:
         rate_size: natural size of an initial angular rate or joint rate [rad/s].
         delay_size: natural size of a sensor's delay [s].
         gain_size: natural size of a sensor's gain error.
+        drift_size: natural size of the drift of a channel without noise [unit of the channel / s];
+            with noise that of a bias over the recording.
+        tilt_size: natural size of a rotation of a sensor's axes [rad].
+        offset_size: natural size of a sensor's displacement [m].
         bias_size: natural size of a bias of a channel without noise [unit of the channel].
         bias_noise: the same of a channel with noise [standard deviations of a sample].
         friction_size: natural size of friction and damping at 1 rad/s, as a deflection of their
@@ -132,6 +136,9 @@ class SearchOptions:
     rate_size: float = 0.01
     delay_size: float = 0.01
     gain_size: float = 0.1
+    drift_size: float = 0.01
+    tilt_size: float = 0.1
+    offset_size: float = 0.1
     bias_size: float = 1.0
     bias_noise: float = 10.0
     friction_size: float = 0.01

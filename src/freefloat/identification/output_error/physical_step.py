@@ -19,6 +19,7 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.identification.output_error.options import SearchOptions
 from freefloat.model import inertia as inertial
+from freefloat.model.parameter_name import is_of_sensor, is_start
 
 FOUR = ("mass", "mx", "my", "izz")
 POSITIVE = ("stiffness", "inertia", "length", "mass")
@@ -76,7 +77,7 @@ def groups_of(
     for k, name in enumerate(names):
         if k not in taken:
             owner, _, field = name.rpartition(".")
-            is_state = name.startswith(("start.", "bias.", "gain.", "delay."))
+            is_state = is_start(name) or is_of_sensor(name)
             is_alone = field != "mass" or len(bodies.get(owner, {})) <= 1
             is_log = field in POSITIVE and not is_state and is_alone and start[k] > 0.0
             found.append(_scalar(k) if is_log else _plain(k))

@@ -37,7 +37,7 @@ from freefloat.model.model import Model
 from freefloat.model.parameter_name import is_of_sensor
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import with_parameters
-from freefloat.prediction.predictor import model_values
+from freefloat.prediction.flight_setup import model_values
 from freefloat.telemetry.telemetry import Telemetry
 
 SWUNG = ("stiffness", "damping")

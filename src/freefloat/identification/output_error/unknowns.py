@@ -18,13 +18,16 @@ from freefloat.dynamics.tree import System, flatten
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.physical_step import Group, groups_of
 from freefloat.identification.output_error.recording import Recording
-from freefloat.model.parameter_name import is_of_sensor
+from freefloat.model.parameter_name import SCALE, ParameterName, is_of_sensor
 from freefloat.observability.information import START_AXES
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameter, Parameters
 from freefloat.parameters.write_back import upright_bodies
+from freefloat.prediction.flight_setup import setup_names, setup_size
 
-NON_NEGATIVE = ("stiffness", "damping", "friction", "inertia", "length", "mass")
+NON_NEGATIVE = (
+    "stiffness", "damping", "friction", "inertia", "length", "mass", "scale", "linear", "angular",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -124,19 +127,37 @@ def unknowns_of(
         mark = f"[{r + 1}]" if len(recordings) > 1 else ""
         asked = [p for p in parameters.free_ones if p.name.startswith("start.") or not p.is_shared]
         known = set(parameter_names(flatten(recording.model)))
-        asked = [p for p in asked if is_of_sensor(p.name) or p.name in known]
+        asked = [p for p in asked if is_assumed(p.name) or p.name in known]
         items += [Unknown(p, r, True, p.name + mark) for p in asked]
         if not is_start_known:
             names = {p.name for p in asked}
             states = [name for name in _states(recording) if name not in names]
             items += [Unknown(Parameter(n, 0.0, ""), r, False, n + mark) for n in states]
-    noise = {
-        f"bias.{channel}": float(size)
-        for recording in recordings
-        for measurement in recording.measurements
-        for channel, size in zip(measurement.rows, measurement.noise, strict=True)
-    }
-    return _bring_together(parameters, items, noise, options)
+    return _bring_together(parameters, items, _noise_sizes(recordings, options), options)
+
+
+def is_assumed(name: str) -> bool:
+    """Whether a parameter belongs to sensors, inputs, geometry or surroundings, or is a scale."""
+    parsed = ParameterName.parse(name)
+    return parsed.is_of_sensor or parsed.is_of_setup or parsed.field == SCALE
+
+
+def _noise_sizes(recordings: Sequence[Recording], options: SearchOptions) -> dict[str, float]:
+    """Natural sizes of biases, by the noise of a sample, and of their drifts over a flight.
+
+    The bias of a driving torque: the torque's root mean square.
+    """
+    sizes = {}
+    for recording in recordings:
+        seconds = max(float(np.ptp(recording.times)), 1.0)
+        for measurement in recording.measurements:
+            for channel, noise in zip(measurement.rows, measurement.noise, strict=True):
+                sizes[f"bias.{channel}"] = options.bias_noise * float(noise)
+                sizes[f"drift.{channel}"] = options.bias_noise * float(noise) / seconds
+        for name in setup_names(recording.model):
+            if name.endswith(".bias"):
+                sizes[name] = setup_size(recording.model, name, recording.inputs)
+    return sizes
 
 
 def _bring_together(
@@ -167,7 +188,7 @@ def _bring_together(
     fixed = {
         p.name: p.value
         for p in parameters
-        if p.status == "fixed" and (p.name.startswith("start.") or is_of_sensor(p.name))
+        if p.status == "fixed" and (p.name.startswith("start.") or is_assumed(p.name))
     }
     held = [options.friction_size * _spring_of(parameters, name) for name in names]
     room = np.maximum(sizes, held)
@@ -199,7 +220,7 @@ def _sizes(
         if name.startswith("start."):
             sizes[k] = getattr(options, f"{_kind(name)}_size")
         elif name in noise:
-            sizes[k] = options.bias_noise * noise[name]
+            sizes[k] = noise[name]
         elif is_of_sensor(name):
             sizes[k] = getattr(options, f"{name.split('.')[0]}_size")
         elif field == "friction" and values[name] == 0.0:

@@ -1,0 +1,352 @@
+"""Everything that a model and a recording take as exact, by name: with value, unit, size and doubt.
+
+    for assumption in list_assumptions(model, telemetry):
+        print(assumption.name, assumption.std, assumption.unit, assumption.reason)
+
+Each name is a parameter that `Predictor.at` understands, its value and its Jacobian column alike.
+What the model says of its own uncertainty counts; where it says nothing the table `DOUBTS` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from freefloat.dynamics.named_parameters import scale_names
+from freefloat.dynamics.tree import System, flatten
+from freefloat.model.geometry import AXES
+from freefloat.model.mass_properties import mass_properties
+from freefloat.model.model import Model
+from freefloat.model.parameter_name import ParameterName
+from freefloat.model.parts import Vector
+from freefloat.prediction.flight_setup import (
+    SIZES,
+    WRENCHES,
+    nominal_value,
+    setup_names,
+    setup_size,
+)
+from freefloat.prediction.inputs import driven_model, open_thrust, torque_channel
+from freefloat.prediction.measurements import Measurement, measurements_of, sensor_channels
+from freefloat.prediction.sensor_errors import PLACED, TILTED
+from freefloat.telemetry.names import unit_of as channel_unit
+from freefloat.telemetry.telemetry import Telemetry
+
+
+class Quantity(NamedTuple):
+    """A parameter by its name, with its value in the model and its unit."""
+
+    name: str
+    value: float
+    unit: str
+
+
+class Doubt(NamedTuple):
+    """By how much an assumption may be off (standard deviation) where nobody says, and why."""
+
+    std: float
+    reason: str
+
+
+# theory: a convention; a hundredth of the robot's inertia at 1 rad/s, as for `natural_sizes`
+STILL_DAMPING, STILL_FRICTION = 1e-2, 1e-4
+# theory: what data sheets and workshops promise, to the order of magnitude; a model file that knows
+# better says so. Relative where the unit is 1, else in the unit of the parameter.
+DOUBTS: dict[str, Doubt] = {
+    "thruster.gain": Doubt(0.02, "thrust of a calibrated thruster at its feed pressure"),
+    "thruster.delay": Doubt(5e-3, "opening and closing of a small valve"),
+    "thruster.tilt": Doubt(0.01, "a nozzle's axis against its flange"),
+    "thruster.offset": Doubt(2e-3, "a nozzle's place on a drawing"),
+    "wrench.gain": Doubt(0.02, "a commanded wrench is made by thrusters"),
+    "wrench.delay": Doubt(5e-3, "valves and their driver"),
+    "torque.gain": Doubt(0.01, "calibration of a torque sensor or of a motor's current"),
+    "torque.bias": Doubt(0.01, "of the root mean square torque: offset of an amplifier"),
+    "torque.delay": Doubt(1e-3, "a cycle of a joint controller"),
+    "joint.zero": Doubt(1e-3, "setting of an encoder's zero"),
+    "joint.gear": Doubt(1e-4, "teeth are counted; eccentricity of an encoder's disc"),
+    "joint.delay": Doubt(1e-3, "a cycle of a joint controller"),
+    "joint.offset": Doubt(5e-4, "machining and assembly of a link"),
+    "joint.tilt": Doubt(1e-3, "machining and assembly of a joint"),
+    "wheel.delay": Doubt(1e-3, "a cycle of a wheel's controller"),
+    "wheel.tilt": Doubt(1e-3, "mounting of a wheel"),
+    "wheel.inertia": Doubt(0.005, "spin inertia of a wheel, from its acceptance test"),
+    "body.scale": Doubt(0.01, "a body known from its drawing or from a scale"),
+    "tank.mass": Doubt(0.01, "fuel gauging"),
+    "tank.length": Doubt(0.02, "a pendulum fitted to a tank's first mode"),
+    "spring.stiffness": Doubt(0.01, "a hinge or gear tested by itself"),
+    "spring.damping": Doubt(0.1, "damping depends on temperature and amplitude"),
+    "spring.friction": Doubt(0.1, "friction depends on temperature and load"),
+    "spring.rest": Doubt(1e-3, "a hinge's free position"),
+    "gravity.ground": Doubt(1e-3, "slope of a levelled floor, 0.1 mrad"),
+    "gravity.space": Doubt(1e-6, "air drag in a low orbit"),
+    "drag.ground": Doubt(0.1, "of the drag stated, or of a stop in 1000 s: air and cables"),
+    "drag.space": Doubt(1e-6, "of a stop in 100 s: there is nothing to brake"),
+    "bias": Doubt(1.0, "of the noise of a sample: sensors are calibrated about that well"),
+    "drift": Doubt(1.0, "of the noise of a sample, over the recording"),
+    "delay": Doubt(1e-3, "time stamps are made by software"),
+    "gain.gyro": Doubt(1e-3, "scale factor of a gyro"),
+    "gain.accelerometer": Doubt(5e-3, "scale factor of an accelerometer"),
+    "gain.torque": Doubt(0.01, "calibration of a torque sensor"),
+    "gain.other": Doubt(1e-3, "scale factor of a calibrated sensor"),
+    "tilt": Doubt(2e-3, "an aligned sensor, 0.1 deg"),
+    "offset": Doubt(1e-3, "a sensor's or marker's place on a drawing"),
+}
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """Something taken as exact, as a parameter.
+
+    value, size (natural, always positive) and std (by how much it may be off) are in `unit`.
+    is_stated: the model file gives the uncertainty; else it is the usual one, for the `reason`.
+    """
+
+    name: str
+    value: float
+    unit: str
+    size: float
+    std: float
+    is_stated: bool
+    reason: str
+
+
+def sensor_quantities(model: Model) -> list[Quantity]:
+    """Bias, gain, drift, delay, tilt and offset of everything that can be measured."""
+    found: dict[str, Quantity] = {}
+    for channel, part in sensor_channels(model).items():
+        is_turn = part.sensor.kind == "attitude"
+        unit = "rad" if is_turn else channel_unit(channel)[0]
+        new = [Quantity(f"bias.{channel}", part.bias, unit)]
+        if not is_turn:
+            new.append(Quantity(f"gain.{channel}", 1.0, "1"))
+        new.append(Quantity(f"drift.{channel}", 0.0, _per_second(unit)))
+        new.append(Quantity(f"delay.{part.group}", part.sensor.delay, "s"))
+        vectors = [("tilt", "rad")] * (part.sensor.kind in TILTED)
+        vectors += [("offset", "m")] * (part.sensor.kind in PLACED)
+        new += [
+            Quantity(f"{word}.{part.group}.{a}", 0.0, own) for word, own in vectors for a in AXES
+        ]
+        found |= {q.name: q for q in new}
+    return list(found.values())
+
+
+def setup_quantities(model: Model) -> list[Quantity]:
+    """Inputs, geometry and surroundings of a model, and the scales of its bodies."""
+    names = [*setup_names(model), *scale_names(flatten(model))]
+    return [Quantity(name, nominal_value(model, name), setup_unit(model, name)) for name in names]
+
+
+def setup_unit(model: Model, name: str) -> str:
+    """The unit of a parameter of the setup or of a body's scale."""
+    parsed = ParameterName.parse(name)
+    joint = parsed.owner.removesuffix(".torque")
+    is_sliding = any(j.name == joint and j.type == "prismatic" for j in model.joints)
+    if parsed.kind == "gravity":
+        return "m/s^2"
+    if parsed.kind == "drag":
+        return "N s/m" if parsed.field == "linear" else "N m s/rad"
+    units = {"gain": "1", "gear": "1", "scale": "1", "delay": "s", "tilt": "rad", "offset": "m"}
+    units |= {"zero": "m", "bias": "N"} if is_sliding else {"zero": "rad", "bias": "N m"}
+    return units[parsed.field.partition(".")[0]]
+
+
+def _per_second(unit: str) -> str:
+    """The unit of the drift of a bias.
+
+    >>> _per_second("rad/s"), _per_second("m/s^2"), _per_second("N m")
+    ('rad/s^2', 'm/s^3', 'N m/s')
+    """
+    above, slash, below = unit.partition("/s")
+    power = int(below.removeprefix("^") or 1) if slash else 0
+    return f"{above}/s^{power + 1}" if power else f"{above}/s"
+
+
+def list_assumptions(model: Model, telemetry: Telemetry) -> list[Assumption]:
+    """Everything that this model and this recording take as exact, in the order of the model.
+
+    Parameters of springs, wheels and tanks are among them: whoever estimates some of them leaves
+    those out.
+
+    >>> import freefloat as ff
+    >>> model = ff.load_model("cepheus")
+    >>> flight = ff.simulate(model, ff.default_plan(model, duration=5.0), seed=1)
+    >>> found = {a.name: a for a in list_assumptions(model, flight)}
+    >>> found["arm_1.zero"].std, found["bus.scale"].unit, found["bus.scale"].is_stated
+    (0.001, '1', False)
+    """
+    driven = driven_model(model, telemetry)
+    system = flatten(driven)
+    found = [
+        *_of_inputs(system, telemetry),
+        *_of_geometry(driven),
+        *_of_surroundings(driven),
+        *_of_bodies(system),
+    ]
+    for measurement in measurements_of(system, telemetry):
+        found += _of_sensor(driven, measurement)
+    return list({a.name: a for a in found}.values())
+
+
+def _usual(model: Model, name: str, key: str, factor: float = 1.0) -> Assumption:
+    """An assumption of the setup with its usual doubt."""
+    doubt, size = DOUBTS[key], setup_size(model, name)
+    value, unit = nominal_value(model, name), setup_unit(model, name)
+    return Assumption(name, value, unit, size, factor * doubt.std, False, doubt.reason)
+
+
+def _of_inputs(system: System, telemetry: Telemetry) -> Iterator[Assumption]:
+    """Thrust, wrench, torques and motions that drive the flight."""
+    model = system.model
+    for thruster in model.thrusters:
+        if open_thrust(telemetry, thruster.name) is None:
+            continue
+        yield _usual(model, f"{thruster.name}.gain", "thruster.gain")
+        yield _usual(model, f"{thruster.name}.delay", "thruster.delay")
+        # along its own direction neither turn nor displacement does anything
+        for axis in _across(thruster.direction, _turns_in_use(model)):
+            yield _usual(model, f"{thruster.name}.tilt.{axis}", "thruster.tilt")
+        for axis in _across(thruster.direction, _axes_in_use(model)):
+            yield _usual(model, f"{thruster.name}.offset.{axis}", "thruster.offset")
+    for wrench in WRENCHES:
+        channels = [telemetry[f"{wrench}.{a}"] for a in AXES if f"{wrench}.{a}" in telemetry]
+        if any(np.any(channel.usable()[1]) for channel in channels):
+            yield _usual(model, f"{wrench}.gain", "wrench.gain")
+            yield _usual(model, f"{wrench}.delay", "wrench.delay")
+    for c, coordinate in enumerate(model.assembly.coordinates):
+        name = coordinate.name
+        if coordinate.role == "torque" and torque_channel(name) in telemetry:
+            torque = telemetry[torque_channel(name)].usable()[1]
+            rms = float(np.sqrt(np.mean(torque**2))) if torque.any() else 1.0
+            for field in ("gain", "bias", "delay"):
+                factor = rms if field == "bias" else 1.0
+                usual = _usual(model, f"{torque_channel(name)}.{field}", f"torque.{field}", factor)
+                yield replace(usual, size=rms) if field == "bias" else usual
+        elif c in system.tree.given and coordinate.role == "motion":
+            is_wheel = any(wheel.name == name for wheel in model.wheels)
+            for field in ("delay",) if is_wheel else ("zero", "gear", "delay"):
+                key = f"{'wheel' if is_wheel else 'joint'}.{field}"
+                yield _usual(model, f"{name}.{field}", key)
+
+
+def _of_geometry(model: Model) -> Iterator[Assumption]:
+    """Where moving joints sit and how they and the wheels stand."""
+    is_planar = model.root.type == "planar"
+    for joint in model.joints:
+        if joint.type == "fixed":
+            continue
+        for axis in _axes_in_use(model):
+            yield _usual(model, f"{joint.name}.offset.{axis}", "joint.offset")
+        # in the plane, and along its own axis, a turn is told by the joint's zero
+        for axis in "" if is_planar else _across(joint.axis, AXES):
+            yield _usual(model, f"{joint.name}.tilt.{axis}", "joint.tilt")
+    for wheel in model.wheels:
+        for axis in "" if is_planar else _across(wheel.axis, AXES):
+            yield _usual(model, f"{wheel.name}.tilt.{axis}", "wheel.tilt")
+
+
+def _axes_in_use(model: Model) -> str:
+    """Axes along which anything moves."""
+    return "xy" if model.root.type == "planar" else AXES
+
+
+def _turns_in_use(model: Model) -> str:
+    """Axes about which anything turns."""
+    return "z" if model.root.type == "planar" else AXES
+
+
+def _across(direction: Vector, axes: str) -> str:
+    """Those of the axes that do not lie along a direction.
+
+    >>> _across((0.0, 1.0, 0.0), "xyz"), _across((0.0, 0.6, 0.8), "xyz")
+    ('xz', 'xyz')
+    """
+    length = float(np.linalg.norm(direction))
+    return "".join(a for a in axes if abs(direction[AXES.index(a)]) < (1.0 - 1e-9) * length)
+
+
+def _of_surroundings(model: Model) -> Iterator[Assumption]:
+    is_ground = model.root.type in ("planar", "fixed") or any(model.gravity)
+    place = "ground" if is_ground else "space"
+    for axis in _axes_in_use(model):
+        yield _usual(model, f"gravity.{axis}", f"gravity.{place}")
+    if model.root.type != "fixed":
+        for field in ("linear", "angular"):
+            size = setup_size(model, f"drag.{field}")
+            stated = nominal_value(model, f"drag.{field}")
+            factor = (stated or size) if is_ground else size
+            yield _usual(model, f"drag.{field}", f"drag.{place}", factor)
+
+
+def _of_bodies(system: System) -> Iterator[Assumption]:
+    """Bodies, wheels, tanks and springs whose numbers are taken as they are."""
+    model = system.model
+    for name in scale_names(system):
+        yield _usual(model, name, "body.scale")
+    for wheel in model.wheels:
+        yield _own(f"{wheel.name}.inertia", wheel.inertia, "kg m^2", "wheel.inertia")
+    for tank in model.tanks:
+        yield _own(f"{tank.name}.mass", tank.mass, "kg", "tank.mass")
+        yield _own(f"{tank.name}.length", tank.length, "m", "tank.length")
+    whole = float(np.trace(mass_properties(model).inertia)) / 3.0
+    for spring, ends in zip(model.assembly.springs, system.tree.spring_ends, strict=True):
+        if all(end < 0 or end in system.tree.given for end in ends):
+            continue  # where motion is prescribed a spring changes no reading
+        is_sliding = any(j.name == spring.owner and j.type == "prismatic" for j in model.joints)
+        force, place = ("N", "m") if is_sliding else ("N m", "rad")
+        if spring.stiffness > 0.0:
+            name = f"{spring.owner}.stiffness"
+            yield _own(name, spring.stiffness, f"{force}/{place}", "spring.stiffness")
+            doubt = DOUBTS["spring.rest"]
+            name = f"{spring.owner}.rest"
+            yield Assumption(name, spring.rest, place, 0.1, doubt.std, False, doubt.reason)
+        for field, unit, usual in (
+            ("damping", f"{force} s/{place}", STILL_DAMPING * whole),
+            ("friction", force, STILL_FRICTION * whole),
+        ):
+            value = getattr(spring, field)
+            yield _own(f"{spring.owner}.{field}", value, unit, f"spring.{field}", usual)
+
+
+def _own(name: str, value: float, unit: str, key: str, usual: float = 0.0) -> Assumption:
+    """A quantity of the model, doubted by a share of its value, or of `usual` where it is zero."""
+    doubt, size = DOUBTS[key], abs(value) or usual
+    return Assumption(name, value, unit, size, doubt.std * size, False, doubt.reason)
+
+
+def _of_sensor(model: Model, measurement: Measurement) -> Iterator[Assumption]:
+    """Bias, gain, drift, delay, tilt and offset of a sensor."""
+    kind, group = measurement.sensor.kind, measurement.group
+    seconds = max(float(np.ptp(measurement.times)), 1.0)
+    for r, channel in enumerate(measurement.rows):
+        unit = "rad" if kind == "attitude" else channel_unit(channel)[0]
+        noise = float(measurement.noise[r])
+        bias = float(measurement.bias[r])
+        yield _reading(f"bias.{channel}", bias, unit, 10.0 * noise, "bias", noise)
+        slope = noise / seconds
+        yield _reading(f"drift.{channel}", 0.0, _per_second(unit), 10.0 * slope, "drift", slope)
+        if kind != "attitude":
+            yield _reading(f"gain.{channel}", 1.0, "1", SIZES["gain"], _gain_key(kind))
+    yield _reading(f"delay.{group}", measurement.sensor.delay, "s", SIZES["delay"], "delay")
+    is_planar = model.root.type == "planar"
+    if kind in TILTED:
+        for axis in ("" if kind == "gyro" else "z") if is_planar else AXES:
+            yield _reading(f"tilt.{group}.{axis}", 0.0, "rad", SIZES["tilt"], "tilt")
+    if kind in PLACED:
+        for axis in _axes_in_use(model):
+            yield _reading(f"offset.{group}.{axis}", 0.0, "m", SIZES["offset"], "offset")
+
+
+def _reading(
+    name: str, value: float, unit: str, size: float, key: str, factor: float = 1.0
+) -> Assumption:
+    doubt = DOUBTS[key]
+    return Assumption(name, value, unit, size, factor * doubt.std, False, doubt.reason)
+
+
+def _gain_key(kind: str) -> str:
+    if kind.endswith("_torque"):
+        return "gain.torque"
+    return f"gain.{kind}" if f"gain.{kind}" in DOUBTS else "gain.other"
