@@ -70,18 +70,18 @@ def _joint(joint: Joint, changes: Changes | None) -> Joint:
 
 
 def _wheel(wheel: Wheel, changes: Changes | None) -> Wheel:
-    return wheel if changes is None else replace(wheel, axis=_turned(wheel.axis, changes))
+    return wheel if changes is None else replace(wheel, axis=_turn(wheel.axis, changes))
 
 
 def _thruster(thruster: Thruster, changes: Changes | None) -> Thruster:
     if changes is None:
         return thruster
     position = np.array(thruster.position) + changes.get("offset", np.zeros(3))
-    direction = _turned(thruster.direction, changes)
+    direction = _turn(thruster.direction, changes)
     return replace(thruster, direction=direction, position=_vector(position))
 
 
-def _turned(axis: Vector, changes: Changes) -> Vector:
+def _turn(axis: Vector, changes: Changes) -> Vector:
     if "tilt" not in changes:
         return axis
     return _vector(matrix_from_rotation_vector(changes["tilt"]) @ np.array(axis))

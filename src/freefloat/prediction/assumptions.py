@@ -29,7 +29,7 @@ from freefloat.prediction.flight_setup import (
     setup_names,
     setup_size,
 )
-from freefloat.prediction.inputs import driven_model, open_thrust, torque_channel
+from freefloat.prediction.inputs import drive_by_recording, open_thrust, torque_channel
 from freefloat.prediction.measurements import Measurement, measurements_of, sensor_channels
 from freefloat.prediction.sensor_errors import PLACED, TILTED
 from freefloat.telemetry.names import unit_of as channel_unit
@@ -177,7 +177,7 @@ def list_assumptions(model: Model, telemetry: Telemetry) -> list[Assumption]:
     >>> found["arm_1.zero"].std, found["bus.scale"].unit, found["bus.scale"].is_stated
     (0.001, '1', False)
     """
-    driven = driven_model(model, telemetry)
+    driven = drive_by_recording(model, telemetry)
     system = flatten(driven)
     found = [
         *_of_inputs(system, telemetry),

@@ -44,6 +44,7 @@ from freefloat.prediction.inputs import InputSource, torque_channel
 from freefloat.prediction.time_grid import TimeGrid
 from freefloat.text import did_you_mean
 
+# theory: factors are one, all else is nought
 NOMINAL = {"gain": 1.0, "gear": 1.0, "scale": 1.0}
 # theory: a convention, like the choice of units: what an amateur's set-up may well be off by
 SIZES = {
@@ -82,15 +83,15 @@ class InputTables:
         if seconds == 0.0:
             return self.records if is_record else self.steps
         key = (seconds, is_record)
-        if key not in self._kept:
-            while len(self._kept) >= MOST_TABLES:
-                self._kept.pop(next(iter(self._kept)))
+        if key not in self._store:
+            while len(self._store) >= MOST_TABLES:
+                self._store.pop(next(iter(self._store)))
             times = self.grid.instants if is_record else self.grid.stages
-            self._kept[key] = self.source.tabulate(times + seconds)
-        return self._kept[key]
+            self._store[key] = self.source.tabulate(times + seconds)
+        return self._store[key]
 
     @cached_property
-    def _kept(self) -> dict[tuple[float, bool], Inputs]:
+    def _store(self) -> dict[tuple[float, bool], Inputs]:
         return {}
 
 

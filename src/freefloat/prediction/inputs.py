@@ -80,7 +80,7 @@ def with_prescribed(model: Model, names: Sequence[str]) -> Model:
     return replace(model, joints=tuple(joints), wheels=tuple(wheels))
 
 
-def driven_model(model: Model, telemetry: Telemetry) -> Model:
+def drive_by_recording(model: Model, telemetry: Telemetry) -> Model:
     """The model as a recording drives it: torque-driven coordinates follow their encoders."""
     recorded = [
         c.name
@@ -100,7 +100,7 @@ def inputs_from_telemetry(
     left out for it, at each end.
     """
     notes: list[str] = []
-    model = driven_model(model, telemetry)
+    model = drive_by_recording(model, telemetry)
     system = flatten(model)
     parts = [_motion(model.assembly.coordinates[i], telemetry, notes) for i in system.tree.given]
     spans = [*(part.span for part in parts if part.span), (telemetry.start, telemetry.end)]
