@@ -62,3 +62,46 @@ def test_the_figures_for_machines_are_the_library_s(command, recording, tmp_path
 def test_a_threshold_can_be_set(command, recording):
     name = recording("flight.csv", is_stuck=True)
     assert command("telemetry", name, "--set", "shortest_stuck=200").code == 0
+
+
+@pytest.mark.parametrize("name", ["flight.csv", "flight.parquet"])
+def test_a_repair_is_written_and_logged(name, command, recording, tmp_path):
+    ended = command("telemetry", recording(name, is_stuck=True), "--repair", f"better_{name}")
+    told = command("telemetry", name, "--repair", f"again_{name}", "--json")
+    assert ended.code == told.code == 0  # nothing is left to do
+    (found,) = told.json["findings"]
+    assert (found["code"], found["channels"]) == ("recording.stuck", ["elbow.position"])
+    assert "stuck" in ended.out and f"better_{name}" in ended.out
+    better = ff.read_telemetry(tmp_path / f"better_{name}")
+    assert better["elbow.position"].n_invalid == 99
+    assert "recording.stuck" in better.metadata["repair"]
+    assert better == ff.read_telemetry(tmp_path / f"again_{name}")
+
+
+def test_a_sound_recording_is_repaired_bit_for_bit(command, recording, tmp_path):
+    ended = command("telemetry", recording("flight.csv"), "--repair", "same.csv")
+    assert ended.code == 0
+    assert (tmp_path / "same.csv").read_bytes() == (tmp_path / "flight.csv").read_bytes()
+
+
+def test_what_cannot_be_repaired_is_said(command, tmp_path):
+    rng = np.random.default_rng(0)
+    values = {"arm.position": np.sin(TIME), "arm.velocity": -np.cos(TIME)}
+    noisy = {name: v + 1e-4 * rng.normal(size=v.size) for name, v in values.items()}
+    ff.Telemetry.from_arrays(TIME, noisy).save(tmp_path / "flight.csv")
+    told = command("telemetry", "flight.csv", "--repair", "out.csv", "--json")
+    assert told.code == 1 and "recording.axes" in {f["code"] for f in told.json["findings"]}
+
+
+def test_a_repair_never_replaces_the_recording(command, recording, tmp_path):
+    name = recording("flight.csv", is_stuck=True)
+    before = (tmp_path / name).read_bytes()
+    ended = command("telemetry", name, "--repair", name, "--json")
+    assert ended.code == 2 and (tmp_path / name).read_bytes() == before
+    assert [fault["code"] for fault in ended.json["error"]["faults"]] == ["file.conflict"]
+
+
+def test_a_model_alone_is_refused(command, recording):
+    ended = command("telemetry", recording("flight.csv"), "--model", "servicer", "--json")
+    assert ended.code == 2
+    assert [fault["code"] for fault in ended.json["error"]["faults"]] == ["option.conflict"]

@@ -1,4 +1,4 @@
-"""`freefloat telemetry`: what a recording holds, and whether it is fit for use."""
+"""`freefloat telemetry`: what a recording holds, whether it is fit for use, and its repair."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 from rich.text import Text
 
 from freefloat.cli import screen
-from freefloat.cli.options import REPEATED, Shared
+from freefloat.cli.options import REPEATED, OutputFiles, Shared, paths_as_text, require
 from freefloat.cli.settings import parse_settings
-from freefloat.errors import shorten
+from freefloat.errors import Fault, FreefloatError, shorten
 from freefloat.text import count_noun
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from freefloat import Telemetry
+    from freefloat.telemetry.diagnosis import Diagnosis
     from freefloat.telemetry.quality import Quality
 
 MOST_FINDINGS = 20  # format: findings shown on the screen
@@ -27,6 +28,8 @@ def telemetry(
     file: Path,
     /,
     *,
+    repair: Path | None = None,
+    model: str | None = None,
     set: Annotated[tuple[str, ...], REPEATED] = (),
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
@@ -37,14 +40,24 @@ def telemetry(
     file that cannot be read gives every fault with its place and remedy (exit
     code 2). A recording that can be read but has faults gives exit code 1.
 
+    With --repair faults are found by cause (outliers, bursts, fill values, stuck
+    stretches, clocks that were set, late streams, ...), what can be repaired is
+    written to a new file with a log in its metadata, and exit code 1 says that
+    something is left to do.
+
     For example:
       freefloat telemetry flight.parquet
       freefloat telemetry recording.csv --json
+      freefloat telemetry recording.csv --repair better.csv --model my.toml
 
     Parameters
     ----------
     file
         The recording: .parquet, .pq, .csv or .tsv.
+    repair
+        The repaired recording to write; never the recording itself.
+    model
+        The robot: what its sensors are known to have (delay, bias, saturation) is no fault.
     set
         NAME=VALUE: a threshold of the quality report; may be repeated. `--set help` lists them.
     """
@@ -52,13 +65,62 @@ def telemetry(
     from freefloat.telemetry.quality_checks import QualityLimits
 
     limits = QualityLimits(**parse_settings("telemetry", set)["quality"])
+    files = OutputFiles(telemetry=("--repair", repair))
+    require([*files.faults(), *_model_without_repair(model, repair)])
     recording = read_telemetry(file)
+    if repair is not None:
+        return _repair(file, recording, repair, model, shared)
     report = quality(recording, limits=limits)
     if shared.json:
         screen.print_json(_as_dict(file, recording, report))
     else:
         screen.show(*_overview(file, recording, report))
     return 0 if report.ok else 1
+
+
+def _model_without_repair(model: str | None, repair: Path | None) -> Iterator[Fault]:
+    if model is not None and repair is None:
+        expected, remedy = "--repair as well", "add --repair OUT, or leave the model out"
+        yield Fault("--model", model, expected, remedy, "option.conflict")
+
+
+def _repair(file: Path, recording: Telemetry, out: Path, model: str | None, shared: Shared) -> int:
+    """Find faults by cause, write the repaired recording, and say what was done."""
+    from freefloat.cli.options import require_writable
+    from freefloat.model import load_model
+    from freefloat.telemetry.doctor import examine, repair
+
+    if out.exists() and out.samefile(file):
+        expected, remedy = "a file other than the recording", "name a new file"
+        fault = Fault("--repair", str(out), expected, remedy, "file.conflict")
+        raise FreefloatError(f"the repaired recording would replace {file}", [fault])
+    require_writable(out)
+    diagnosis = examine(recording, None if model is None else load_model(model))
+    repair(recording, diagnosis).save(out)
+    if shared.json:
+        files = paths_as_text({"telemetry": out})
+        screen.print_json({"file": str(file), **diagnosis.as_dict(), "files": files})
+    else:
+        screen.show(*_causes(file, diagnosis, out))
+    return 0 if all(found.done for found in diagnosis.findings if found.is_fault) else 1
+
+
+def _causes(file: Path, diagnosis: Diagnosis, out: Path) -> Iterator[RenderableType]:
+    """What was found, by cause, and what was done about it."""
+    yield Text(file.name, style="bold")
+    for title, is_fault in (("Causes", True), ("Worth knowing", False)):
+        shown = [found for found in diagnosis.findings if found.is_fault == is_fault]
+        if shown:
+            facts = screen.facts(
+                (found.code.partition(".")[2], str(found)) for found in shown[:MOST_FINDINGS]
+            )
+            yield from screen.section(title, facts)
+        if len(shown) > MOST_FINDINGS:
+            more = len(shown) - MOST_FINDINGS
+            yield screen.facts([("", f"and {more} more; --json lists them all")])
+    yield from screen.files_section({"telemetry": out})
+    left = [found for found in diagnosis.findings if found.is_fault and not found.done]
+    yield Text(diagnosis.summary, style="bold red" if left else "bold green")
 
 
 def _as_dict(file: Path, recording: Telemetry, report: Quality) -> dict[str, object]:
