@@ -21,6 +21,7 @@ def valves(alter, *, share: float = 1.0) -> Change:
         names = list(world.thrusts)
         if share < 1.0:
             names = [names[int(rng.integers(len(names)))]]
+            world.part = names[0]
         for name in names:
             command = world.thrusts[name]
             world.valves[name] = lambda t, level, c=command: alter(t, level, size, c)
@@ -58,7 +59,8 @@ def sit_elsewhere(thruster, size, rng, is_planar):
 def joint_of(world: World, rng: np.random.Generator) -> str:
     """One of the joints, by chance."""
     names = [joint.name for joint in world.model.joints]
-    return names[int(rng.integers(len(names)))]
+    world.part = names[int(rng.integers(len(names)))]
+    return world.part
 
 
 def encoder(alter) -> Change:
@@ -116,7 +118,7 @@ def late_encoder(world: World, size: float, rng: np.random.Generator) -> None:
 def soft_joint(world: World, size: float, rng: np.random.Generator) -> None:
     """A spring behind the encoder of one joint: its outer part rings at `size` [Hz]."""
     joints = [joint.name for joint in world.model.joints]
-    name = joints[int(rng.integers(min(3, len(joints))))]
+    name = world.part = joints[int(rng.integers(min(3, len(joints))))]
     outer = _outer_inertia(world, name)
     stiffness = outer * (2.0 * np.pi * size) ** 2
     world.soft[name] = (float(stiffness), float(0.04 * np.sqrt(stiffness * outer)))
@@ -172,40 +174,40 @@ def torques(alter) -> Change:
 
 
 KINDS = (
-    Kind("thrust gain", ("gain.thr_*", "thr_*.gain"), (0.01, 0.05, 0.2), "1",
+    Kind("thrust gain", ("thr_*.gain",), (0.01, 0.05, 0.2), "1",
          valves(lambda t, level, size, c: level * (1.0 + size)), part="thrusters"),
-    Kind("gain of one thruster", ("gain.thr_*", "thr_*.gain"), (0.02, 0.1, 0.4), "1",
+    Kind("gain of one thruster", ("thr_*.gain",), (0.02, 0.1, 0.4), "1",
          valves(lambda t, level, size, c: level * (1.0 - size), share=0.0), part="thrusters"),
-    Kind("one thruster dead", ("gain.thr_*", "thr_*.gain"), (1.0,), "1",
+    Kind("one thruster dead", ("thr_*.gain",), (1.0,), "1",
          valves(lambda t, level, size, c: 0.0 * level, share=0.0), part="thrusters"),
-    Kind("one thruster leaks", ("bias.thr_*", "leak.thr_*", "thr_*.leak"), (2e-3, 2e-2, 0.1), "1",
+    Kind("one thruster leaks", ("thr_*.leak", "thr_*.bias"), (2e-3, 2e-2, 0.1), "1",
          valves(leak, share=0.0), part="thrusters"),
-    Kind("thrust directions", ("thr_*.direction*", "direction.thr_*", "rotation.thr_*"),
+    Kind("thrust directions", ("thr_*.tilt*",),
          (0.01, 0.05, 0.2), "rad", moved_thruster(point_elsewhere), part="thrusters"),
-    Kind("thruster positions", ("thr_*.position*", "position.thr_*"), (0.005, 0.03, 0.1), "m",
+    Kind("thruster positions", ("thr_*.offset*",), (0.005, 0.03, 0.1), "m",
          moved_thruster(sit_elsewhere), part="thrusters"),
-    Kind("valve delay", ("delay.thr_*", "thr_*.delay"), (0.01, 0.05, 0.3), "s",
+    Kind("valve delay", ("thr_*.delay",), (0.01, 0.05, 0.3), "s",
          valves(lambda t, level, size, c: c(t - size)), part="thrusters"),
-    Kind("digital hold of thrust", ("hold.thr_*", "thr_*.hold", "delay.thr_*", "thr_*.delay"),
+    Kind("digital hold of thrust", ("thr_*.hold", "thr_*.delay"),
          (0.05, 0.2, 1.0), "s",
          valves(lambda t, level, size, c: c(size * np.floor(t / size + 1e-9))), part="thrusters"),
-    Kind("slow valves", ("delay.thr_*", "thr_*.delay"), (0.05, 0.2, 0.6), "s",
+    Kind("slow valves", ("thr_*.delay",), (0.05, 0.2, 0.6), "s",
          valves(lambda t, level, size, c: np.mean(
              [c(t - s) for s in size * np.array([0.0, 0.2, 0.5, 0.9, 1.4, 2.2])], axis=0)),
          part="thrusters"),
-    Kind("encoder zero", ("bias.*.position", "zero.*", "*.zero"), (2e-3, 0.02, 0.2), "rad",
+    Kind("encoder zero", ("*.zero",), (2e-3, 0.02, 0.2), "rad",
          encoder(lambda q, size, home: q + size), part="joints"),
-    Kind("gear ratio", ("gain.*.position", "*.gear*"), (2e-3, 0.02, 0.1), "1", wrong_gear,
+    Kind("gear ratio", ("*.gear",), (2e-3, 0.02, 0.1), "1", wrong_gear,
          part="joints"),
-    Kind("encoder sign", ("gain.*.position", "sign*position"), (1.0,), "1",
+    Kind("encoder sign", ("*.gear", "sign.*"), (1.0,), "1",
          encoder(lambda q, size, home: home - (q - home)), part="joints"),
-    Kind("encoder delay of one joint", ("delay.*.position",), (0.01, 0.05, 0.3), "s", late_encoder,
+    Kind("encoder delay of one joint", ("*.delay",), (0.01, 0.05, 0.3), "s", late_encoder,
          part="joints"),
-    Kind("encoder delay of all joints", ("delay.*.position", "delay.base*"), (0.005, 0.03, 0.2),
+    Kind("encoder delay of all joints", ("*_?.delay", "delay.base*"), (0.005, 0.03, 0.2),
          "s", late_joints, part="joints"),
-    Kind("quantised encoders", ("quantis*position*",), (1e-4, 2e-3, 0.02), "rad",
+    Kind("quantised encoders", ("quantis*",), (1e-4, 2e-3, 0.02), "rad",
          lambda world, size, rng: _quantise(world, size), part="joints"),
-    Kind("flexible joint", ("*stiffness*", "*flexib*"), (5.0, 1.5, 0.4), "Hz", soft_joint,
+    Kind("flexible joint", ("*.stiffness", "*.flexib*"), (5.0, 1.5, 0.4), "Hz", soft_joint,
          part="joints"),
     Kind("backlash", (), (1e-3, 0.01, 0.1), "rad", backlash, part="joints"),
     Kind("joint friction in torques", ("*.friction",), (0.02, 0.2, 1.0), "N m",

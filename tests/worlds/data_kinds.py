@@ -196,6 +196,6 @@ KINDS = (
          data(wrong_unit("base.velocity")), sensor="velocity"),
     Kind("joint rates in degrees", ("unit*", "gain.*.velocity"), (1.0,), "1",
          data(joints_in_degrees), part="joints"),
-    Kind("thrust in pounds", ("unit*", "gain.thr_*", "thr_*.gain"), (0.2248089,), "1",
+    Kind("thrust in pounds", ("unit*", "thr_*.gain"), (0.2248089,), "1",
          data(wrong_unit("thr_")), part="thrusters"),
 )  # fmt: skip

@@ -24,6 +24,7 @@ Change = Callable[[World, float, np.random.Generator], None]
 class Kind:
     """One way to be wrong.
 
+    causes: a star before the first dot stands for the part that is wrong, where it is one.
     unit: of the sizes. sensor: a kind of sensor it needs; part: what the robot must have ("joints",
     "thrusters", "wheels", "targets"); root: "floating" or "planar" where it needs that.
     """
@@ -50,6 +51,16 @@ class Kind:
             if not self.sensor or any(fnmatchcase(s.kind, self.sensor) for s in suite)
         )
 
+    def causes_in(self, world: World) -> tuple[str, ...]:
+        """Globs of the true cause's names in a world, for the part that is wrong there."""
+        if not world.part:
+            return self.causes
+        each = [cause.partition(".") for cause in self.causes]
+        return tuple(
+            f"{world.part}.{field}" if dot and owner.endswith("*") else f"{owner}{dot}{field}"
+            for owner, dot, field in each
+        )
+
     def world(self, robot: str, seed: int, size: float, *, suite: str = "") -> tuple[World, str]:
         """The world with this wrong, and its sensor set: another with every seed unless named."""
         suites = self.suites(robot)
@@ -61,9 +72,9 @@ class Kind:
 
 def all_kinds() -> tuple[Kind, ...]:
     """Every kind, in the order of the tables."""
-    from worlds import actuator_kinds, data_kinds, model_kinds, sensor_kinds
+    from worlds import actuator_kinds, data_kinds, many_kinds, model_kinds, sensor_kinds
 
-    tables = (sensor_kinds, actuator_kinds, model_kinds, data_kinds)
+    tables = (sensor_kinds, actuator_kinds, model_kinds, data_kinds, many_kinds)
     return tuple(kind for table in tables for kind in table.KINDS)
 
 

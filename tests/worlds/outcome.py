@@ -66,7 +66,7 @@ def try_kind(
 ) -> Outcome:
     """Fly one world of a kind and identify it, with the sensors named or another set each seed."""
     world, suite = kind.world(robot, seed, size, suite=suite)
-    return try_world(world, suite, kind.name, size, causes=kind.causes, method=method)
+    return try_world(world, suite, kind.name, size, causes=kind.causes_in(world), method=method)
 
 
 def try_world(

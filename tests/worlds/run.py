@@ -1,7 +1,7 @@
 """The proving ground: worlds with something wrong, and right ones, and what identify says of them.
 
     python tests/worlds/run.py [--kinds GLOB] [--robots tug,puck] [--seeds N] [--right N]
-                               [--method auto] [--json OUT] [--prove]
+                               [--method auto] [--json OUT] [--prove] [--turns] [--sizes 1,2]
 
 Seeds from 0 on are for choosing anything; `--prove` takes those from 1000 on, which nothing may be
 chosen by, and with them other spacecraft, flights and noises. The robots are the same.
@@ -56,6 +56,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=1, help="of every kind, size and robot")
     parser.add_argument("--first", type=int, default=0, help="the first of the seeds")
     parser.add_argument("--sizes", default="", help="which of a kind's sizes, such as 0,2")
+    parser.add_argument("--turns", action="store_true", help="one robot each, by turns; not all")
     parser.add_argument("--right", type=int, default=0, help="number of right worlds")
     parser.add_argument("--method", default="auto")
     parser.add_argument("--json", type=Path)
@@ -67,14 +68,15 @@ def _wrong(
     kinds: list[Kind], robots: list[str], seeds: range, args: argparse.Namespace
 ) -> Iterator[Outcome]:
     which = [int(k) for k in args.sizes.split(",")] if args.sizes else None
-    for kind in kinds:
+    for n, kind in enumerate(kinds):
         for k, size in enumerate(kind.sizes):
             if which is not None and k not in which:
                 continue
-            for robot in robots:
-                if kind.suites(robot):
-                    for seed in seeds:
-                        yield try_kind(kind, robot, seed, size, method=args.method)
+            able = [robot for robot in robots if kind.suites(robot)]
+            for seed in seeds:
+                some = able[(n + k + seed) % len(able) :][:1] if args.turns and able else able
+                for robot in some:
+                    yield try_kind(kind, robot, seed, size, method=args.method)
 
 
 HEAD = (

@@ -59,6 +59,7 @@ class World:
     wheels: dict[str, Course]
     rate: Array
     velocity: Array
+    noise: int = 0  # another number draws other noise of the same flight
     # what acts beside joints, wheels and thrusters
     gravity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     gradient: float = 0.0  # n^2 [1/s^2]
@@ -75,6 +76,7 @@ class World:
     # what happens to clean readings before noise, and to the recording after it
     readings: list[Callable] = field(default_factory=list)
     recording: list[Callable] = field(default_factory=list)
+    part: str = ""  # the one joint, thruster or body that is wrong, where it is one
     other_truths: list[dict[str, float]] = field(default_factory=list)
 
     @property
@@ -90,7 +92,7 @@ class World:
 
     def stream(self, name: str) -> np.random.Generator:
         """A random stream of its own for everything that has a name."""
-        return np.random.default_rng([self.seed, zlib.crc32(name.encode())])
+        return np.random.default_rng([self.seed, self.noise, zlib.crc32(name.encode())])
 
 
 def right_world(robot: str, seed: int, suite: str) -> World:
