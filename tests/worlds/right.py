@@ -18,21 +18,28 @@ import freefloat as ff
 from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import flatten
 from freefloat.excitation.commands import Pulses
+from freefloat.excitation.plan import Plan
 from freefloat.model.parts import Coloured, Sensor
 from freefloat.parameters.parameters import parameter_values
 
 COLOURS = ("white", "slow", "mixed")
 SLOW = 2.0  # [s], correlation time
-# what is looked for, and which sensors: those of the model, or with some left out
+# what is looked for in the models of the library; of a body all, since all of it is drawn anew
+PLANAR = tuple(f"{body}.{n}" for body in ("bus", "target") for n in ("mass", "mx", "my", "izz"))
 LIBRARY = {
-    "planar-capture": ("bus.mass", "bus.mx", "bus.my", "bus.izz",
-                       "target.mass", "target.mx", "target.my", "target.izz"),
+    "planar-capture": PLANAR,
     "spatial-capture": ("bus.*", "target.*"),
     "dual-arm": ("target.*",),
     "servicer": ("target.*",),
     "cepheus": ("bus.mass", "bus.izz"),
     "ets7": ("bus.*",),
-}  # fmt: skip
+    "planar-capture-small": PLANAR,
+    "planar-capture-large": PLANAR,
+    "ets7-load": ("target.*",),
+    "servicer-wings": ("bus.*", "hinge_?1.stiffness"),
+    "servicer-slosh": ("bus.*", "tank_1.stiffness", "tank_2.stiffness"),
+    "cbk-arm-geared": ("arm_1.drive.stiffness", "arm_1.drive.damping"),
+}
 
 
 def right_outcomes(
@@ -56,23 +63,8 @@ def right_outcomes(
 
 def by_simulation(name: str, seed: int, colour: str, method: str) -> Outcome:
     """A model of the library, flown by freefloat, with another bus and target than stated."""
-    believed = ff.load_model(name)
-    believed = replace(believed, sensors=in_colour(believed.sensors, colour))
-    rng = np.random.default_rng([seed, 77])
-    free = tuple(p.name for p in ff.Parameters(believed).free(*LIBRARY[name]).free_ones)
-    model = believed
-    for body in dict.fromkeys(n.partition(".")[0] for n in free):
-        old, factor = model.body(body), float(rng.uniform(0.9, 1.1))
-        inertia = tuple(factor * x for x in old.inertia)
-        model = model.with_body(replace(old, mass=factor * old.mass, inertia=inertia))
-    plan = ff.default_plan(model, duration=40.0, seed=seed)
-    flat = (0.0, 0.0, 1.0) if model.root.type == "planar" else (1.0, 1.0, 1.0)
-    start = Start(rate=tuple((0.02 * rng.normal(size=3) * flat).tolist()))
-    thrusts = {
-        t.name: Pulses(((round(float(rng.uniform(2, 30)), 1), 2.0, t.max_force or 1.0),))
-        for t in model.thrusters
-    }
-    flight = ff.simulate(model, replace(plan, start=start, thrusts=thrusts), seed=seed)
+    believed, model, free = library_model(name, seed, colour)
+    flight = ff.simulate(model, flight_plan(model, seed), seed=seed)
     values = parameter_values(flatten(model))
     label = (f"right, {colour}", 0.0, name, "own", seed)
     return try_flight(
@@ -80,15 +72,43 @@ def by_simulation(name: str, seed: int, colour: str, method: str) -> Outcome:
     )
 
 
+def library_model(name: str, seed: int, colour: str) -> tuple[ff.Model, ff.Model, tuple[str, ...]]:
+    """A model of the library as believed, as it flies, and what is looked for."""
+    believed = ff.load_model(name)
+    believed = replace(believed, sensors=in_colour(believed.sensors, colour))
+    rng = np.random.default_rng([seed, 77])
+    free = tuple(p.name for p in ff.Parameters(believed).free(*LIBRARY[name]).free_ones)
+    model = believed
+    bodies = {body.name for body in (*model.bodies, *(t.body for t in model.targets))}
+    for body in dict.fromkeys(n.partition(".")[0] for n in free if n.partition(".")[0] in bodies):
+        old, factor = model.body(body), float(rng.uniform(0.9, 1.1))
+        inertia = tuple(factor * x for x in old.inertia)
+        model = model.with_body(replace(old, mass=factor * old.mass, inertia=inertia))
+    return believed, model, free
+
+
+def flight_plan(model: ff.Model, seed: int) -> Plan:
+    """Every joint moves, every thruster pushes once, from a slow turn."""
+    rng = np.random.default_rng([seed, 78])
+    plan = ff.default_plan(model, duration=40.0, seed=seed)
+    flat = (0.0, 0.0, 1.0) if model.root.type == "planar" else (1.0, 1.0, 1.0)
+    start = Start(rate=tuple((0.02 * rng.normal(size=3) * flat).tolist()))
+    thrusts = {
+        t.name: Pulses(((round(float(rng.uniform(2, 30)), 1), 2.0, t.max_force or 1.0),))
+        for t in model.thrusters
+    }
+    return replace(plan, start=start, thrusts=thrusts)
+
+
 def in_colour(suite: Suite, colour: str) -> Suite:
     """The sensors with noise that is white, slow, or half of each; as large in all."""
-    share = {"white": 0.0, "slow": 1.0, "mixed": 0.5**0.5}[colour]
+    # never quite without white noise, which no sensor is
+    share = {"white": 0.0, "slow": 0.91**0.5, "mixed": 0.5**0.5}[colour]
 
     def tint(sensor: Sensor) -> Sensor:
         if not share or sensor.kind not in ("gyro", "attitude", "velocity", "accelerometer"):
             return sensor
-        # never quite without white noise, which no sensor is
-        white = sensor.noise * max((1.0 - share**2) ** 0.5, 0.3)
+        white = sensor.noise * (1.0 - share**2) ** 0.5
         coloured = Coloured(sensor.noise * share, SLOW)
         return replace(sensor, noise=white, coloured=coloured)
 
