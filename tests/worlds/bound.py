@@ -100,7 +100,7 @@ def engine_case(robot: str, suite: str) -> Case:
 
 def plan_of(world: World) -> Plan:
     """What a right world flies, as a plan of freefloat."""
-    t = np.linspace(0.0, world.duration, round(world.duration * 20) + 1)
+    t = np.linspace(0.0, world.duration, round(world.duration * 50) + 1)
     motions = {name: Table(tuple(t), tuple(course(t))) for name, course in world.motions.items()}
     fine = np.linspace(0.0, world.duration, round(world.duration * 500) + 1)
     for name, speed in world.wheels.items():

@@ -5,11 +5,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from worlds.bound import plan_of
 from worlds.kinds import all_kinds
+from worlds.mechanism import STEP, fly
 from worlds.outcome import grade_of, try_world
-from worlds.recorder import record
+from worlds.recorder import at_times, record
 from worlds.robots import ROBOTS
 from worlds.world import World, right_world
 
@@ -48,6 +52,24 @@ def test_a_right_world_flown_by_mujoco_is_identified(robot, figure):
     outcome = try_world(right_world(robot, 0, "velocity"), "velocity", "right", 0.0)
     assert outcome.seen > 4 and outcome.sigma < 4.0
     figure("T1", f"{robot}, right: largest error {outcome.sigma:.1f} standard deviations")
+
+
+@pytest.mark.parametrize("robot", ["grappler", "puck"])
+def test_two_engines_read_the_same_of_a_right_world(robot):
+    world = right_world(robot, 0, "tracked")
+    readings = fly(world)
+    kinds = ("gyro", "attitude", "velocity", "position", "accelerometer", "joint_torque")
+    suite = {s.kind: s for s in (*world.robot.suites["torque"], *world.suite) if s.kind in kinds}
+    for sensor in suite.values():
+        alone = (replace(sensor, noise=0.0, rate=10.0),)
+        flown = ff.simulate(world.model, plan_of(world), sensors=alone, step=STEP)
+        for name, channel in flown.channels.items():
+            group, axis = name.rpartition(".")[::2] if name[-2] == "." else (name, "")
+            if group in readings.groups:
+                table = at_times(readings, group, channel.time)
+                read = table[:, "xyzw".index(axis)] if axis else table
+                # a tenth of the noise cannot move what is found
+                assert np.max(np.abs(read - channel.values)) < 0.1 * sensor.noise, name
 
 
 def test_residuals_of_a_right_world_are_the_noise():

@@ -114,9 +114,9 @@ def right_world(robot: str, seed: int, suite: str) -> World:
 
 
 def smooth_step(s: Array) -> Array:
-    """From 0 to 1 for s from 0 to 1, with two smooth derivatives."""
+    """From 0 to 1 for s from 0 to 1, with four derivatives that do not jump."""
     s = np.clip(s, 0.0, 1.0)
-    return s**3 * (10.0 + s * (-15.0 + 6.0 * s))
+    return s**5 * (126.0 + s * (-420.0 + s * (540.0 + s * (-315.0 + 70.0 * s))))
 
 
 def swing(rng: np.random.Generator, home: float, reach: float, duration: float) -> Course:
