@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Literal
 
 import pytest
-from annotated_types import Gt
 from fault_codes import refused
 
 from freefloat.cli import settings
 from freefloat.errors import FreefloatError
+from freefloat.records.option_record import CheckedOptions
+from freefloat.records.values import Count, Positive
 
 
 @dataclass(frozen=True)
-class MadeUp:
+class Inner(CheckedOptions):
+    """Options inside of options."""
+
+
+@dataclass(frozen=True)
+class MadeUp(CheckedOptions):
     """Options of a test.
 
     Attributes:
@@ -23,14 +29,14 @@ class MadeUp:
         shape: Of the window.
     """
 
-    rounds: int = 3
+    rounds: Count = 3
     shape: Literal["hann", "box"] = "hann"
-    size: Annotated[float, Gt(0)] = 1.0
+    size: Positive = 1.0
     """How large [m]."""
 
     stretches: tuple[float, ...] | None = None
     is_robust: bool = False
-    model: object = None  # nothing that a command line could say
+    inner: Inner = Inner()  # nothing that a command line could say
 
 
 @pytest.fixture(autouse=True)
@@ -58,10 +64,12 @@ def test_values_have_the_types_of_the_fields():
 
 
 def test_every_fault_is_told_at_once():
-    texts = ["round=5", "rounds=2.5", "shape=oval", "size=0", "size", "stretches=4,x", "model=3"]
+    texts = ["round=5", "rounds=2.5", "shape=oval", "size=0", "size", "stretches=4,x", "inner=3",
+             "rounds=4"]  # fmt: skip
     with pytest.raises(FreefloatError) as caught:
         settings.parse_settings("dance", texts)
-    codes = ["name.unknown", *["value.type"] * 3, "option.form", "value.type", "name.unknown"]
+    codes = ["name.unknown", "value.type", "value.choice", "value.range", "option.form",
+             "value.type", "name.unknown", "name.duplicate"]  # fmt: skip
     assert list(caught.value.codes) == codes
     assert "'rounds'" in caught.value.faults[0].remedy
 
@@ -92,7 +100,7 @@ def test_a_wrong_setting_is_bad_input_before_anything_is_read(command):
     ended = command("telemetry", "nowhere.csv", "--set", "gab=5", "--json")
     assert ended.code == 2 and "name.unknown" in ended.error_codes
     ended = command("telemetry", "nowhere.csv", "--set", "gap=-5", "--json")
-    assert ended.code == 2 and "option.range" in ended.error_codes
+    assert ended.code == 2 and "value.range" in ended.error_codes
 
 
 @pytest.mark.parametrize("verb", sorted(settings.GROUPS))
@@ -101,13 +109,30 @@ def test_numbers_that_cannot_be_are_refused_for_every_option(verb, value):
     numbers = [s for s in settings.settings_of(verb) if s.type in ("number", "whole number")]
     for setting in numbers:
         is_type = setting.type == "whole number" and value != "-1"
-        with refused(FreefloatError, "value.type" if is_type else "option.range"):
+        with refused(FreefloatError, "value.type" if is_type else "value.range"):
             settings.parse_settings(verb, [f"{setting.group}.{setting.name}={value}"])
 
 
 def test_zero_is_refused_where_the_default_is_positive():
     for texts in (["step=0"], ["horizons=0,2"], ["rounds=0"]):
         verb = "dance" if texts == ["rounds=0"] else "identify"
-        with refused(FreefloatError, "option.range"):
+        with refused(FreefloatError, "value.range"):
             settings.parse_settings(verb, texts)
     assert settings.parse_settings("identify", ["linear.seed=0"])["linear"] == {"seed": 0}
+
+
+def test_python_and_the_command_line_refuse_the_same_values():
+    for verb, groups in settings.GROUPS.items():
+        for group in groups:
+            if not issubclass(group.options, CheckedOptions):
+                continue  # a NamedTuple of kernels, checked by the options that hold it
+            for setting in (s for s in settings.settings_of(verb) if s.group == group.word):
+                with pytest.raises(FreefloatError) as by_hand:
+                    group.options(**{setting.name: object()})
+                assert by_hand.value.faults[0].place == f"{group.options.__name__}.{setting.name}"
+
+
+def test_settings_of_another_method_are_refused(command):
+    arguments = ("identify", "planar-capture", "nowhere.csv", "--set", "search.step=0.01", "--json")
+    ended = command(*arguments, "--method", "momentum")
+    assert ended.code == 2 and ended.error_codes[1:] == ["option.conflict"]

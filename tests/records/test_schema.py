@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -14,9 +14,7 @@ from freefloat.records import values
 from freefloat.records.record_checks import bound_faults, value_faults
 from freefloat.records.schema import Schema, TableChoice, TableKind, TableList, kind_of, table_of
 from freefloat.records.toml_text import TOML
-from freefloat.records.values import LARGEST, MAX_FAULTS, LowerBound, RefusedError
-
-NotNegative = Annotated[float, LowerBound(least=0.0)]
+from freefloat.records.values import LARGEST, MAX_FAULTS, NotNegative, RefusedError
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,7 @@ def test_limits_can_be_set():
 
 def test_limits_that_mean_nothing_are_refused():
     for bad in ({"gap": -1.0}, {"spike": float("nan")}, {"rate_ratio": (0.0, 2.0)}):
-        with refused(TelemetryError, "option.range"):
+        with refused(TelemetryError, "value.range"):
             QualityLimits(**bad)
 
 

@@ -15,10 +15,11 @@ from freefloat.cli import screen
 from freefloat.cli.options import (
     FLAG,
     REPEATED,
+    WHOLE,
     OutputFiles,
     ParameterOptions,
     Shared,
-    check_number,
+    check_value,
     choose_parameters,
     default_globs,
     parse_pairs,
@@ -27,6 +28,7 @@ from freefloat.cli.options import (
 )
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault, FreefloatError
+from freefloat.records.values import Bounds, Natural, Positive
 from freefloat.text import count_noun
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ class MotionOptions:
     shape: Shape = "fourier"
     """The family of motions; all start and end at home, at rest."""
 
-    harmonics: int = 5
+    harmonics: Annotated[int, WHOLE] = 5
     """Frequencies of a fourier or multisine, free points or levels of others."""
 
     joints: Annotated[tuple[str, ...], REPEATED] = ("*",)
@@ -69,16 +71,16 @@ class MotionOptions:
     avoid_modes: Annotated[bool, FLAG] = False
     """Keep the motion's energy out of the modes of wings, fuel and springs."""
 
-    scenarios: int = 0
+    scenarios: Annotated[int, WHOLE] = 0
     """Models drawn from the priors; the motion is good for the worst of them."""
 
-    seed: int = 0
+    seed: Annotated[int, WHOLE] = 0
     """The same seed gives the same motion."""
 
-    starts: int = 2
+    starts: Annotated[int, WHOLE] = 2
     """How many of the best random motions are improved."""
 
-    rounds: int = 12
+    rounds: Annotated[int, WHOLE] = 12
     """Rounds of improvement for each."""
 
     time: float | None = None
@@ -257,14 +259,18 @@ def parse_request(
 
 
 def _number_faults(motion: MotionOptions, rate: float) -> Iterator[Fault]:
-    yield from check_number("--duration", motion.duration, unit="s", above=0.0)
-    yield from check_number("--time", motion.time, unit="s", above=0.0)
-    yield from check_number("--harmonics", motion.harmonics, between=(1, 30))
-    yield from check_number("--seed", motion.seed, between=(0, math.inf))
-    yield from check_number("--starts", motion.starts, between=(1, 1000))
-    yield from check_number("--rounds", motion.rounds, between=(1, 1000))
-    yield from check_number("--scenarios", motion.scenarios, between=(0, 50))
-    yield from check_number("--rate", rate, unit="Hz", above=0.0)
+    from freefloat.excitation.basis import Harmonics
+    from freefloat.excitation.motions import Duration
+
+    few = Annotated[int, Bounds(least=1, most=1000)]
+    yield from check_value("--duration", motion.duration, Duration)
+    yield from check_value("--time", motion.time, Positive)
+    yield from check_value("--harmonics", motion.harmonics, Harmonics)
+    yield from check_value("--starts", motion.starts, few)
+    yield from check_value("--rounds", motion.rounds, few)
+    yield from check_value("--seed", motion.seed, Natural)
+    yield from check_value("--scenarios", motion.scenarios, Annotated[int, Bounds(0, most=50)])
+    yield from check_value("--rate", rate, Positive)
 
 
 def _earlier_fit(model: Model, fit: Path | None) -> Fit | None:

@@ -16,10 +16,12 @@ from freefloat.cli.options import (
     FLAG,
     FLIGHTS,
     REPEATED,
+    WHOLE,
     OutputFiles,
     ParameterOptions,
     Shared,
     check_flights,
+    check_value,
     choose_parameters,
     default_globs,
     paths_as_text,
@@ -27,7 +29,8 @@ from freefloat.cli.options import (
     read_plans,
     require,
 )
-from freefloat.cli.settings import parse_settings
+from freefloat.cli.settings import parse_settings, require_used, unused_settings
+from freefloat.notes import Note
 from freefloat.text import count_noun
 
 if TYPE_CHECKING:
@@ -78,7 +81,7 @@ class Choices:
     known_start: Annotated[bool, FLAG] = False
     """The initial state is exactly that of the plan (output error)."""
 
-    starts: int = 1
+    starts: Annotated[int, WHOLE] = 1
     """Searches to run: from the model's values, the others from random ones (output error)."""
 
     profile: Annotated[tuple[str, ...], REPEATED] = ()
@@ -191,7 +194,16 @@ def run_identification(request: IdentifyRequest) -> Fit:
             search=SearchOptions(**search, trust=trust),
             options=LinearOptions(**given["linear"], trust=trust),
         )
-    return replace(fit, provenance={**fit.provenance, **request.sources})
+    notes = (*fit.notes, *_unused_notes(fit, given))
+    return replace(fit, notes=notes, provenance={**fit.provenance, **request.sources})
+
+
+def _unused_notes(fit: Fit, given: dict[str, dict[str, Any]]) -> Iterator[Note]:
+    """What `--set` said of methods other than the one that was chosen."""
+    unused = unused_settings(given, used=_groups(fit.method))
+    if unused:
+        text = f"--set {', '.join(unused)}: of another method than {fit.method}, not used"
+        yield Note("option.unused", text)
 
 
 def _write(request: IdentifyRequest, fit: Fit) -> None:
@@ -224,8 +236,11 @@ def parse_request(
     """The identification that the arguments ask for; FreefloatError with every fault of theirs."""
     from freefloat.model import load_model
 
-    require([*files.faults(), *check_flights(flights)])
+    vector = tuple[float, float, float]
+    momentum = check_value("--momentum", choices.momentum, vector)
+    require([*files.faults(), *check_flights(flights), *momentum])
     settings = parse_settings("identify", choices.set)
+    require_used(settings, used=_groups(choices.method), by=f"--method {choices.method}")
     robot = load_model(model)
     files.require_possible(model=model)
     globs = wanted.free or default_globs(robot)
@@ -236,6 +251,13 @@ def parse_request(
         robot, parameters, globs, not wanted.free, recorded, sources, choices, plan, settings,
         files.paths,
     )  # fmt: skip
+
+
+def _groups(method: str) -> str:
+    """The groups of `--set` that a method has; any may turn out to count with `auto`."""
+    return {"auto": "search linear trust", "output_error": "search trust"}.get(
+        method, "linear trust"
+    )
 
 
 def _sources(model: str, flights: Sequence[Path]) -> dict[str, str]:

@@ -10,11 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Group, Parameter
+from cyclopts import Group, Parameter, Token
 
 from freefloat.errors import Fault, FreefloatError
+from freefloat.records.option_record import value_check
+from freefloat.records.values import LARGEST, RefusedError
 
 if TYPE_CHECKING:
     from freefloat import Model, Parameters, Plan, Telemetry
@@ -25,6 +27,17 @@ FLAG = Parameter(negative=(), show_default=False)  # only --name, no --no-name
 REPEATED = Parameter(negative=(), show_default=False, json_list=False)
 FLIGHTS = Parameter(name="FLIGHT", required=True)
 _SHARED = Group("Options of every verb", sort_key=100)
+
+
+def _whole_number(_: object, tokens: Sequence[Token]) -> int:
+    """A whole number as it is written; the parser itself would round 1.5 to 2."""
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise ValueError(f"{tokens[0].value} is not a whole number") from None
+
+
+WHOLE = Parameter(converter=_whole_number)
 
 
 @Parameter(name="*")
@@ -54,45 +67,24 @@ class ParameterOptions:
     """Standard deviation of the model's values: GLOB=STD in the parameter's unit, or GLOB=10%."""
 
 
-def require(faults: Iterable[Fault]) -> None:
+def require(faults: Iterable[Fault], message: str = "these arguments cannot be used:") -> None:
     """Raise FreefloatError with all of the faults, if there is one."""
     if found := list(faults):
-        raise FreefloatError("these arguments cannot be used:", found)
+        raise FreefloatError(message, found)
 
 
-def check_number(
-    option: str,
-    value: float | None,
-    *,
-    unit: str = "",
-    above: float | None = None,
-    between: tuple[float, float] | None = None,
-) -> Iterator[Fault]:
-    """A fault unless a number is finite and within its bounds.
+def check_value(option: str, value: object, hint: Any) -> Iterator[Fault]:
+    """A fault unless a value is what a type and its bounds allow; None was not given.
 
-    Args:
-        option: Where it was given, such as "--step".
-        value: The number; None where the option was not given, which is no fault.
-        unit: Of the number, for the sentence.
-        above: It must be greater than this.
-        between: It must be one of these two, or between them.
-
-    >>> [fault.code for fault in check_number("--step", 0.0, unit="s", above=0.0)]
-    ['value.range']
+    >>> from freefloat.records.values import Positive
+    >>> [(fault.place, fault.code) for fault in check_value("--step", 0.0, Positive)]
+    [('--step', 'value.range')]
     """
-    if value is None:
-        return
-    if above is not None:
-        is_good, expected = value > above, f"more than {above:g}"
-    elif between is not None:
-        low, high = between
-        is_good = low <= value <= high
-        expected = f"{low:g} or more" if high == math.inf else f"{low:g} to {high:g}"
-    else:
-        is_good, expected = True, "a finite number"
-    if not (is_good and math.isfinite(value)):
-        remedy = "choose a larger one" if value <= (above or 0.0) else "choose another"
-        yield Fault(option, f"{value:g}", f"{expected} {unit}".rstrip(), remedy, "value.range")
+    try:
+        value_check(hint | None)(value)
+    except RefusedError as refused:
+        _, shown, expected, remedy, code = refused.faults[0]
+        yield Fault(option, shown, expected, remedy, code)
 
 
 def parse_pairs(
@@ -118,18 +110,19 @@ def parse_pairs(
             found[name] = value
         else:
             expected = "NAME=NUMBER" + (f", {least:g} or more" if math.isfinite(least) else "")
+            expected += f", up to {LARGEST:g}"
             remedy = f"write {option} '{example}', in SI units and radians"
             faults.append(Fault(option, text, expected, remedy, "option.form"))
     return found, faults
 
 
 def parse_number(text: str) -> float | None:
-    """A finite number, written plainly; None for anything else."""
+    """A number that can be computed with, written plainly; None for anything else."""
     try:
         value = float(text) if "_" not in text else math.nan
     except ValueError:
         return None
-    return value if math.isfinite(value) else None
+    return value if abs(value) <= LARGEST else None
 
 
 # -- files -----------------------------------------------------------------------------------------
@@ -293,13 +286,15 @@ class _ParameterChoice:
             self.parameters = self.parameters.fix(glob, value=value)
 
     def prior(self, text: str) -> None:
+        from freefloat.parameters.parameters import SMALLEST
+
         glob, is_given, number = text.rpartition("=")
         is_relative = number.endswith("%")
         std = parse_number(number.removesuffix("%"))
-        if not is_given or std is None or not std > 0.0:
+        if not is_given or std is None or not SMALLEST <= std <= LARGEST:
             name = glob or text
             remedy = f"write --prior {name}=0.5 in the parameter's unit, or --prior {name}=10%"
-            expected = "GLOB=STD or GLOB=PERCENT%, more than 0"
+            expected = f"GLOB=STD or GLOB=PERCENT%, {SMALLEST:g} to {LARGEST:g}"
             self.fault("--prior", text, expected, remedy, "option.form")
         elif matching := self._matching_free(glob, text):
             zero = [parameter.name for parameter in matching if parameter.value == 0.0]

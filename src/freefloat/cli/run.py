@@ -77,7 +77,8 @@ def _carry_out(arguments: list[str]) -> int:
         return BAD_INPUT
     except MemoryError:
         _tell_traceback(is_debug)
-        message = "not enough memory for this; shorten the flight or lower the sensors' rates"
+        message = "not enough memory for this; shorten the flight, lower the sensors' rates,"
+        message += " or take longer steps"
         screen.tell_error(FreefloatError(message, code="memory.short"), is_json=is_json)
         return BAD_INPUT
     except OSError as error:

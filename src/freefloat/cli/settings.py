@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 import inspect
 import itertools
-import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from importlib import import_module
@@ -19,7 +19,10 @@ from textwrap import dedent
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from freefloat.errors import Fault, FreefloatError
+from freefloat.cli.options import require
+from freefloat.errors import Fault
+from freefloat.records.option_record import option_check
+from freefloat.records.values import Check, RefusedError
 from freefloat.text import did_you_mean, table_lines
 
 if TYPE_CHECKING:
@@ -60,6 +63,10 @@ GROUPS: dict[str, tuple[OptionGroup, ...]] = {
         OptionGroup("modal", f"{_IDENTIFICATION}.modes.free_response:ModalOptions"),
         OptionGroup("match", f"{_IDENTIFICATION}.modes.modal_match:MatchOptions"),
     ),
+    "structure": (
+        OptionGroup("search", f"{_IDENTIFICATION}.output_error.options:SearchOptions"),
+        OptionGroup("trust", f"{_IDENTIFICATION}.fit_assembly:TrustLimits"),
+    ),
     "telemetry": (OptionGroup("quality", "freefloat.telemetry.quality_checks:QualityLimits"),),
     "track": (
         OptionGroup("filter", f"{_ONLINE}:FilterOptions"),
@@ -80,6 +87,7 @@ class OptionField:
     """A field of an option dataclass, as a user sees it."""
 
     group: str
+    record: type
     name: str
     hint: Any
     default: object
@@ -89,6 +97,11 @@ class OptionField:
     def type(self) -> str:
         """The type in a word or two, such as "numbers or none"."""
         return _type_text(self.hint)
+
+    @property
+    def check(self) -> Check:
+        """The check of a value, the same as in Python."""
+        return option_check(self.record, self.name)
 
 
 def settings_of(verb: str) -> list[OptionField]:
@@ -105,14 +118,12 @@ def parse_settings(verb: str, texts: Sequence[str]) -> dict[str, dict[str, Any]]
 
     A name that two groups have is written with its group: `--set search.step=0.005`.
 
-    Steps, sizes, counts and shares are finite and not negative; zero only where it is the default.
-
     >>> parse_settings("identify", ["step=0.005", "horizons=4,8"])["search"]
-    {'step': 0.005, 'horizons': [4.0, 8.0]}
+    {'step': 0.005, 'horizons': (4.0, 8.0)}
     """
     known = settings_of(verb)
     found: dict[str, dict[str, Any]] = {group.word: {} for group in GROUPS.get(verb, ())}
-    faults = []
+    faults: list[Fault] = []
     for text in texts:
         name, is_given, value = text.partition("=")
         matching = [s for s in known if name in (s.name, f"{s.group}.{s.name}")]
@@ -120,22 +131,43 @@ def parse_settings(verb: str, texts: Sequence[str]) -> dict[str, dict[str, Any]]
             faults.append(_fault(text, "NAME=VALUE", "--set help lists the names", "option.form"))
         elif len(matching) != 1:
             faults.append(_name_fault(name, matching, known))
+        elif matching[0].name in found[matching[0].group]:
+            remedy = "leave one of them out"
+            faults.append(_fault(text, f"{name} once", remedy, "name.duplicate"))
         else:
             (setting,) = matching
+            given = _read(setting.hint, value)
             try:
-                given = _parse(setting.hint, value)
-                found[setting.group][setting.name] = given
-            except ValueError as error:
-                faults.append(_fault(text, f"{setting.name} = {setting.type}", str(error),
-                                     "value.type"))  # fmt: skip
-                continue
-            limit = _limit(given, setting.default)
-            if limit:
-                faults.append(_fault(text, f"{setting.name}, {limit}", "choose another number",
-                                     "option.range"))  # fmt: skip
-    if faults:
-        raise FreefloatError("these options cannot be set:", faults)
+                found[setting.group][setting.name] = setting.check(given)
+            except RefusedError as refused:
+                found[setting.group][setting.name] = given  # so that a second one is noticed
+                first = refused.faults[0]
+                expected = f"{setting.name} = {setting.type}"
+                expected += f", {first.expected}" if first.code == "value.range" else ""
+                faults.append(_fault(text, expected, first.remedy, first.code))
+    require(faults, "these options cannot be set:")
     return found
+
+
+def unused_settings(given: Mapping[str, Mapping[str, object]], *, used: str) -> list[str]:
+    """Names of settings that are of another method than the one that ran.
+
+    Args:
+        given: what `parse_settings` gave.
+        used: the groups that counted, or `group.name` of single settings, separated by blanks.
+
+    >>> unused_settings(parse_settings("identify", ["step=0.1", "passes=2"]), used="linear trust")
+    ['search.step']
+    """
+    names = [f"{group}.{name}" for group, values in given.items() for name in values]
+    return [n for n in names if not {n, n.partition(".")[0]}.intersection(used.split())]
+
+
+def require_used(given: Mapping[str, Mapping[str, object]], *, used: str, by: str) -> None:
+    """Raise FreefloatError for settings that `by`, whose groups are `used`, does not have."""
+    unused = unused_settings(given, used=used)
+    faults = (_fault(n, f"an option of {by}", "leave it out", "option.conflict") for n in unused)
+    require(faults, "these options would change nothing:")
 
 
 def is_help(arguments: Sequence[str]) -> str:
@@ -184,7 +216,7 @@ def _settings(group: OptionGroup) -> Iterator[OptionField]:
     hints, texts = get_type_hints(options, include_extras=True), _field_texts(options)
     for name, default in _defaults(options).items():
         if name not in group.flags and _is_settable(hints[name]):
-            yield OptionField(group.word, name, hints[name], default, texts.get(name, ""))
+            yield OptionField(group.word, options, name, hints[name], default, texts.get(name, ""))
 
 
 def _defaults(options: type) -> dict[str, object]:
@@ -255,20 +287,23 @@ def _documented_fields(docstring: str, names: set[str]) -> Iterator[tuple[str, s
 # -- values ----------------------------------------------------------------------------------------
 
 
-def _parse(hint: Any, text: str) -> Any:
-    """A value of a type from text; ValueError that says what is wrong with it."""
-    from pydantic import TypeAdapter, ValidationError
+def _read(hint: Any, text: str) -> object:
+    """What a text says: a number, a word, true, false or none, or a list of these."""
+    if _is_list(hint) and text.strip().lower() != "none":
+        return [_read_word(hint, part) for part in text.split(",") if part.strip()]
+    return _read_word(hint, text)
 
-    given: object = text.strip()
-    if text.strip().lower() == "none" and type(None) in _kinds(hint):
-        return None
-    if _is_list(hint):
-        given = [part.strip() for part in text.split(",") if part.strip()]
-    try:
-        return TypeAdapter(hint).validate_python(given)
-    except ValidationError as error:
-        # Its first clause: "input should be a valid number".
-        raise ValueError(error.errors()[0]["msg"].lower().partition(",")[0]) from error
+
+def _read_word(hint: Any, text: str) -> object:
+    """The value of one word, as far as the type has such values; else the word itself."""
+    kinds, word = set(_kinds(hint)), text.strip()
+    plain: dict[str, object] = {"none": None, "true": True, "false": False}
+    if word.lower() in plain and type(plain[word.lower()]) in kinds:
+        return plain[word.lower()]
+    for kind in kinds & {int, float} if "_" not in word else ():
+        with suppress(ValueError):
+            return kind(word)
+    return word
 
 
 def _is_list(hint: Any) -> bool:
@@ -313,19 +348,3 @@ def _name_fault(name: str, matching: Sequence[OptionField], known: Sequence[Opti
     names = [setting.name for setting in known]
     remedy = did_you_mean(name, names, otherwise="--set help lists them")
     return _fault(name, "the name of an option", remedy, "name.unknown")
-
-
-def _limit(value: object, default: object) -> str:
-    """What a number must be to be a step, size, count or share; empty where all of them are."""
-    is_list = isinstance(value, list | tuple)
-    is_positive = is_list or (isinstance(default, int | float) and default > 0.0)
-    numbers = [
-        one
-        for one in (value if isinstance(value, list | tuple) else (value,))
-        if isinstance(one, int | float) and not isinstance(one, bool)
-    ]
-    is_sensible = all(
-        math.isfinite(one) and (one > 0.0 or (one == 0.0 and not is_positive)) for one in numbers
-    )
-    least = "positive" if is_positive else "not negative"
-    return "" if is_sensible else f"a finite number that is {least}"

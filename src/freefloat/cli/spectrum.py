@@ -15,12 +15,13 @@ from freefloat.cli.options import (
     REPEATED,
     OutputFiles,
     Shared,
-    check_number,
+    check_value,
     paths_as_text,
     require,
 )
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault
+from freefloat.records.values import Positive
 from freefloat.text import count_noun
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def spectrum(
         The model with its springs scaled to the modes found, to write (.toml).
     """
     files = OutputFiles(plot=("--plot", plot), model=("--save-model", save_model))
-    faults = [*files.faults(), *check_number("--bandwidth", bandwidth, unit="Hz", above=0.0)]
+    faults = [*files.faults(), *check_value("--bandwidth", bandwidth, Positive)]
     if save_model is not None and model is None:
         faults.append(Fault("--save-model", str(save_model), "a model whose springs to scale",
                             "name it with --model", "option.conflict"))  # fmt: skip

@@ -22,6 +22,7 @@ from freefloat.cli.options import (
     read_plans,
     require,
 )
+from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def structure(
     effects: Annotated[tuple[str, ...], REPEATED] = (),
     plan: Annotated[tuple[Path, ...], REPEATED] = (),
     known_start: Annotated[bool, FLAG] = False,
+    set: Annotated[tuple[str, ...], REPEATED] = (),
     save_model: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
@@ -69,25 +71,33 @@ def structure(
         What was flown: a plan .toml for all flights, or one each, repeated.
     known_start
         The initial state is exactly that of the plan.
+    set
+        NAME=VALUE: an option of the search; may be repeated. `--set help` lists them.
     save_model
         The model with only what is called for, to write (.toml).
     """
     from freefloat.cli.waiting import progress, tell_first_run
-    from freefloat.identification.structure import find_structure
     from freefloat.model import load_model
 
     files = OutputFiles(model=("--save-model", save_model))
     require([*files.faults(), *check_flights(flights), *_start_faults(known_start, plan)])
+    options = parse_settings("structure", set)
     robot = load_model(model)
     files.require_possible(model=model)
     wanted = choose_parameters(robot, free=free or (f"{robot.root.body}.*",))
     plans = read_plans(plan, robot)
     recorded = list(read_flights(flights).values())
     tell_first_run(*KERNELS, takes="about half a minute")
+    # Here and not above: this loads Numba, and the note above should come before that.
+    from freefloat.identification.fit_assembly import TrustLimits
+    from freefloat.identification.output_error.options import SearchOptions
+    from freefloat.identification.structure import find_structure
+
+    search = SearchOptions(**options["search"], trust=TrustLimits(**options["trust"]))
     with progress("fitting") as update:
         found = find_structure(
             robot, wanted, recorded, effects=effects or None, plan=plans, known_start=known_start,
-            progress=update,
+            search=search, progress=update,
         )  # fmt: skip
     if save_model is not None:
         found.fit.model.save(save_model)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,18 +17,20 @@ from freefloat.cli import screen
 from freefloat.cli.options import (
     FLAG,
     REPEATED,
+    WHOLE,
     OutputFiles,
     ParameterOptions,
     Shared,
-    check_number,
+    check_value,
     choose_parameters,
     default_globs,
     parse_pairs,
     require,
     require_writable,
 )
-from freefloat.cli.settings import parse_settings
+from freefloat.cli.settings import parse_settings, require_used
 from freefloat.errors import Fault, FreefloatError
+from freefloat.records.values import Natural, Positive
 from freefloat.text import did_you_mean
 
 if TYPE_CHECKING:
@@ -40,6 +41,12 @@ if TYPE_CHECKING:
     from freefloat.telemetry.sample_rows import Sample
 
 KERNELS = ("update.take_sample",)
+# The groups of `--set`, or single settings, that a filter has.
+SETTINGS_OF = {
+    "MomentumFilter": "filter limits startup",
+    "FrameFilter": "filter limits startup frames",
+    "KalmanFilter": "filter.clock_jump kalman",
+}
 REFRESH = 0.25  # format: [s] between pictures on a terminal
 
 
@@ -63,7 +70,7 @@ class Tracking:
     gate: float = 1e-6
     """Probability that the outlier gate rejects a good sample; 0 turns it off."""
 
-    reorder: int = 0
+    reorder: Annotated[int, WHOLE] = 0
     """How many samples to hold back so that late ones find their place."""
 
     every: float = 1.0
@@ -281,12 +288,12 @@ def parse_request(
         [
             *wrong_noise,
             *wrong_walk,
-            *check_number("--every", tracking.every, unit="s", above=0.0),
-            *check_number("--reorder", tracking.reorder, between=(0, inf)),
+            *check_value("--every", tracking.every, Positive),
+            *check_value("--reorder", tracking.reorder, Natural),
             *files.faults(),
         ]
     )
-    options = _numbers(tracking.set)
+    settings = parse_settings("track", tracking.set)
     robot = load_model(model)
     for path in (out, parquet, state):
         if path is not None:
@@ -298,14 +305,17 @@ def parse_request(
         robot, parameters, **_filter_options(tracking.method), like=flight,
         noise=_noise_by_channel(robot, flight, noise), random_walk=walk,
         forgetting=tracking.forgetting, gate=tracking.gate, reorder=tracking.reorder,
-        options=options,
+        options=_filter_numbers(settings),
     )  # fmt: skip
+    chosen = type(tracker.filter).__name__
+    used = SETTINGS_OF.get(chosen, "filter.clock_jump")
+    require_used(settings, used=used, by=f"the {chosen}, which this model and --method ask for")
     if state is not None and state.exists():
         tracker.restore(state)
     return TrackRequest(tracker, samples if flight is None else tracker.samples_of(flight))
 
 
-def _numbers(texts: Sequence[str]) -> FilterOptions:
+def _filter_numbers(given: Mapping[str, Mapping[str, Any]]) -> FilterOptions:
     """The numbers of the filters, with what `--set` says of them."""
     from freefloat.online.filter_options import (
         FilterOptions,
@@ -315,7 +325,6 @@ def _numbers(texts: Sequence[str]) -> FilterOptions:
     )
     from freefloat.online.kernels.kernel_limits import KernelLimits
 
-    given = parse_settings("track", texts)
     return FilterOptions(
         **given["filter"],
         limits=KernelLimits(**given["limits"]),

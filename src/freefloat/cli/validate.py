@@ -15,11 +15,12 @@ from freefloat.cli.options import (
     REPEATED,
     OutputFiles,
     Shared,
-    check_number,
+    check_value,
     paths_as_text,
     require,
 )
 from freefloat.cli.settings import parse_settings
+from freefloat.records.values import Positive
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -73,8 +74,8 @@ def validate(
     files = OutputFiles(verdict=("--out", out), report=("--report", report))
     require(
         [
-            *check_number("--error", error, unit="per cent", above=0.0),
-            *check_number("--tip", tip, unit="mm", above=0.0),
+            *check_value("--error", error, Positive),
+            *check_value("--tip", tip, Positive),
             *files.faults(),
         ]
     )

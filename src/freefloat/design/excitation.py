@@ -16,10 +16,11 @@ from freefloat.design.motion_search import DesignProgress, Effort, Search
 from freefloat.design.variables import Variables, variables_of
 from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import flatten
-from freefloat.errors import ExcitationError, Fault, IdentificationError
-from freefloat.excitation.basis import Basis, Shape
+from freefloat.errors import ExcitationError, IdentificationError
+from freefloat.excitation.basis import Basis, Harmonics, Shape
 from freefloat.excitation.default import default_plan
 from freefloat.excitation.limits import Limit, limits_of
+from freefloat.excitation.motions import Duration
 from freefloat.excitation.plan import Plan
 from freefloat.model.loading import load_model
 from freefloat.model.model import Model
@@ -31,6 +32,7 @@ from freefloat.observability.visibility import Visibility
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import with_parameters
 from freefloat.prediction.limit_monitors import limit_monitors
+from freefloat.records.option_record import require_value
 
 # theory: 40 points a cycle show a peak to (pi / 40)^2 / 2 = 0.3 %; the last scaling takes it off
 A_PEAK = 40  # points of the linear limits in a cycle of the fastest motion
@@ -230,15 +232,8 @@ def finish_design(
 
 
 def _require_sense(duration: float, harmonics: int) -> None:
-    faults = []
-    if not 0.0 < duration < np.inf:
-        faults.append(Fault("duration", f"{duration:g}", "> 0 s", "give a duration", "value.range"))
-    if not 1 <= harmonics <= 30:
-        faults.append(
-            Fault("harmonics", f"{harmonics}", "1 to 30", "choose fewer or more", "value.range")
-        )
-    if faults:
-        raise ExcitationError("there is no such motion", faults)
+    require_value(duration, Duration, "duration", ExcitationError)
+    require_value(harmonics, Harmonics, "harmonics", ExcitationError)
 
 
 def _limit_notes(allowed: dict[str, Limit], variables: Variables) -> list[Note]:

@@ -23,6 +23,9 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.design.candidate_flights import NEARBY, Criterion, Flier
 from freefloat.design.linear_limits import LinearLimits
+from freefloat.errors import ExcitationError
+from freefloat.records.option_record import CheckedOptions
+from freefloat.records.values import Count, Natural, Positive, Share
 
 # theory: a motion larger by a part e lowers the logarithm of a variance by 2 e and takes at least
 # (1 - r) e more of a limit of which rest takes r; a penalty above 2 / (1 - r) makes that no gain,
@@ -35,7 +38,7 @@ DesignProgress = Callable[[float, float], None]
 
 
 @dataclass(frozen=True)
-class Effort:
+class Effort(CheckedOptions, error=ExcitationError):
     """How hard to look for the best motion.
 
     random: random motions at first; starts: how many of the best of them to improve; rounds: of
@@ -54,23 +57,23 @@ class Effort:
     the maximum over scenarios.
     """
 
-    random: int = 24
-    starts: int = 2
-    rounds: int = 12
-    seconds: float | None = None
-    radius: float = 0.5
-    largest_radius: float = 4.0
-    smallest_radius: float = 1e-3
-    accept: float = 0.1
-    widen: float = 0.6
-    shrink: float = 0.35
-    least_gain: float = 1e-3
-    alike: float = 0.6
-    feasible: float = 1e-3
-    margin: float = 1e-3
-    every: int = 5
-    iterations: int = 12
-    worst_of: float = 10.0
+    random: Count = 24
+    starts: Count = 2
+    rounds: Natural = 12
+    seconds: Positive | None = None
+    radius: Positive = 0.5
+    largest_radius: Positive = 4.0
+    smallest_radius: Positive = 1e-3
+    accept: Share = 0.1
+    widen: Share = 0.6
+    shrink: Share = 0.35
+    least_gain: Positive = 1e-3
+    alike: Share = 0.6
+    feasible: Positive = 1e-3
+    margin: Positive = 1e-3
+    every: Count = 5
+    iterations: Count = 12
+    worst_of: Positive = 10.0
 
 
 class OutOfTimeError(Exception):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -24,8 +24,10 @@ from freefloat.excitation.motions import (
     Speeds,
     Spline,
 )
+from freefloat.records.values import Bounds
 
 Shape = Literal["fourier", "spline", "sinusoid", "multisine", "moves", "bangs", "speeds"]
+Harmonics = Annotated[int, Bounds(least=1, most=30, remedy="choose fewer or more")]
 # theory: half of what jerk is a central difference over, of the duration: the difference of two
 # accelerations, known to 1e-15 of their size, is then known to 1e-8
 APART = 1e-7

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from freefloat.errors import ExcitationError, Fault
-from freefloat.excitation.motions import Fourier
+from freefloat.errors import ExcitationError
+from freefloat.excitation.motions import Duration, Fourier
 from freefloat.excitation.plan import Plan
 from freefloat.model.loading import load_model
 from freefloat.model.model import Model
 from freefloat.model.parts import Joint
+from freefloat.records.option_record import require_value
 
 # theory: 400 samples a period of the fifth harmonic miss its peak by (pi / 400)^2 / 2 = 3e-5 of it
 N_SAMPLES = 2001
@@ -42,16 +43,14 @@ def default_plan(
         wheels, are left as they are.
 
     Raises:
-        ExcitationError: the duration is not positive.
+        ExcitationError: the duration is no length of time that can be flown.
 
     >>> default_plan("cepheus", duration=5.0).duration
     5.0
     """
     if isinstance(model, str):
         model = load_model(model)
-    if not 0.0 < duration < np.inf:
-        fault = Fault("duration", f"{duration:g}", "> 0 s", "give a duration", "value.range")
-        raise ExcitationError("a plan needs a duration", [fault])
+    duration = require_value(duration, Duration, "duration", ExcitationError)
     rng = np.random.default_rng(seed)
     motions = {}
     for joint in model.joints:

@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.records.values import LowerBound
+from freefloat.records.values import Bounds
 
 if TYPE_CHECKING:
     from scipy.interpolate import BSpline
 
 Three = tuple[Array, Array, Array]
-Duration = Annotated[float, LowerBound(above=0.0, unit="s", remedy="give a time in seconds")]
+# theory: [s] whose sixth powers, of bases and their derivatives, are still ordinary numbers
+SHORTEST, LONGEST = 1e-6, 1e9
+Duration = Annotated[
+    float, Bounds(least=SHORTEST, most=LONGEST, unit="s", remedy="give a time in seconds")
+]
 
 
 class Motion(Protocol):

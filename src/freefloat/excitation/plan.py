@@ -24,9 +24,9 @@ from freefloat.excitation.motions import AnyMotion, Hold, Speeds
 from freefloat.excitation.plan_checks import model_faults, own_faults
 from freefloat.excitation.plan_write import save_plan
 from freefloat.model.model import Model
-from freefloat.records.values import LowerBound
+from freefloat.records.values import Bounds
 
-Gain = Annotated[float, LowerBound(least=0.0, remedy="drop the sign")]
+Gain = Annotated[float, Bounds(least=0.0, remedy="drop the sign")]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.errors import IdentificationError
 from freefloat.identification.fit import (
     Estimate,
     EstimateStatus,
@@ -27,6 +28,8 @@ from freefloat.observability.scale import REMEDY, Scale, is_scaled
 from freefloat.observability.visibility import WEAK, Visibility
 from freefloat.parameters.parameters import Parameter, Parameters
 from freefloat.parameters.write_back import with_parameters
+from freefloat.records.option_record import CheckedOptions
+from freefloat.records.values import Positive, Share
 from freefloat.telemetry.channel import Mask
 from freefloat.text import count_noun, listing
 
@@ -35,7 +38,7 @@ KNOWN = ("seen", "weak")  # the statuses with a standard deviation
 
 
 @dataclass(frozen=True)
-class TrustLimits:
+class TrustLimits(CheckedOptions, error=IdentificationError):
     """When residuals are worth a note, and when a fit is not to be trusted.
 
     Args:
@@ -46,10 +49,10 @@ class TrustLimits:
         timing: relative uncertainty of the impulse of thrust, by switching between samples.
     """
 
-    noisy: float = 1.3
-    useless: float = 9.0
-    outliers: float = 0.1
-    timing: float = 0.01
+    noisy: Positive = 1.3
+    useless: Positive = 9.0
+    outliers: Share = 0.1
+    timing: Positive = 0.01
 
 
 @dataclass(frozen=True)

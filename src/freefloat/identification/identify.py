@@ -6,9 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, get_args
-
-import numpy as np
+from typing import Any, Literal
 
 from freefloat.errors import IdentificationError
 from freefloat.excitation.plan import Plan
@@ -31,6 +29,7 @@ from freefloat.notes import Note
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import write_values
 from freefloat.provenance import provenance
+from freefloat.records.option_record import require_value
 from freefloat.telemetry.telemetry import Telemetry
 
 Method = Literal[
@@ -98,11 +97,12 @@ def identify(
     _require(model, parameters, recorded)
     options = _merge(
         options, solver=solver, robust=robust, physical=physical, drag=drag, clock=clock, seed=seed,
-        momentum=None if momentum is None else _three(momentum),
+        momentum=momentum,
     )  # fmt: skip
     by_output_error = partial(
         identify_by_output_error, write_values(parameters), recorded, prior_model=model, plan=plan,
-        robust=options.robust, known_start=known_start, options=search, seed=options.seed,
+        robust=options.robust, known_start=known_start, seed=options.seed,
+        options=require_value(search, SearchOptions, "search", IdentificationError),
     )  # fmt: skip
     has_plan = plan is not None or known_start
     args = (model, write_values(parameters), recorded, method, options)
@@ -157,24 +157,9 @@ def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]
 
 
 def _merge(options: LinearOptions, **given: Any) -> LinearOptions:
-    """The options with what was given beside them; raises IdentificationError for unknown words."""
-    options = replace(
-        options, **{name: value for name, value in given.items() if value is not None}
-    )
-    for name, value, known in (
-        ("solver", options.solver, get_args(Solver)),
-        ("robust", options.robust, (None, *get_args(Loss))),
-    ):
-        if value not in known:
-            words = ", ".join(map(repr, known))
-            raise IdentificationError(
-                f"{name}={value!r} is not known; choose one of {words}", code="option.choice"
-            )
-    if options.seed < 0:
-        raise IdentificationError(
-            f"seed={options.seed} is negative; give 0 or more", code="option.range"
-        )
-    return options
+    """The options with what was given beside them; IdentificationError for what cannot be."""
+    chosen = {name: value for name, value in given.items() if value is not None}
+    return replace(require_value(options, LinearOptions, "options", IdentificationError), **chosen)
 
 
 def _named_choice(method: str) -> Choice:
@@ -200,19 +185,6 @@ def _require_of_method(method: str, options: LinearOptions, *, has_plan: bool) -
 def _record(recorded: Sequence[Telemetry], method: str, seed: int) -> dict[str, str]:
     each = " ".join(digest([flight]) for flight in recorded)
     return provenance(seed=seed, data=digest(recorded), method=method, recordings=each)
-
-
-def _three(momentum: Sequence[float]) -> tuple[float, float, float]:
-    try:
-        numbers = [float(x) for x in momentum]
-    except (TypeError, ValueError):
-        numbers = []
-    if len(numbers) != 3 or not np.all(np.isfinite(numbers)):
-        raise IdentificationError(
-            f"momentum must be three finite numbers [N m s], got {list(momentum)!r}",
-            code="option.form",
-        )
-    return numbers[0], numbers[1], numbers[2]
 
 
 def digest(recorded: Sequence[Telemetry]) -> str:

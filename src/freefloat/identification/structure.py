@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +21,12 @@ from freefloat.identification.identify import identify
 from freefloat.identification.model_effects import EFFECTS, Effect, effects_of
 from freefloat.identification.modes.modal import identify_modes
 from freefloat.identification.modes.modal_match import match_modes
+from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import ParameterName
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import with_parameters
+from freefloat.records.option_record import require_value
 from freefloat.telemetry.telemetry import Telemetry
 
 STRONG = 10.0  # theory: a difference of BIC above 10 is very strong evidence (Kass, Raftery 1995)
@@ -77,6 +80,7 @@ def find_structure(
     effects: Sequence[str] | None = None,
     plan: Plan | Sequence[Plan] | None = None,
     known_start: bool = False,
+    search: SearchOptions = USUAL,
     progress: Progress | None = None,
 ) -> Structure:
     """Which of the model's effects the flights call for.
@@ -93,6 +97,7 @@ def find_structure(
             given or when the model has some).
         plan: as for `identify`.
         known_start: as for `identify`.
+        search: how each output-error fit looks for its minimum.
         progress: is called with the fraction done, 0 to 1.
 
     Returns:
@@ -109,11 +114,13 @@ def find_structure(
             f" an orbit or a wheel, or name one of {', '.join(EFFECTS)}",
             code="effect.none",
         )
-    search = _StructureSearch(model, candidates, parameters, recorded, plan, known_start, progress)
-    kept, current = [], search.plain()
+    require_value(search, SearchOptions, "search", IdentificationError)
+    how: dict[str, Any] = {"known_start": known_start, "search": search}
+    fits = _StructureSearch(model, candidates, parameters, recorded, plan, how, progress)
+    kept, current = [], fits.plain()
     gains: dict[str, float] = {}
     while len(kept) < len(candidates):
-        tried = {e: search.best([*kept, e], current) for e in candidates if e not in kept}
+        tried = {e: fits.best([*kept, e], current) for e in candidates if e not in kept}
         worth = {e: -np.inf if fit is None else gain_of(fit, current) for e, fit in tried.items()}
         gains |= {effect.name: gain for effect, gain in worth.items()}
         most = max(worth, key=lambda effect: worth[effect])
@@ -154,12 +161,12 @@ class _StructureSearch:
         asked: Parameters,
         flights: tuple[Telemetry, ...],
         plan: Plan | Sequence[Plan] | None,
-        known_start: bool,
+        how: dict[str, Any],
         progress: Progress | None,
     ) -> None:
         self.model, self.every, self.asked = model, every, asked
         self.base = [n for n in asked.names if not any(n in e.parameters for e in every)]
-        self.flights, self.plan, self.known_start = flights, plan, known_start
+        self.flights, self.plan, self.how = flights, plan, how
         self.progress, self.n = progress, 0
 
     def plain(self) -> Fit:
@@ -197,9 +204,7 @@ class _StructureSearch:
         names = [n for n in self.base if n in known or ParameterName.parse(n).is_of_sensor]
         names += [n for effect in kept for n in effect.parameters if n in known]
         wanted = Parameters(model).free(*names).with_conditions_of(self.asked)
-        found = identify(
-            model, wanted, flights, method="output_error", plan=plan, known_start=self.known_start
-        )
+        found = identify(model, wanted, flights, method="output_error", plan=plan, **self.how)
         self.n += 1
         if self.progress is not None:
             self.progress(min(0.99, self.n / (4 * len(self.every) + 1)))

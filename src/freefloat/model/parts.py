@@ -7,22 +7,20 @@ derived is stored, so writing a model and reading it back gives the same bits.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.model import inertia as inertial
 from freefloat.model.rotations import matrix_from_rpy
-from freefloat.records.values import LowerBound
+from freefloat.records.values import NotNegative, Positive
 
 Vector = tuple[float, float, float]
 Six = tuple[float, float, float, float, float, float]
 Role = Literal["motion", "torque", "passive", "locked"]
 JointType = Literal["revolute", "prismatic", "fixed"]
 RootType = Literal["floating", "planar", "fixed"]
-NotNegative = Annotated[float, LowerBound(least=0.0, remedy="give the magnitude")]
-Positive = Annotated[float, LowerBound(above=0.0, remedy="give a positive number")]
 
 ZERO: Vector = (0.0, 0.0, 0.0)  # format: what a file that leaves a vector out means
 

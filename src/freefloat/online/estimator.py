@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from freefloat.arrays import Array
-from freefloat.errors import IdentificationError
+from freefloat.errors import Fault, IdentificationError
 from freefloat.model.model import Model
 from freefloat.online.filter_options import FilterOptions
 from freefloat.online.frame_filter import FrameFilter, has_different_rates
@@ -20,6 +20,7 @@ from freefloat.online.momentum_filter import MomentumFilter
 from freefloat.online.sample import as_sample
 from freefloat.online.state_file import restore_state, save_state
 from freefloat.parameters.parameters import Parameters
+from freefloat.records.option_record import require_value
 from freefloat.telemetry.sample_rows import Sample
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.text import did_you_mean
@@ -86,11 +87,17 @@ class OnlineEstimator:
         options: FilterOptions | None = None,
     ) -> None:
         self.model, self.parameters = model, parameters
-        self.options = options = options or FilterOptions()
+        options = FilterOptions() if options is None else options
+        self.options = require_value(options, FilterOptions, "options", IdentificationError)
         request = FilterRequest(
             model, parameters, like, noise or {}, random_walk or {}, forgetting, gate, reset,
             correct, options,
         )  # fmt: skip
+        if filter is not None and not callable(filter):
+            expected = "a LiveFilter class, or a function that makes one"
+            remedy = "leave it out, or use method="
+            fault = Fault("filter", repr(filter), expected, remedy, "value.type")
+            raise IdentificationError("filter cannot be used:", [fault])
         factory = filter or _filter_by_name(method, request, gather)
         self.filter: LiveFilter = factory(request)
         self.intake = Intake(model, reorder=reorder, like=like, noise=noise, options=options)

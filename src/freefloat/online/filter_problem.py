@@ -21,6 +21,7 @@ from freefloat.online.kernels.square_root_information import MOST
 from freefloat.online.live_channels import Channels
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameter, Parameters, parameter_values
+from freefloat.records.values import LARGEST
 
 if TYPE_CHECKING:
     from freefloat.online.live_filter import FilterRequest
@@ -133,7 +134,7 @@ def walk_rates(unknowns: FilterUnknowns, walk: Mapping[str, float]) -> Array:
     rates = np.zeros(len(unknowns.names))
     for glob, rate in walk.items():
         hits = [k for k, name in enumerate(unknowns.names) if fnmatchcase(name, glob)]
-        if not hits or not 0.0 <= rate < np.inf:
+        if not hits or not 0.0 <= rate <= LARGEST:
             raise IdentificationError(
                 f"random_walk {glob!r}: {rate!r}: expected a free parameter (or a glob) and a"
                 " deviation per square root of a second, in its unit",

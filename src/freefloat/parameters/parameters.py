@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import SCALE, ParameterName
 from freefloat.prediction.assumptions import sensor_quantities, setup_quantities, setup_unit
+from freefloat.records.option_record import require_value
+from freefloat.records.values import Bounds
 from freefloat.text import closest
 
 ParameterStatus = Literal["free", "fixed", "tied"]
@@ -35,6 +37,11 @@ UNITS = {
 }  # fmt: skip
 PRISMATIC_UNITS = {"stiffness": "N/m", "damping": "N s/m", "rest": "m", "friction": "N"}
 START_UNITS = {"position": "m", "attitude": "rad", "velocity": "m/s", "rate": "rad/s"}
+
+
+# theory: far below what anything is known to, yet one over its square is still a finite number
+SMALLEST = 1e-50
+Spread = Annotated[float, Bounds(least=SMALLEST, remedy="give a standard deviation above 0")]
 
 
 @dataclass(frozen=True)
@@ -93,6 +100,7 @@ class Parameters:
 
     def fix(self, *globs: str, value: float | None = None) -> Parameters:
         """With the matching parameters held at their model value, or at `value` in their unit."""
+        value = require_value(value, float | None, "value", IdentificationError)
         return self._change(
             globs,
             lambda p: replace(
@@ -108,6 +116,7 @@ class Parameters:
         >>> wings.tie("hinge_r1.stiffness", to="hinge_l1.stiffness")["hinge_r1.stiffness"].tied_to
         ('hinge_l1.stiffness', 1.0)
         """
+        factor = require_value(factor, float, "factor", IdentificationError)
         self[to]
         return self._change(
             (glob,),
@@ -129,7 +138,7 @@ class Parameters:
         Raises:
             IdentificationError: lower is above upper, or a name fits no parameter.
         """
-        if lower > upper:
+        if not lower <= upper:  # not a number is no bound either
             raise IdentificationError(
                 f"the bounds {lower:g} .. {upper:g} are empty; swap them", code="option.order"
             )
@@ -153,10 +162,12 @@ class Parameters:
             raise IdentificationError(
                 "a prior needs either std= or relative=, and not both", code="option.conflict"
             )
+        std = require_value(std, Spread | None, "std", IdentificationError)
+        relative = require_value(relative, Spread | None, "relative", IdentificationError)
 
         def weigh(p: Parameter) -> Parameter:
             spread = std if std is not None else (relative or 0.0) * abs(p.value)
-            if not spread > 0.0:
+            if not spread >= SMALLEST:
                 raise IdentificationError(
                     f"the prior of {p.name} has no spread (its value is {p.value:g}); give std=",
                     code="option.range",
@@ -217,6 +228,8 @@ class Parameters:
     def _change(
         self, globs: tuple[str, ...], change: Callable[[Parameter], Parameter]
     ) -> Parameters:
+        for glob in globs:
+            require_value(glob, str, "name", IdentificationError)
         wider = self._with_named(globs)
         for glob in globs:
             if not any(fnmatchcase(p.name, glob) for p in wider):

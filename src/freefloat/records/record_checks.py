@@ -8,20 +8,20 @@ from typing import Any, get_args
 
 from freefloat.records.schema import hints_of, table_of
 from freefloat.records.toml_text import TOML
-from freefloat.records.values import Check, LowerBound, PathFault, RefusedError
+from freefloat.records.values import Bounds, Check, PathFault, RefusedError
 
 
 @cache
-def bounds_of(record: type) -> dict[str, LowerBound]:
+def bounds_of(record: type) -> dict[str, Bounds]:
     """The bounds that the annotations of a dataclass set, by field."""
-    found = {name: _find_bound(hint) for name, hint in hints_of(record).items()}
+    found = {name: find_bounds(hint) for name, hint in hints_of(record).items()}
     return {name: bound for name, bound in found.items() if bound is not None}
 
 
-def _find_bound(hint: Any) -> LowerBound | None:
-    """The bound in Annotated[float, LowerBound(...)], or in such a type or None."""
+def find_bounds(hint: Any) -> Bounds | None:
+    """The bounds in Annotated[float, Bounds(...)], or in such a type or None."""
     for inner in get_args(hint):
-        found = inner if isinstance(inner, LowerBound) else _find_bound(inner)
+        found = inner if isinstance(inner, Bounds) else find_bounds(inner)
         if found is not None:
             return found
     return None
@@ -69,7 +69,7 @@ def bound_faults(record: Any) -> list[PathFault]:
 
     >>> from dataclasses import make_dataclass
     >>> from typing import Annotated
-    >>> seconds = Annotated[float, LowerBound(above=0.0, unit="s")]
+    >>> seconds = Annotated[float, Bounds(above=0.0, unit="s")]
     >>> Ramp = make_dataclass("Ramp", [("duration", seconds)])
     >>> bound_faults(Ramp(-1.0))[0].expected
     '> 0 s'

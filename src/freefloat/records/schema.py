@@ -10,7 +10,7 @@ own), the caller says so. pydantic walks the file and finds every departure at o
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from typing import (
@@ -151,6 +151,8 @@ def kind_of(hint: Any, dialect: Dialect, *, is_built: bool = False) -> Kind:
         return values.or_null(kind) if callable(kind) else kind
     if origin is tuple:
         return _list_kind(inner, dialect, is_built=is_built)
+    if origin is Sequence:
+        return _list_kind((inner[0], ...), dialect, is_built=is_built)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         expected, remedy = dialect.table
         return values.dict_of(_check_of(inner[1], dialect), expected=expected, remedy=remedy)

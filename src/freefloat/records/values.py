@@ -6,10 +6,11 @@ A check takes a value as a file or a caller gave it, and returns the value to be
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any, NamedTuple
+from numbers import Integral, Real
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -39,27 +40,40 @@ class PathFault(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LowerBound:
-    """The smallest value a number may have, or one that it must be above.
+class Bounds:
+    """What a number may be: the least and the largest, or what it must be above.
 
-    In an annotation: `duration: Annotated[float, LowerBound(above=0.0, unit="s")]`.
+    In an annotation: `duration: Annotated[float, Bounds(above=0.0, unit="s")]`.
+
+    >>> Bounds(above=0.0, most=1.0).text
+    '> 0 and <= 1'
     """
 
     least: float | None = None
     above: float | None = None
+    most: float | None = None
     unit: str = ""
     remedy: str = "correct it"
 
     @property
     def text(self) -> str:
-        """The bound as a message shows it."""
-        words = f">= {self.least:g}" if self.least is not None else f"> {self.above:g}"
+        """The bounds as a message shows them."""
+        signs = ((">=", self.least), (">", self.above), ("<=", self.most))
+        words = " and ".join(f"{sign} {end:g}" for sign, end in signs if end is not None)
         return f"{words} {self.unit}".strip()
 
     def admits(self, value: float) -> bool:
-        """Whether a value is within the bound."""
+        """Whether a value is within the bounds."""
         is_low = self.least is not None and value < self.least
-        return not is_low and (self.above is None or value > self.above)
+        is_high = self.most is not None and value > self.most
+        return not is_low and not is_high and (self.above is None or value > self.above)
+
+
+Positive = Annotated[float, Bounds(above=0.0, remedy="give a positive number")]
+NotNegative = Annotated[float, Bounds(least=0.0, remedy="give the magnitude")]
+Share = Annotated[float, Bounds(above=0.0, most=1.0, remedy="give a part of one")]
+Natural = Annotated[int, Bounds(least=0, remedy="give 0 or more")]
+Count = Annotated[int, Bounds(least=1, remedy="give 1 or more")]
 
 
 class RefusedError(ValueError):
@@ -99,10 +113,14 @@ def number(value: Any) -> float:
     if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
         remedy = "write it like 1.5 or -2e-3, without quotes or unit (SI is implied)"
         raise refusal(value, "a number", remedy)
-    if not -LARGEST <= value <= LARGEST:  # type: ignore[operator]  # NaN fails this too
+    try:
+        taken = float(value)
+    except OverflowError:  # an integer of hundreds of digits
+        taken = math.inf
+    if not -LARGEST <= taken <= LARGEST:  # NaN fails this too
         expected = f"a finite number up to {LARGEST:g}"
-        raise refusal(value, expected, "correct it, or leave the key out", "value.range")
-    return float(value)  # type: ignore[arg-type]  # a huge integer was refused above
+        raise refusal(value, expected, "correct it, or leave it out", "value.range")
+    return taken
 
 
 def list_of(check: Check) -> Check:
@@ -209,16 +227,24 @@ def name(value: Any) -> str:
 
 def flag(value: Any) -> bool:
     """True or false."""
-    if not isinstance(value, bool):
+    if not isinstance(value, bool | np.bool_):
         raise refusal(value, "true or false", "write true or false, without quotes")
-    return value
+    return bool(value)
 
 
 def count(value: Any) -> int:
     """A whole number, 0 or more."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
+    if whole(value) < 0:
         raise refusal(value, "a whole number, 0 or more", "correct it")
-    return value
+    return int(value)
+
+
+def whole(value: Any) -> int:
+    """A whole number that fits into 64 bits."""
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_whole or not -(2**63) <= int(value) < 2**63:
+        raise refusal(value, "a whole number of at most 64 bits", "correct it")
+    return int(value)
 
 
 def one_of(*options: str) -> Check:

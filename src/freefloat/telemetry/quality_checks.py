@@ -7,19 +7,21 @@ a value, coarse encoders, thrusters that are on or off.
 from __future__ import annotations
 
 import math
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from freefloat.errors import Fault, TelemetryError
+from freefloat.errors import TelemetryError
+from freefloat.records.option_record import CheckedOptions
+from freefloat.records.values import Count, Positive, Share
 from freefloat.telemetry.channel import MAD, Array
 
 Indices = NDArray[np.intp]
 
 
 @dataclass(frozen=True, kw_only=True)
-class QualityLimits:
+class QualityLimits(CheckedOptions, error=TelemetryError):
     """The thresholds of the quality report; the defaults let sound recordings pass.
 
     Attributes:
@@ -47,26 +49,20 @@ class QualityLimits:
     50.0
     """
 
-    invalid_share: float = 0.01
-    gap: float = 10.0
-    quaternion_norm: float = 1e-3
-    spike: float = 10.0
-    spike_window: int = 25
-    stuck_chance: float = 1e-6
-    shortest_stuck: int = 10
-    fewest_saturated: int = 5
-    repeated_share: float = 0.7
-    rate_ratio: tuple[float, float] = (0.8, 1.25)
-    rate_correlation: float = 0.97
-    rate_stretches: int = 40
-    fewest_stretches: int = 8
-    factor_tolerance: float = 0.06
-
-    def __post_init__(self) -> None:
-        if not all(np.all(np.asarray(value) > 0) for value in astuple(self)):
-            expected, remedy = "positive numbers", "leave out what need not change"
-            fault = Fault("limits", str(self), expected, remedy, "option.range")
-            raise TelemetryError("the limits of the quality report cannot be used", [fault])
+    invalid_share: Share = 0.01
+    gap: Positive = 10.0
+    quaternion_norm: Positive = 1e-3
+    spike: Positive = 10.0
+    spike_window: Count = 25
+    stuck_chance: Share = 1e-6
+    shortest_stuck: Count = 10
+    fewest_saturated: Count = 5
+    repeated_share: Share = 0.7
+    rate_ratio: tuple[Positive, Positive] = (0.8, 1.25)
+    rate_correlation: Share = 0.97
+    rate_stretches: Count = 40
+    fewest_stretches: Count = 8
+    factor_tolerance: Positive = 0.06
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.dynamics.tree import flatten
+from freefloat.errors import IdentificationError
 from freefloat.identification.fit import Fit
 from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
+from freefloat.records.option_record import CheckedOptions
+from freefloat.records.values import Positive, Share
 from freefloat.text import listing
 from freefloat.validation.end_effectors import EndEffector
 from freefloat.validation.momentum_balance import MomentumBalance
@@ -27,7 +30,7 @@ ACCELERATED = (".torque", ".acceleration", ".motor_torque")
 
 
 @dataclass(frozen=True)
-class AcceptanceLimits:
+class AcceptanceLimits(CheckedOptions, error=IdentificationError):
     """From when on a criterion fails; the defaults are for models that shall predict to 10 %.
 
     error: prediction error beyond noise, relative to the signal that was measured (0.1 is 10 %).
@@ -44,13 +47,13 @@ class AcceptanceLimits:
 worse=1.05, tip=0.005)
     """
 
-    error: float = 0.1
-    noise: float = 2.0
-    correlation: float = 0.25
-    outside: float = 0.05
-    explained: float = 3.0
-    worse: float = 1.05
-    tip: float | None = None
+    error: Positive = 0.1
+    noise: Positive = 2.0
+    correlation: Share = 0.25
+    outside: Share = 0.05
+    explained: Positive = 3.0
+    worse: Positive = 1.05
+    tip: Positive | None = None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from freefloat.errors import IdentificationError
 from freefloat.identification.fit_assembly import TrustLimits
+from freefloat.records.option_record import CheckedOptions
+from freefloat.records.values import Count, Natural, Positive, Share
 
 Solver = Literal["corrected", "ls", "iv"]
 Loss = Literal["huber", "tukey"]
@@ -13,7 +16,7 @@ Clock = Literal["base", "joints", "torques"]
 
 
 @dataclass(frozen=True)
-class LinearOptions:
+class LinearOptions(CheckedOptions, error=IdentificationError):
     """Options of every linear method; nothing needs to be given.
 
     Args:
@@ -50,21 +53,21 @@ class LinearOptions:
     momentum: tuple[float, float, float] | None = None
     drag: bool = False
     clock: Clock | None = None
-    seed: int = 0
-    passes: int = 4
-    most_passes: int = 12
-    settled: float = 0.05
-    improved: float = 0.8
-    first_noise_pairs: int = 2
-    noise_pairs: int = 6
-    instrument_lag: int = 3
-    half_width: int = 8
-    gap: float = 2.5
-    window_misfit: float = 1.1
-    spike_sigmas: float = 8.0
-    clock_rounds: int = 8
-    clock_tolerance: float = 0.1
-    buried_size: float = 10.0
+    seed: Natural = 0
+    passes: Count = 4
+    most_passes: Count = 12
+    settled: Positive = 0.05
+    improved: Share = 0.8
+    first_noise_pairs: Count = 2
+    noise_pairs: Count = 6
+    instrument_lag: Count = 3
+    half_width: Count = 8
+    gap: Positive = 2.5
+    window_misfit: Positive = 1.1
+    spike_sigmas: Positive = 8.0
+    clock_rounds: Count = 8
+    clock_tolerance: Positive = 0.1
+    buried_size: Positive = 10.0
     trust: TrustLimits = field(default_factory=TrustLimits)
 
 

@@ -11,6 +11,8 @@ from freefloat.arrays import Array, read_only_copy
 from freefloat.errors import IdentificationError
 from freefloat.identification.modes.power_spectrum import noise_level, resample_evenly
 from freefloat.model.model import Model
+from freefloat.records.option_record import CheckedOptions
+from freefloat.records.values import Count, Positive
 from freefloat.telemetry.channel import Channel, noise_floor
 from freefloat.telemetry.names import channel_names, match
 from freefloat.telemetry.telemetry import Telemetry
@@ -20,7 +22,7 @@ RESPONSES = (".rate", ".torque", ".acceleration", ".position", ".velocity", ".an
 
 
 @dataclass(frozen=True)
-class ModalOptions:
+class ModalOptions(CheckedOptions, error=IdentificationError):
     """How free responses are found and read.
 
     Args:
@@ -32,12 +34,12 @@ class ModalOptions:
         faint: amplitude over its standard deviation below which an oscillation may be chance.
     """
 
-    look: float = 0.5
-    creep: float = 1e-4
-    shortest: float = 3.0
-    most: int = 12
-    patience: int = 2
-    faint: float = 8.0
+    look: Positive = 0.5
+    creep: Positive = 1e-4
+    shortest: Positive = 3.0
+    most: Count = 12
+    patience: Count = 2
+    faint: Positive = 8.0
 
 
 DEFAULTS = ModalOptions()

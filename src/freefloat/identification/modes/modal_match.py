@@ -12,6 +12,7 @@ from freefloat.dynamics.equations import no_inputs, observe
 from freefloat.dynamics.modes import Mode, modes
 from freefloat.dynamics.state import ATTITUDE, POSITION, RATE, VELOCITY, Start
 from freefloat.dynamics.tree import System, flatten, without_environment
+from freefloat.errors import IdentificationError
 from freefloat.identification.modes.modal import ModalFit, SeenMode, likeness
 from freefloat.identification.modes.oscillations import Complex
 from freefloat.model.model import Model
@@ -20,6 +21,8 @@ from freefloat.parameters.write_back import with_parameters
 from freefloat.prediction.flight import FlightSegment
 from freefloat.prediction.sensor_models import sensor_readings
 from freefloat.prediction.sensor_noise import SUFFIXES
+from freefloat.records.option_record import CheckedOptions
+from freefloat.records.values import Positive
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.telemetry import Telemetry
 
@@ -29,7 +32,7 @@ SMALL = 1e-6
 
 
 @dataclass(frozen=True)
-class MatchOptions:
+class MatchOptions(CheckedOptions, error=IdentificationError):
     """How seen modes are assigned to the model's, and how far its springs may follow.
 
     Args:
@@ -38,9 +41,9 @@ class MatchOptions:
         apart: ... and of each by itself [1]: a model errs in common before it errs in parts.
     """
 
-    farthest: float = 2.0
-    together: float = 1.0
-    apart: float = 0.1
+    farthest: Positive = 2.0
+    together: Positive = 1.0
+    apart: Positive = 0.1
 
 
 DEFAULTS = MatchOptions()

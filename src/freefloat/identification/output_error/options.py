@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from freefloat.errors import IdentificationError
 from freefloat.identification.fit_assembly import TrustLimits
+from freefloat.records.option_record import CheckedOptions
+from freefloat.records.values import Count, Natural, NotNegative, Positive, Share
 
 
 @dataclass(frozen=True)
-class SearchOptions:
+class SearchOptions(CheckedOptions, error=IdentificationError):
     """Options of the search; nothing needs to be given.
 
     Args:
@@ -103,81 +106,81 @@ class SearchOptions:
         trust: when residuals count as noise, are noted, and are not to be trusted.
     """
 
-    step: float = 1e-2
-    horizons: Sequence[float] | None = None
-    starts: int = 1
-    spread: float = 0.3
+    step: Positive = 1e-2
+    horizons: Sequence[Positive] | None = None
+    starts: Count = 1
+    spread: NotNegative = 0.3
     profile: Sequence[str] = ()
-    flexible_horizons: Sequence[float] = (4.0, 8.0, 16.0)
-    horizon_share: float = 0.8
-    integration_error: float = 0.05
-    step_halvings: int = 4
+    flexible_horizons: Sequence[Positive] = (4.0, 8.0, 16.0)
+    horizon_share: Share = 0.8
+    integration_error: Positive = 0.05
+    step_halvings: Natural = 4
     # descents
-    simulations: int = 60
-    tolerance: float = 1e-8
-    start_tolerance: float = 1e-4
-    horizon_simulations: int = 20
-    horizon_tolerance: float = 0.01
-    first_damping: float = 1e-3
-    least_damping: float = 1e-12
-    most_damping: float = 1e12
-    damping_cut: float = 0.05
-    least_gain: float = 1e-4
-    stuck_decrease: float = 1e-3
-    stuck_share: float = 1e-7
-    reach: float = 10.0
-    horizon_reach: float = 0.5
-    least_room: float = 0.2
-    log_step: float = 1.0
+    simulations: Count = 60
+    tolerance: Positive = 1e-8
+    start_tolerance: Positive = 1e-4
+    horizon_simulations: Count = 20
+    horizon_tolerance: Positive = 0.01
+    first_damping: Positive = 1e-3
+    least_damping: Positive = 1e-12
+    most_damping: Positive = 1e12
+    damping_cut: Share = 0.05
+    least_gain: Share = 1e-4
+    stuck_decrease: Share = 1e-3
+    stuck_share: Share = 1e-7
+    reach: Positive = 10.0
+    horizon_reach: Positive = 0.5
+    least_room: Share = 0.2
+    log_step: Positive = 1.0
     # natural sizes
-    position_size: float = 0.1
-    velocity_size: float = 0.01
-    attitude_size: float = 0.1
-    rate_size: float = 0.01
-    delay_size: float = 0.01
-    gain_size: float = 0.1
-    drift_size: float = 0.01
-    tilt_size: float = 0.1
-    offset_size: float = 0.1
-    bias_size: float = 1.0
-    bias_noise: float = 10.0
-    friction_size: float = 0.01
+    position_size: Positive = 0.1
+    velocity_size: Positive = 0.01
+    attitude_size: Positive = 0.1
+    rate_size: Positive = 0.01
+    delay_size: Positive = 0.01
+    gain_size: Positive = 0.1
+    drift_size: Positive = 0.01
+    tilt_size: Positive = 0.1
+    offset_size: Positive = 0.1
+    bias_size: Positive = 1.0
+    bias_noise: Positive = 10.0
+    friction_size: Positive = 0.01
     # starting values
-    linear_start_misfit: float = 1000.0
-    linear_start_gain: float = 0.1
-    linear_start_pull: float = 0.1
-    spring_octaves: float = 5.0
-    mode_periods: float = 2.0
-    mode_std: float = 0.03
-    modal_start_change: float = 0.15
+    linear_start_misfit: Positive = 1000.0
+    linear_start_gain: Share = 0.1
+    linear_start_pull: Share = 0.1
+    spring_octaves: Positive = 5.0
+    mode_periods: Positive = 2.0
+    mode_std: Positive = 0.03
+    modal_start_change: Positive = 0.15
     # noise
-    noise_rounds: int = 3
-    noise_settled: float = 0.02
-    least_noise: float = 1e-3
-    noise_lags: int = 24
-    samples_per_lag: int = 25
-    least_innovation: float = 1e-6
-    input_noise_draws: int = 6
-    encoder_ratio: float = 10.0
-    method_ratio: float = 2.0
+    noise_rounds: Count = 3
+    noise_settled: Positive = 0.02
+    least_noise: Positive = 1e-3
+    noise_lags: Count = 24
+    samples_per_lag: Count = 25
+    least_innovation: Share = 1e-6
+    input_noise_draws: Count = 6
+    encoder_ratio: Positive = 10.0
+    method_ratio: Positive = 2.0
     # alternative minima
-    soft_spring: float = 0.01
-    faint_spring: float = 0.3
-    springs_tried: int = 3
-    aside: float = 6.0
-    same_minimum: float = 3.0
-    alternative_simulations: int = 12
-    alternative_tolerance: float = 1e-6
-    alternative_pairs: int = 4
+    soft_spring: Positive = 0.01
+    faint_spring: Positive = 0.3
+    springs_tried: Natural = 3
+    aside: Positive = 6.0
+    same_minimum: Positive = 3.0
+    alternative_simulations: Count = 12
+    alternative_tolerance: Positive = 1e-6
+    alternative_pairs: Natural = 4
     # profile likelihood
-    profile_tolerance: float = 0.02
-    profile_fits: int = 12
-    profile_simulations: int = 20
-    profile_decrease: float = 1e-6
-    profile_reach: float = 1e3
-    profile_first_step: float = 0.1
-    profile_growth: float = 4.0
-    profile_bracket: float = 0.1
+    profile_tolerance: Positive = 0.02
+    profile_fits: Count = 12
+    profile_simulations: Count = 20
+    profile_decrease: Positive = 1e-6
+    profile_reach: Positive = 1e3
+    profile_first_step: Positive = 0.1
+    profile_growth: Positive = 4.0
+    profile_bracket: Share = 0.1
     trust: TrustLimits = field(default_factory=TrustLimits)
 
 

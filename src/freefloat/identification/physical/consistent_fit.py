@@ -32,12 +32,14 @@ from freefloat.model.parameter_name import ParameterName
 from freefloat.notes import Note
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import with_parameters
+from freefloat.records.option_record import CheckedOptions
+from freefloat.records.values import Count, NotNegative, Positive
 
 Residual = Callable[[Array], tuple[Array, Array]]
 
 
 @dataclass(frozen=True)
-class ConsistencyOptions:
+class ConsistencyOptions(CheckedOptions, error=IdentificationError):
     """How the closest physically consistent parameters are looked for.
 
     Args:
@@ -52,12 +54,12 @@ class ConsistencyOptions:
         damping: of the first round, as a part of the misfit.
     """
 
-    prior_weight: float = 1e-8
-    moved: float = 0.01
-    most_rounds: int = 200
-    gain: float = 1e-7
-    settled: float = 1e-2
-    damping: float = 1e-3
+    prior_weight: NotNegative = 1e-8
+    moved: Positive = 0.01
+    most_rounds: Count = 200
+    gain: Positive = 1e-7
+    settled: Positive = 1e-2
+    damping: NotNegative = 1e-3
 
 
 DEFAULTS = ConsistencyOptions()

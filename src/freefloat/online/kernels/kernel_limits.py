@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from freefloat.records.values import Positive
+
 
 class KernelLimits(NamedTuple):
     """Numbers that the compiled momentum filter reads: the gate, changes, spikes, doubt.
@@ -11,71 +13,71 @@ class KernelLimits(NamedTuple):
     Floats, all of them: kernels take them as they are.
     """
 
-    unsettled_gate: float = 30.0
+    unsettled_gate: Positive = 30.0
     """Factor on the gate while rows are weighted by the model's parameters, which may be wrong."""
 
-    rows_each: float = 8.0
+    rows_each: Positive = 8.0
     """Rows for every unknown before the estimate weighs the rows; fewer may hide an outlier."""
 
-    rows_each_ungated: float = 4.0
+    rows_each_ungated: Positive = 4.0
     """The same without a gate (`gate=0`), when nobody looks for outliers."""
 
-    long_gap: float = 10.0
+    long_gap: Positive = 10.0
     """Usual steps without a sample after which momentum is found anew, if any force may act."""
 
-    displacement_gap: float = 6.5
+    displacement_gap: Positive = 6.5
     """Usual steps from which on the root's displacement is not known: only linear rows count."""
 
-    gated_of_ten: float = 6.0
+    gated_of_ten: Positive = 6.0
     """So many of the last ten samples gated are a change of the robot, not outliers."""
 
-    surprise_allowance: float = 1.0
+    surprise_allowance: Positive = 1.0
     """Taken off every normalised NIS before it is cumulated (CUSUM), in standard deviations."""
 
-    surprise_limit: float = 25.0
+    surprise_limit: Positive = 25.0
     """A cumulated NIS above is a change; false alarms: one in 1e11 samples (docs/live.md)."""
 
-    surprise_after: float = 20.0
+    surprise_after: Positive = 20.0
     """Samples after a change before NIS is cumulated; with the model's weights see below."""
 
-    surprise_after_model: float = 100.0
+    surprise_after_model: Positive = 100.0
     """The same while rows are weighted by the model's parameters."""
 
-    fitting: float = 1.3
+    fitting: Positive = 1.3
     """Mean NIS per row below which the model's weights can be trusted with that."""
 
-    frozen_after: float = 25.0
+    frozen_after: Positive = 25.0
     """Samples with the very same bits that make a channel frozen."""
 
-    stuck_after: float = 3.0
+    stuck_after: Positive = 3.0
     """Time [s] at rest after which a joint that moved is called stuck while others move."""
 
-    rest: float = 5.0
+    rest: Positive = 5.0
     """Standard deviations of its rate within which a joint rests."""
 
-    moved: float = 50.0
+    moved: Positive = 50.0
     """Standard deviations of its rate above which a joint has moved."""
 
-    spike: float = 6.0
+    spike: Positive = 6.0
     """Times the usual deviation from a straight line that make a lone reading a spike."""
 
-    spike_noise: float = 50.0
+    spike_noise: Positive = 50.0
     """Standard deviations that any reading may be off the line: finer outliers are the gate's."""
 
-    spike_fresh: float = 10.0
+    spike_fresh: Positive = 10.0
     """Samples during which the curvature of the readings is not known yet."""
 
-    spike_fresh_factor: float = 20.0
+    spike_fresh_factor: Positive = 20.0
     """Factor on `spike_noise` during these."""
 
-    spikes_in_a_row: float = 3.0
+    spikes_in_a_row: Positive = 3.0
     """So many spikes in a row are a real motion."""
 
-    model_error: float = 1.0
+    model_error: Positive = 1.0
     """Relative error of the centre of mass while it is computed from the model's parameters."""
 
-    doubt: float = 5.0
+    doubt: Positive = 5.0
     """Standard deviations within which a direction may be nothing but noise in the columns."""
 
-    misled: float = 3.0
+    misled: Positive = 3.0
     """Natural sizes by which the truth may be away from the model in such a direction."""
