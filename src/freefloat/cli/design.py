@@ -251,7 +251,9 @@ def parse_request(
         parameters = _with_fit_as_prior(parameters, known)
     if wanted.prior:
         own = choose_parameters(robot, free=globs, fix=wanted.fix, prior=wanted.prior)
-        parameters = _with_priors_of(own, parameters)
+        for p in own.free_ones:  # in place of those of the fit
+            if p.prior is not None:
+                parameters = parameters.prior(p.name, std=p.prior[1])
     return DesignRequest(
         robot, parameters, globs, criterion, sensors, limits, motion, settings, outputs.rate,
         files.paths,
@@ -302,14 +304,6 @@ def _with_fit_as_prior(parameters: Parameters, fit: Fit) -> Parameters:
     for one in fit.estimates:
         if one.name in free and math.isfinite(one.std) and one.std > 0.0:
             parameters = parameters.prior(one.name, std=one.std)
-    return parameters
-
-
-def _with_priors_of(own: Parameters, parameters: Parameters) -> Parameters:
-    """The priors of `own`, where it has some, in place of those of parameters."""
-    for p in own.free_ones:
-        if p.prior is not None:
-            parameters = parameters.prior(p.name, std=p.prior[1])
     return parameters
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.text import Text
 
@@ -28,6 +28,7 @@ from freefloat.errors import Fault
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from freefloat.identification.output_error.options import SearchOptions
     from freefloat.identification.structure import Structure
 
 KERNELS = ("tangent.rk4_tangent", "observe.observe")
@@ -88,16 +89,12 @@ def structure(
     plans = read_plans(plan, robot)
     recorded = list(read_flights(flights).values())
     tell_first_run(*KERNELS, takes="about half a minute")
-    # Here and not above: this loads Numba, and the note above should come before that.
-    from freefloat.identification.fit_assembly import TrustLimits
-    from freefloat.identification.output_error.options import SearchOptions
-    from freefloat.identification.structure import find_structure
+    from freefloat.identification.structure import find_structure  # loads Numba, hence late
 
-    search = SearchOptions(**options["search"], trust=TrustLimits(**options["trust"]))
     with progress("fitting") as update:
         found = find_structure(
             robot, wanted, recorded, effects=effects or None, plan=plans, known_start=known_start,
-            search=search, progress=update,
+            search=_search_options(options), progress=update,
         )  # fmt: skip
     if save_model is not None:
         found.fit.model.save(save_model)
@@ -106,6 +103,13 @@ def structure(
     else:
         screen.show(*_overview(model, found, files.paths))
     return 0 if found.fit.is_trustworthy else 1
+
+
+def _search_options(given: dict[str, dict[str, Any]]) -> SearchOptions:
+    from freefloat.identification.fit_assembly import TrustLimits
+    from freefloat.identification.output_error.options import SearchOptions
+
+    return SearchOptions(**given["search"], trust=TrustLimits(**given["trust"]))
 
 
 def _start_faults(known_start: bool, plan: tuple[Path, ...]) -> Iterator[Fault]:
