@@ -13,9 +13,11 @@ from unittest.mock import Mock
 
 import pytest
 from cyclopts import App
+from fault_codes import refused
 
 import freefloat
 from freefloat.cli import app
+from freefloat.errors import FreefloatError
 
 FREEFLOAT = [sys.executable, "-m", "freefloat"]
 VERBS = [[verb.name[0] if isinstance(verb, App) else verb.__name__] for verb in app.VERBS]
@@ -214,3 +216,30 @@ def test_a_reader_that_goes_away_is_no_error(arguments):
     running.stderr.close()
     assert running.wait(timeout=60) == 141  # as if ended by SIGPIPE
     assert b"Traceback" not in err and b"Exception" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ("simulate cepheus --duration 1e-300", "value.range"),
+        ("simulate cepheus --duration inf", "value.range"),
+        ("simulate cepheus --step 1e-12", "value.range"),
+        ("simulate cepheus --seed 1.5", "value.type"),
+        ("design cepheus --duration 1e300", "value.range"),
+        ("identify cepheus none.csv --momentum 1e300 0 0", "value.range"),
+        ("track cepheus none.csv --walk bus.mass=1e300", "option.form"),
+    ],
+)
+def test_numbers_that_cannot_be_are_bad_input_and_name_the_option(command, arguments, code):
+    ended = command(*arguments.split(), "--json")
+    assert ended.code == 2 and code in ended.error_codes
+    assert ended.error_places == [word for word in arguments.split() if word.startswith("--")]
+
+
+@pytest.mark.parametrize("size", ["1e300", "1e-300"])
+def test_a_prior_of_no_size_is_bad_input(size):
+    from freefloat.cli.options import choose_parameters
+    from freefloat.model import load_model
+
+    with refused(FreefloatError, "option.form", naming="--prior"):
+        choose_parameters(load_model("cepheus"), free=["bus.*"], prior=[f"bus.mass={size}"])

@@ -133,13 +133,9 @@ def run_simulation(request: SimulateRequest) -> SimulatedFlight:
 
         began = perf_counter()
         flight = simulate(
-            request.model,
-            request.plan,
-            seed=request.seed,
-            step=request.step,
-            method=request.method,
-            progress=update,
-        )
+            request.model, request.plan, seed=request.seed, step=request.step,
+            method=request.method, progress=update,
+        )  # fmt: skip
         summary = summarise_flight(request.model, request.plan, flight)
         seconds = perf_counter() - began
         return SimulatedFlight(request, flight, summary, seconds if is_ready else None)
@@ -349,13 +345,7 @@ def _channels(simulated: SimulatedFlight) -> list[tuple[str, ...]]:
         places = groups.setdefault(key, {})
         places[place] = places.get(place, "") + axis
     return [
-        (
-            word,
-            screen.name_list([_with_axes(*item) for item in places.items()]),
-            unit,
-            rate,
-            samples,
-        )
+        (word, screen.name_list([_with_axes(*one) for one in places.items()]), unit, rate, samples)
         for (word, unit, rate, samples), places in groups.items()
     ]
 

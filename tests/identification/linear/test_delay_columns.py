@@ -83,7 +83,7 @@ def test_intervals_hold_with_an_unknown_clock() -> None:
 @pytest.mark.parametrize(
     ("clock", "method", "code"),
     [
-        ("wheels", "auto", "option.choice"),
+        ("wheels", "auto", "value.choice"),
         ("base", "force", "method.delay"),
         ("torques", "momentum", "channel.missing"),
     ],
