@@ -30,6 +30,7 @@ from freefloat.cli.options import (
     require,
 )
 from freefloat.cli.settings import parse_settings, require_used, unused_settings
+from freefloat.identification.method_names import Method
 from freefloat.notes import Note
 from freefloat.text import count_noun
 
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
 
     from freefloat import Fit, Model, Parameters, Plan, Telemetry
 
-Method = Literal[
-    "auto", "momentum", "angular", "force", "torque", "weak", "energy", "reduced", "output_error"
-]  # fmt: skip
 Solver = Literal["corrected", "ls", "iv"]
 Robust = Literal["none", "huber", "tukey"]
 Clock = Literal["none", "base", "joints", "torques"]

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from freefloat.errors import IdentificationError
 from freefloat.excitation.plan import Plan
@@ -21,6 +21,7 @@ from freefloat.identification.linear.linear_options import (
     Solver,
 )
 from freefloat.identification.linear.method_choice import OUTPUT_ERROR, Choice, choose_method
+from freefloat.identification.method_names import Method
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.output_error_fit import identify_by_output_error
 from freefloat.identification.recording_warnings import recording_warnings
@@ -31,10 +32,6 @@ from freefloat.parameters.write_back import write_values
 from freefloat.provenance import provenance
 from freefloat.records.option_record import require_value
 from freefloat.telemetry.telemetry import Telemetry
-
-Method = Literal[
-    "auto", "momentum", "angular", "force", "torque", "weak", "energy", "reduced", "output_error"
-]  # fmt: skip
 
 
 def identify(
