@@ -205,7 +205,7 @@ KINDS = (
          part="joints"),
     Kind("encoder delay of all joints", ("*_?.delay", "delay.base*"), (0.005, 0.03, 0.2),
          "s", late_joints, part="joints"),
-    Kind("quantised encoders", ("quantis*",), (1e-4, 2e-3, 0.02), "rad",
+    Kind("quantised encoders", (), (1e-4, 2e-3, 0.02), "rad",
          lambda world, size, rng: _quantise(world, size), part="joints"),
     Kind("flexible joint", ("*.stiffness", "*.flexib*"), (5.0, 1.5, 0.4), "Hz", soft_joint,
          part="joints"),

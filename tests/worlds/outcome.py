@@ -28,8 +28,10 @@ class Outcome:
 
     sigma and total_sigma: the largest error in statistical and total deviations; share: the largest
     error of a parameter that is off by more than 4 total deviations, of its natural size (of any
-    where none is); covered: how many of `seen` parameters lie in their total 95 % intervals; rank:
-    of the true cause among those named, 0 where it is not.
+    where none is); covered: how many of `seen` parameters lie in their total 95 % intervals.
+
+    catalogued: whether a catalogue of causes can have the true one; rank: of the true one among
+    those named, 0 where it is not; named: the first of them; healing: those said to heal the fit.
     """
 
     kind: str
@@ -47,8 +49,10 @@ class Outcome:
     is_wrong: bool = False
     covered: int = 0
     seen: int = 0
+    catalogued: bool = False
     rank: int = 0
     named: tuple[str, ...] = ()
+    healing: tuple[str, ...] = ()
     seconds: float = 0.0
 
     @property
@@ -96,12 +100,17 @@ def try_flight(
     seconds = time.perf_counter() - begun
     each = [_errors(fit, believed, truth) for truth in truths]
     found = min(each, key=lambda e: (e["is_wrong"], e["total_sigma"]))
-    named = cause_names(fit)
-    hits = [k for k, name in enumerate(named, start=1) if any(fnmatchcase(name, c) for c in causes)]
+    named = getattr(getattr(fit, "assessment", None), "causes", ())
+    hits = [k for k, cause in enumerate(named, start=1) if _is_one_of(cause.names, causes)]
     return Outcome(
-        *label, grade_of(fit), codes_of(fit), fit.method, **found, rank=min(hits, default=0),
-        named=named[:5], seconds=seconds,
+        *label, grade_of(fit), codes_of(fit), fit.method, **found, catalogued=bool(causes),
+        rank=min(hits, default=0), named=tuple(cause.names[0] for cause in named[:5]),
+        healing=tuple(cause.names[0] for cause in named if cause.heals), seconds=seconds,
     )  # fmt: skip
+
+
+def _is_one_of(names: Sequence[str], globs: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, glob) for name in names for glob in globs)
 
 
 def grade_of(fit: Fit) -> str:
@@ -118,12 +127,6 @@ def codes_of(fit: Fit) -> tuple[str, ...]:
     if assessment is not None:
         return tuple(str(getattr(reason, "code", reason)) for reason in assessment.reasons)
     return (fit.status_code,)
-
-
-def cause_names(fit: Fit) -> tuple[str, ...]:
-    """Names of causes, the likeliest first."""
-    causes = getattr(getattr(fit, "assessment", None), "causes", ())
-    return tuple(str(getattr(cause, "name", cause)) for cause in causes)
 
 
 def _errors(fit: Fit, believed: ff.Model, truth: dict[str, float]) -> dict:

@@ -125,16 +125,31 @@ def _wrong_summary(wrong: list[Outcome]) -> list[str]:
         methods = ", ".join(sorted({o.method for o in some}))
         worst = max(o.share for o in some)
         lines.append(f"    {kind}: {len(some)} (sizes {sizes}; {methods}; up to {worst:.1%})")
-    named = [o for o in wrong if o.named]
-    if named:
-        first = sum(o.rank == 1 for o in named) / len(named)
-        three = sum(1 <= o.rank <= 3 for o in named) / len(named)
-        lines.append(
-            f"T2: of {len(named)} with causes named, the true one is first in {first:.1%},"
-            f" in the first three in {three:.1%}"
-        )
-    lines.append(_coverage(wrong))
+    single = [o for o in wrong if not o.kind.endswith("all slightly")]
+    many = [o for o in wrong if o.kind.endswith("all slightly")]
+    lines += _causes("T2, one cause wrong", [o for o in single if o.catalogued])
+    lines += _causes("T2, all slightly and one grossly", [o for o in many if o.catalogued])
+    unlisted = [o for o in single if not o.catalogued]
+    healed = [o for o in unlisted if o.healing]
+    lines.append(f"T2: of {len(unlisted)} causes no catalogue has, {len(healed)} are said to heal")
+    lines += [f"    {o.kind}, {o.size:g}, {o.robot}: {','.join(o.healing)}" for o in healed]
+    lines += ["one cause wrong:", _coverage(single)] if single else []
+    lines += ["all slightly wrong (>= 93 %):", _coverage(many)] if many else []
     return lines
+
+
+def _causes(what: str, some: list[Outcome]) -> list[str]:
+    """Where a cause is named at all or trust withheld: how often the true one is named."""
+    told = [o for o in some if o.named or o.grade != "trusted"]
+    if not told:
+        return []
+    first, three, anywhere = (
+        sum(1 <= o.rank <= most for o in told) / len(told) for most in (1, 3, 10**6)
+    )
+    return [
+        f"{what}: {len(told)} of {len(some)} noticed; the true one is first in {first:.1%},"
+        f" in the first three in {three:.1%}, named in {anywhere:.1%}"
+    ]
 
 
 def _right_summary(right: list[Outcome]) -> list[str]:
