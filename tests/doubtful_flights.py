@@ -66,7 +66,7 @@ def chaser(*, rate: float = 20.0, orbit: bool = False) -> Model:
 
 
 def shake(duration: float = 12.0) -> Plan:
-    """Everything moves, both jets fire, torque and wrench act."""
+    """Everything moves, both jets fire, torque and wrench act; edges are on samples."""
     return Plan(
         duration,
         start=ff.Start(rate=(0.02, -0.01, 0.03), velocity=(0.01, 0.02, -0.01)),
@@ -75,10 +75,10 @@ def shake(duration: float = 12.0) -> Plan:
             "elbow": Sinusoid(duration, -0.2, 0.5, 4.0, 1.0, phase=1.0),
             "rw": Sinusoid(duration, 0.0, 60.0, 7.0, 1.0),
         },
-        torques={"mast": Wave(0.3, 4.0)},
+        torques={"mast": Wave(0.1, 12.0)},  # slow: recorded torques are interpolated
         thrusts={
-            "jet_1": Pulses(((2.0, 1.03, 4.0), (7.0, 0.52, 4.0))),
-            "jet_2": Pulses(((4.01, 1.5, 3.0),)),
+            "jet_1": Pulses(((2.0, 1.05, 4.0), (7.0, 0.5, 4.0))),
+            "jet_2": Pulses(((4.0, 1.5, 3.0),)),
         },
         wrench={"torque.z": Pulses(((1.0, 1.0, 0.5),)), "force.y": Pulses(((3.0, 1.0, 2.0),))},
     )

@@ -224,3 +224,27 @@ def test_parameters_take_what_is_named():
     assert len(ff.Parameters(chaser()).free("jet_1.*").names) == 8
     assert "bus.scale" not in ff.Parameters(chaser()).free("bus.*").names
     assert ff.Parameters(chaser()).free("mast.torque.bias")["mast.torque.bias"].unit == "N m"
+
+
+def test_stated_uncertainties_count_and_say_so(tmp_path):
+    model = chaser()
+    model = replace(
+        model,
+        bodies=(replace(model.bodies[0], uncertainty=0.03), *model.bodies[1:]),
+        wheels=(replace(model.wheels[0], uncertainty=0.002),),
+        thrusters=(replace(model.thrusters[0], uncertainty=0.05), *model.thrusters[1:]),
+        sensors=tuple(
+            replace(s, gain_uncertainty=0.004) if s.kind in ("accelerometer", "joint_torque") else s
+            for s in model.sensors
+        ),
+    )
+    model.save(tmp_path / "chaser.toml")
+    assert ff.load_model(tmp_path / "chaser.toml") == model
+    found = {a.name: a for a in list_assumptions(model, flight())}
+    stated = {name: a.std / (a.value or 1.0) for name, a in found.items() if a.is_stated}
+    channels = ["imu.acceleration.x", "imu.acceleration.y", "imu.acceleration.z",
+                "shoulder.torque", "elbow.torque"]  # fmt: skip
+    assert stated == pytest.approx(
+        {"bus.scale": 0.03, "rw.inertia": 0.002, "jet_1.gain": 0.05, "mast.torque.gain": 0.004}
+        | {f"gain.{channel}": 0.004 for channel in channels}
+    )

@@ -194,7 +194,8 @@ def _bodies(
 def _body(
     given: dict[str, Any], old: Body | None, faults: PartFaults, path: KeyPath, is_planar: bool
 ) -> Body:
-    own = {key: given[key] for key in ("name", "mass", "com", "inertia", "extras") if key in given}
+    keys = ("name", "mass", "com", "inertia", "extras", "uncertainty")
+    own = {key: given[key] for key in keys if key in given}
     if "inertia" in own:
         own["inertia"] = _inertia(own["inertia"], faults, path, is_planar)
     return replace(old, **own) if old is not None else Body(**own)

@@ -48,6 +48,7 @@ class Body:
     """A rigid body: mass [kg], centre of mass [m], inertia about it [kg m^2], all in body axes.
 
     inertia is xx, xy, xz, yy, yz, zz. `extras` keeps what a URDF said beyond that (visuals, ...).
+    uncertainty: relative standard deviation of all of them together, where it is known.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Body:
     com: Vector = ZERO
     inertia: Six = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     extras: tuple[str, ...] = ()
+    uncertainty: NotNegative | None = None
 
     @property
     def phi(self) -> Array:
@@ -148,7 +150,7 @@ class Wheel:
     """A reaction or momentum wheel: spin inertia [kg m^2] about `axis` in the axes of `body`.
 
     `speed` [rad/s] is the initial speed relative to the body. The body's own inertia is the locked
-    one: it already includes the wheel.
+    one: it already includes the wheel. uncertainty: relative standard deviation of its inertia.
     """
 
     name: str
@@ -159,17 +161,22 @@ class Wheel:
     speed: float = 0.0
     max_speed: NotNegative | None = None
     max_torque: NotNegative | None = None
+    uncertainty: NotNegative | None = None
 
 
 @dataclass(frozen=True)
 class Thruster:
-    """A thruster: pushes `body` along `direction` at `position` [m], both in body axes."""
+    """A thruster: pushes `body` along `direction` at `position` [m], both in body axes.
+
+    uncertainty: relative standard deviation of its force against what is recorded.
+    """
 
     name: str
     body: str
     direction: Vector
     position: Vector = ZERO
     max_force: NotNegative | None = None
+    uncertainty: NotNegative | None = None
 
 
 @dataclass(frozen=True)
@@ -248,7 +255,7 @@ class Sensor:
     globs such as "arm_*" give one channel each. Readings are in the sensor's own axes. noise and
     bias are in the channel's SI unit (attitude: rotation vector [rad]); quantisation is a step;
     delay [s] makes the reading old; dropout is the chance that a sample is missing; saturation
-    clips.
+    clips; gain_uncertainty is the relative standard deviation of its scale factor.
     """
 
     kind: SensorKind
@@ -262,6 +269,7 @@ class Sensor:
     dropout: float = 0.0
     saturation: Positive | None = None
     coloured: Coloured | None = None
+    gain_uncertainty: NotNegative | None = None
 
 
 @dataclass(frozen=True)

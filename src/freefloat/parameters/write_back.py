@@ -12,11 +12,14 @@ from freefloat.arrays import Array
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import Fault, IdentificationError
 from freefloat.model import inertia as inertial
-from freefloat.model.checks import structure_faults
+from freefloat.model.checks import BODY_SENSORS, sensor_targets, structure_faults
+from freefloat.model.geometry import with_geometry
 from freefloat.model.model import Model
-from freefloat.model.parameter_name import ParameterName
-from freefloat.model.parts import Body, Joint, Tank
+from freefloat.model.parameter_name import SCALE, ParameterName
+from freefloat.model.parts import Body, Joint, Sensor, Tank
 from freefloat.parameters.parameters import Parameters, parameter_values
+from freefloat.prediction.flight_setup import setup_names
+from freefloat.prediction.measurements import sensor_channels
 
 PLANAR = (0, 1, 2, 9)  # theory: mass, mx, my, izz: what motion in the plane sees of a body
 JOINT_FIELDS = ("stiffness", "damping", "rest", "friction")
@@ -28,8 +31,10 @@ Fields = Mapping[str, float]
 def with_parameters(model: Model, values: Mapping[str, float]) -> Model:
     """The model with named parameters changed: inertial ones, rotors, springs, dampers, tanks.
 
-    `start.*` is no part of a model and is passed over. A body that moves in a plane and of which
-    only mass, mx, my, izz are named keeps its shape, stretched to fit (see `stretch_body`).
+    Geometry is moved by its values, a body multiplied by its scale; gravity, drag and a sensor's
+    bias and delay are set. `start.*` is no part of a model and is passed over. A body that moves
+    in a plane and of which only mass, mx, my, izz are named keeps its shape, stretched to fit (see
+    `stretch_body`).
 
     Raises:
         IdentificationError: lists every unknown name and every value that no body can have.
@@ -39,9 +44,11 @@ def with_parameters(model: Model, values: Mapping[str, float]) -> Model:
     2706.0
     """
     named: dict[str, dict[str, float]] = defaultdict(dict)
+    assumed = {name: float(v) for name, v in values.items() if _is_assumed(name)}
+    placed = {name for name in assumed if not names_without_place(model, [name])}
     for name, value in values.items():
         parsed = ParameterName.parse(name)
-        if not parsed.is_start:
+        if not parsed.is_start and name not in placed:
             # what belongs to a sensor stays whole, for the fault that refuses it
             owner = name if parsed.is_of_sensor else parsed.owner
             named[owner][parsed.field] = float(value)
@@ -54,6 +61,7 @@ def with_parameters(model: Model, values: Mapping[str, float]) -> Model:
             replace(wheel, **_values_of(named, wheel.name, ("inertia",))) for wheel in model.wheels
         ),
     )
+    changed = _with_assumed(changed, {name: assumed[name] for name in placed})
     faults = [*_unknown_faults(model, named), *structure_faults(changed)]
     if faults:
         raise IdentificationError(f"{model.name!r} cannot have these parameters", faults)
@@ -78,7 +86,11 @@ def write_values(parameters: Parameters) -> Parameters:
         p = parameters[name]
         assert p.tied_to is not None
         wanted[name] = p.tied_to[1] * parameters[leader].value
-    of_model = {name: v for name, v in wanted.items() if not ParameterName.parse(name).is_start}
+    of_model = {
+        name: v
+        for name, v in wanted.items()
+        if not (ParameterName.parse(name).is_start or _is_assumed(name))
+    }
     if not of_model:
         return parameters
     model = with_parameters(parameters.model, of_model)
@@ -170,16 +182,76 @@ def _with_tank_values(tank: Tank, named: Mapping[str, Fields]) -> Tank:
     return tank
 
 
+def _is_assumed(name: str) -> bool:
+    parsed = ParameterName.parse(name)
+    return parsed.is_of_sensor or parsed.is_of_setup or parsed.field == SCALE
+
+
+def _with_assumed(model: Model, values: Mapping[str, float]) -> Model:
+    """The model with what it takes as exact at other values."""
+    model = with_geometry(model, values)
+    gravity, root, sensors = list(model.gravity), model.root, list(model.sensors)
+    for name, value in values.items():
+        parsed = ParameterName.parse(name)
+        if parsed.kind == "gravity":
+            gravity["xyz".index(parsed.field)] = value
+        elif parsed.kind == "drag":
+            root = replace(root, **{f"{parsed.field}_drag": value})
+        elif parsed.field == SCALE and parsed.kind == "model":
+            body = model.body(parsed.owner)
+            model = model.with_body(_body_of(body, value * body.phi))
+        elif parsed.is_of_sensor:
+            place, row = _sensor_place(model, name)
+            assert place is not None
+            sensors[place] = _with_error(sensors[place], parsed.kind, row, value)
+    x, y, z = gravity
+    return replace(model, gravity=(x, y, z), root=root, sensors=tuple(sensors))
+
+
+def _sensor_place(model: Model, name: str) -> tuple[int | None, int]:
+    """Which sensor of the model a bias or delay belongs to alone, and which of its channels."""
+    parsed = ParameterName.parse(name)
+    rows: dict[str, int] = defaultdict(int)
+    for channel, part in sensor_channels(model).items():
+        row = rows[part.group]
+        rows[part.group] += 1
+        is_it = parsed.owner == (part.group if parsed.kind == "delay" else channel)
+        if is_it and parsed.kind in ("bias", "delay") and part.sensor in model.sensors:
+            is_alone = len(sensor_targets(model, part.sensor)) == 1
+            return (model.sensors.index(part.sensor) if is_alone else None), row
+    return None, 0
+
+
+def _with_error(sensor: Sensor, kind: str, row: int, value: float) -> Sensor:
+    if kind == "delay":
+        return replace(sensor, delay=value)
+    bias = list(sensor.bias or (0.0,))
+    width = 3 if sensor.kind in BODY_SENSORS else 1
+    bias = bias * width if len(bias) < width else bias
+    bias[row] = value
+    return replace(sensor, bias=tuple(bias))
+
+
 def names_without_place(model: Model, names: Iterable[str]) -> list[str]:
     """Those of the names that no model file has a place for, such as the rest of a drive's spring.
 
     >>> from freefloat.model import load_model
     >>> names_without_place(load_model("cbk-arm"), ["bus.mass", "arm_1.drive.rest"])
     ['arm_1.drive.rest']
+    >>> names_without_place(load_model("cepheus"), ["thr_1.gain", "thr_1.tilt.z", "drag.linear"])
+    ['thr_1.gain']
     """
     known = _fields_held(model)
-    parsed = ((name, ParameterName.parse(name)) for name in names)
-    return [name for name, part in parsed if part.field not in known.get(part.owner, ())]
+    return [name for name in names if not _has_place(model, known, name)]
+
+
+def _has_place(model: Model, known: Mapping[str, tuple[str, ...]], name: str) -> bool:
+    parsed = ParameterName.parse(name)
+    if parsed.is_of_sensor:
+        return _sensor_place(model, name)[0] is not None
+    if parsed.is_of_setup:
+        return parsed.kind != "input" and name in setup_names(model)
+    return parsed.field in known.get(parsed.owner, ())
 
 
 def _fields_held(model: Model) -> dict[str, tuple[str, ...]]:
@@ -194,7 +266,7 @@ def _fields_held(model: Model) -> dict[str, tuple[str, ...]]:
     known |= {wheel.name: ("inertia",) for wheel in model.wheels}
     for body in (*model.bodies, *(target.body for target in model.targets)):
         # A joint may be called like a body, and then has fields under the same name.
-        known[body.name] = (*known.get(body.name, ()), *inertial.NAMES)
+        known[body.name] = (*known.get(body.name, ()), *inertial.NAMES, SCALE)
     return known
 
 

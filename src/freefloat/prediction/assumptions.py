@@ -17,6 +17,7 @@ import numpy as np
 
 from freefloat.dynamics.named_parameters import scale_names
 from freefloat.dynamics.tree import System, flatten
+from freefloat.model.checks import sensor_targets
 from freefloat.model.geometry import AXES
 from freefloat.model.mass_properties import mass_properties
 from freefloat.model.model import Model
@@ -29,7 +30,12 @@ from freefloat.prediction.flight_setup import (
     setup_names,
     setup_size,
 )
-from freefloat.prediction.inputs import drive_by_recording, open_thrust, torque_channel
+from freefloat.prediction.inputs import (
+    drive_by_recording,
+    driving_torques,
+    open_thrust,
+    torque_channel,
+)
 from freefloat.prediction.measurements import Measurement, measurements_of, sensor_channels
 from freefloat.prediction.sensor_errors import PLACED, TILTED
 from freefloat.telemetry.names import unit_of as channel_unit
@@ -51,6 +57,7 @@ class Doubt(NamedTuple):
     reason: str
 
 
+STATED = "stated in the model file"
 # theory: a convention; a hundredth of the robot's inertia at 1 rad/s, as for `natural_sizes`
 STILL_DAMPING, STILL_FRICTION = 1e-2, 1e-4
 # theory: what data sheets and workshops promise, to the order of magnitude; a model file that knows
@@ -186,7 +193,8 @@ def list_assumptions(model: Model, telemetry: Telemetry) -> list[Assumption]:
         *_of_bodies(system),
     ]
     for measurement in measurements_of(system, telemetry):
-        found += _of_sensor(driven, measurement)
+        if measurement.group not in driving_torques(driven):
+            found += _of_sensor(driven, measurement)
     return list({a.name: a for a in found}.values())
 
 
@@ -197,13 +205,21 @@ def _usual(model: Model, name: str, key: str, factor: float = 1.0) -> Assumption
     return Assumption(name, value, unit, size, factor * doubt.std, False, doubt.reason)
 
 
+def _state(assumption: Assumption, stated: float | None, value: float = 1.0) -> Assumption:
+    """The assumption with what the model file says of its relative uncertainty, if it does."""
+    if stated is None:
+        return assumption
+    return replace(assumption, std=stated * value, is_stated=True, reason=STATED)
+
+
 def _of_inputs(system: System, telemetry: Telemetry) -> Iterator[Assumption]:
     """Thrust, wrench, torques and motions that drive the flight."""
     model = system.model
     for thruster in model.thrusters:
         if open_thrust(telemetry, thruster.name) is None:
             continue
-        yield _usual(model, f"{thruster.name}.gain", "thruster.gain")
+        gain = _usual(model, f"{thruster.name}.gain", "thruster.gain")
+        yield _state(gain, thruster.uncertainty)
         yield _usual(model, f"{thruster.name}.delay", "thruster.delay")
         # along its own direction neither turn nor displacement does anything
         for axis in _across(thruster.direction, _turns_in_use(model)):
@@ -223,12 +239,22 @@ def _of_inputs(system: System, telemetry: Telemetry) -> Iterator[Assumption]:
             for field in ("gain", "bias", "delay"):
                 factor = rms if field == "bias" else 1.0
                 usual = _usual(model, f"{torque_channel(name)}.{field}", f"torque.{field}", factor)
+                if field == "gain":
+                    usual = _state(usual, _torque_uncertainty(model, name))
                 yield replace(usual, size=rms) if field == "bias" else usual
         elif c in system.tree.given and coordinate.role == "motion":
             is_wheel = any(wheel.name == name for wheel in model.wheels)
             for field in ("delay",) if is_wheel else ("zero", "gear", "delay"):
                 key = f"{'wheel' if is_wheel else 'joint'}.{field}"
                 yield _usual(model, f"{name}.{field}", key)
+
+
+def _torque_uncertainty(model: Model, coordinate: str) -> float | None:
+    """What the model file says of the gain of the sensor that reads a coordinate's torque."""
+    joint = coordinate.removesuffix(".motor")
+    kinds = ("motor_torque",) if joint != coordinate else ("joint_torque", "wheel_torque")
+    read = [s for s in model.sensors if s.kind in kinds and joint in sensor_targets(model, s)]
+    return read[0].gain_uncertainty if read else None
 
 
 def _of_geometry(model: Model) -> Iterator[Assumption]:
@@ -283,10 +309,13 @@ def _of_surroundings(model: Model) -> Iterator[Assumption]:
 def _of_bodies(system: System) -> Iterator[Assumption]:
     """Bodies, wheels, tanks and springs whose numbers are taken as they are."""
     model = system.model
+    bodies = {body.name: body for body in model.assembly.bodies}
     for name in scale_names(system):
-        yield _usual(model, name, "body.scale")
+        body = bodies[ParameterName.parse(name).owner]
+        yield _state(_usual(model, name, "body.scale"), body.uncertainty)
     for wheel in model.wheels:
-        yield _own(f"{wheel.name}.inertia", wheel.inertia, "kg m^2", "wheel.inertia")
+        inertia = _own(f"{wheel.name}.inertia", wheel.inertia, "kg m^2", "wheel.inertia")
+        yield _state(inertia, wheel.uncertainty, wheel.inertia)
     for tank in model.tanks:
         yield _own(f"{tank.name}.mass", tank.mass, "kg", "tank.mass")
         yield _own(f"{tank.name}.length", tank.length, "m", "tank.length")
@@ -328,7 +357,8 @@ def _of_sensor(model: Model, measurement: Measurement) -> Iterator[Assumption]:
         slope = noise / seconds
         yield _reading(f"drift.{channel}", 0.0, _per_second(unit), 10.0 * slope, "drift", slope)
         if kind != "attitude":
-            yield _reading(f"gain.{channel}", 1.0, "1", SIZES["gain"], _gain_key(kind))
+            gain = _reading(f"gain.{channel}", 1.0, "1", SIZES["gain"], _gain_key(kind))
+            yield _state(gain, measurement.sensor.gain_uncertainty)
     yield _reading(f"delay.{group}", measurement.sensor.delay, "s", SIZES["delay"], "delay")
     is_planar = model.root.type == "planar"
     if kind in TILTED:

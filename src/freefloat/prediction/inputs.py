@@ -205,6 +205,12 @@ def _recorded_motion(channel: Channel, *, is_speed: bool) -> _JointMotion:
     return _JointMotion(at, span, 0.5 / float(curve.cutoff[0]))
 
 
+def driving_torques(model: Model) -> set[str]:
+    """The torque channels that drive a model in place of the motion of their coordinates."""
+    coordinates = model.assembly.coordinates
+    return {torque_channel(c.name) for c in coordinates if c.role == "torque"}
+
+
 def torque_channel(coordinate: str) -> str:
     """The channel of the torque on a coordinate.
 

@@ -37,7 +37,12 @@ from freefloat.prediction.flight_setup import (
     setup_size,
 )
 from freefloat.prediction.initial_state import first_state, with_start
-from freefloat.prediction.inputs import InputSource, inputs_from_plan, inputs_from_telemetry
+from freefloat.prediction.inputs import (
+    InputSource,
+    driving_torques,
+    inputs_from_plan,
+    inputs_from_telemetry,
+)
 from freefloat.prediction.measurements import (
     Measurement,
     measurements_of,
@@ -329,9 +334,11 @@ def predictor_of(
         source = inputs_from_plan(model, plan)
     source = _without_margins(source, telemetry, trims)
     system, first, last = source.system, source.first, source.last
+    driving = driving_torques(system.model)  # their readings are inputs, and no news
     measurements = [
         m.select((m.times >= first - SAME_INSTANT) & (m.times <= last + SAME_INSTANT))
         for m in measurements_of(system, telemetry)
+        if plan is not None or m.group not in driving
     ]
     measurements = [m for m in measurements if len(m.times)]
     if not measurements:

@@ -1,4 +1,4 @@
-"""What noise in recorded joint motion and thrust does to the prediction, measured, not guessed.
+"""What noise in recorded joint motion, thrust and torques does to the prediction, measured.
 
 The smoothed motion is taken for true, given fresh noise and smoothed again; the two flights differ
 as the prediction differs from the truth: by what the encoders' noise does and by what smoothing
@@ -19,7 +19,7 @@ from freefloat.identification.output_error.cost import OutputErrorProblem
 from freefloat.identification.output_error.noise import RowNoise, resize
 from freefloat.identification.output_error.recording import Recording
 from freefloat.observability.visibility import without
-from freefloat.prediction.inputs import inputs_from_telemetry, smooth_channel
+from freefloat.prediction.inputs import driving_torques, inputs_from_telemetry, smooth_channel
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.telemetry import Telemetry
 
@@ -156,5 +156,11 @@ def with_fresh_noise(system: System, telemetry: Telemetry, *, seed: int) -> Tele
             channel = telemetry[name]
             time, level = channel.usable()
             fresh = level + (channel.noise or 0.0) * rng.standard_normal(len(time)) * (level != 0.0)
+            noisy.append(type(channel)(name, channel.unit, time, fresh, noise=channel.noise))
+    for name in sorted(driving_torques(system.model)):
+        if name in telemetry and telemetry[name].noise:
+            channel = telemetry[name]
+            time, level = channel.usable()
+            fresh = level + (channel.noise or 0.0) * rng.standard_normal(len(time))
             noisy.append(type(channel)(name, channel.unit, time, fresh, noise=channel.noise))
     return telemetry.without([c.name for c in noisy]).with_channels(*noisy) if noisy else telemetry

@@ -34,6 +34,9 @@ def make_physical(
     theta = found.theta
     named = _values(found, theta)
     homeless = names_without_place(parameters.model, named)
+    # a sensor ahead of its time is a clock that is late, which no file can say
+    homeless += [n for n, v in named.items() if is_of_sensor(n) and n[:6] == "delay." and v < 0.0]
+    homeless = list(dict.fromkeys(homeless))
     text = f"estimated, but not in the model, which has no place for it: {', '.join(homeless)}"
     unplaced = (Note("parameters.no_place", text),) if homeless else ()
     # what a plane never shows of a body goes along with what it shows
@@ -58,9 +61,7 @@ def _values(found: SearchResult, theta: Array, but: Collection[str] = ()) -> dic
     """Shared parameters of the model, the tied ones included; all but some."""
     unknowns = found.problem.unknowns
     values = {
-        u.name: float(v)
-        for u, v in zip(unknowns.items, theta, strict=True)
-        if u.recording is None and not is_of_sensor(u.name)
+        u.name: float(v) for u, v in zip(unknowns.items, theta, strict=True) if u.recording is None
     }
     for follower, leader, factor in unknowns.ties:
         if leader in values:

@@ -119,7 +119,7 @@ def _conditions(parameters: Parameters) -> list[Condition]:
     numbers = [
         p.name
         for p in parameters
-        if p.name not in of_bodies and not ParameterName.parse(p.name).is_start
+        if p.name not in of_bodies and ParameterName.parse(p.name).kind == "model"
         if field_of(p.name) != "rest"  # any number will do
     ]
     return found + [Condition((name,), np.ones((1, 1, 1))) for name in numbers]
