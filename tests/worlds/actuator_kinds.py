@@ -173,6 +173,41 @@ def torques(alter) -> Change:
     return change
 
 
+def flip_torque(world: World, size: float, rng: np.random.Generator) -> None:
+    """The torque sensor of one joint has the other sign."""
+    group = f"{joint_of(world, rng)}.torque"
+    world.readings.append(
+        lambda world, readings: readings.groups.update({group: -readings.groups[group]})
+    )
+
+
+def swap_joints(world: World, size: float, rng: np.random.Generator) -> None:
+    """Two neighbouring joints are written down under each other's name."""
+    names = [joint.name for joint in world.model.joints]
+    k = int(rng.integers(len(names) - 1))
+
+    def act(world: World, readings: Readings) -> None:
+        for word in ("position", "velocity", "torque"):
+            a, b = (f"{name}.{word}" for name in names[k : k + 2])
+            readings.groups[a], readings.groups[b] = readings.groups[b], readings.groups[a]
+
+    world.readings.append(act)
+
+
+def wheel_speed(alter) -> Change:
+    """What is written down of the wheels' speed through alter(speed, size)."""
+
+    def change(world: World, size: float, rng: np.random.Generator) -> None:
+        def act(world: World, readings: Readings) -> None:
+            for wheel in world.believed.wheels:
+                group = f"{wheel.name}.speed"
+                readings.groups[group] = alter(readings.groups[group], size)
+
+        world.readings.append(act)
+
+    return change
+
+
 KINDS = (
     Kind("thrust gain", ("thr_*.gain",), (0.01, 0.05, 0.2), "1",
          valves(lambda t, level, size, c: level * (1.0 + size)), part="thrusters"),
@@ -195,6 +230,15 @@ KINDS = (
          valves(lambda t, level, size, c: np.mean(
              [c(t - s) for s in size * np.array([0.0, 0.2, 0.5, 0.9, 1.4, 2.2])], axis=0)),
          part="thrusters"),
+    Kind("thrust fades", ("thr_*.gain",), (0.02, 0.1, 0.5), "1",
+         valves(lambda t, level, size, c: level * (1.0 - size * t / 40.0)), part="thrusters"),
+    Kind("wheel sign", ("rw.gear", "rw.inertia"), (1.0,), "1",
+         wheel_speed(lambda speed, size: -speed), part="wheels"),
+    Kind("wheel in revolutions per minute", ("rw.gear", "rw.inertia"), (9.549296585513721,), "1",
+         wheel_speed(lambda speed, size: speed * size), part="wheels"),
+    Kind("joints swapped", (), (1.0,), "1", swap_joints, part="joints"),
+    Kind("torque sign", ("gain.*.torque",), (1.0,), "1", flip_torque, part="joints",
+         sensor="joint_torque"),
     Kind("encoder zero", ("*.zero",), (2e-3, 0.02, 0.2), "rad",
          encoder(lambda q, size, home: q + size), part="joints"),
     Kind("gear ratio", ("*.gear",), (2e-3, 0.02, 0.1), "1", wrong_gear,

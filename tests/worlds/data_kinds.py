@@ -87,6 +87,23 @@ def base_clock_step(columns, size, rng):
             c.time = c.time + np.where(c.time > 0.5 * c.time[-1], size, 0.0)
 
 
+def clock_drift(columns, size, rng):
+    """The clock of the base's sensors runs fast."""
+    for name, c in columns.items():
+        if name.startswith("base."):
+            c.time = c.time * (1.0 + size)
+
+
+def derived_rates(columns, size, rng):
+    """Joint rates that somebody made by differences of positions, `size` samples apart."""
+    n = int(size)
+    for name in measured(columns):
+        if name.endswith(".velocity"):
+            q = columns[name.replace(".velocity", ".position")]
+            late = np.concatenate([np.full(n, q.values[0]), q.values[:-n]])
+            columns[name].values = (q.values - late) / (n * (q.time[1] - q.time[0]))
+
+
 def dropouts(columns, size, rng):
     """A share of the samples is not there, each channel group's own."""
     for names in groups(columns):
@@ -180,6 +197,9 @@ KINDS = (
     Kind("clock step", (), (0.02, 0.2, 1.0), "s", data(clock_step)),
     Kind("clock step of the base", ("delay.base*",), (0.01, 0.05, 0.3), "s",
          data(base_clock_step)),
+    Kind("clock drift of the base", (), (1e-4, 1e-3, 1e-2), "1", data(clock_drift)),
+    Kind("joint rates by differences", (), (1.0, 5.0, 25.0), "samples", data(derived_rates),
+         part="joints"),
     Kind("dropouts", (), (0.05, 0.3, 0.6), "of the samples", data(dropouts)),
     Kind("noise understated", (), (0.7, 0.3, 0.1), "of the true", data(restate_noise)),
     Kind("noise overstated", (), (1.5, 4.0, 20.0), "of the true", data(restate_noise)),

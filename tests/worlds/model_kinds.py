@@ -12,7 +12,7 @@ from worlds.world import Appendage, Slip, World, smooth_step
 
 from freefloat.dynamics.tree import flatten
 from freefloat.model.mass_properties import mass_properties
-from freefloat.model.parts import Body, Joint, Placement, Wheel
+from freefloat.model.parts import Body, Joint, Placement, Thruster, Wheel
 from freefloat.parameters.parameters import parameter_values
 
 
@@ -174,6 +174,34 @@ def slip(is_sliding: bool) -> Change:
     return change
 
 
+def use_up(world: World, size: float, rng: np.random.Generator) -> None:
+    """The bus loses a share of its mass evenly, in twenty steps without a push."""
+    bus, before, n = world.model.root.body, world.model, 20
+    for k in range(n):
+        share = (1.0 - size * (k + 1) / n) / (1.0 - size * k / n)
+        scale_body(world, bus, share)
+        world.lost.append((round((k + 0.5) * world.duration / n, 3), bus, share))
+        if k in (n // 2 - 1, n - 1):
+            values = parameter_values(flatten(world.model))
+            world.other_truths.append({name: values[name] for name in world.free})
+    world.model = before
+
+
+def hidden_push(course) -> Change:
+    """Something that no model knows pushes the bus: by course(times, duration)."""
+
+    def change(world: World, size: float, rng: np.random.Generator) -> None:
+        bus, is_planar = world.model.body(world.model.root.body), world.model.root.type == "planar"
+        radius = float(np.sqrt(max(bus.inertia) / bus.mass))
+        direction, at = unit_vector(rng, is_planar), radius * unit_vector(rng, is_planar)
+        hidden = Thruster("hidden", bus.name, tuple(direction.tolist()), tuple(at.tolist()))
+        world.model = replace(world.model, thrusters=(*world.model.thrusters, hidden))
+        force = size * bus.mass
+        world.thrusts["hidden"] = lambda t: force * course(t, world.duration)
+
+    return change
+
+
 KINDS = (
     Kind("link length", ("*.offset*",), (2e-3, 0.01, 0.05),
          "m", one_joint(lengthen), part="joints"),
@@ -195,6 +223,13 @@ KINDS = (
     Kind("wing mode", (), (0.2, 1.0, 3.0), "3 % of the bus", soft_mass(0.03, 2.5, 0.7)),
     Kind("slosh mode", (), (0.2, 1.0, 3.0), "8 % of the bus", soft_mass(0.08, 0.6, 0.12)),
     Kind("mass lost", ("change.*",), (0.01, 0.05, 0.2), "1", lose_mass),
+    Kind("mass used up", ("change.*",), (0.01, 0.05, 0.2), "1", use_up),
+    Kind("knock", (), (1e-4, 1e-3, 1e-2), "m/s", hidden_push(
+        lambda t, duration: 5.0 * (np.abs(t - 0.4 * duration) < 0.1))),
+    Kind("constant push", (), (1e-6, 1e-5, 1e-3), "m/s^2", hidden_push(
+        lambda t, duration: np.ones_like(t))),
+    Kind("swaying push", (), (1e-5, 1e-4, 3e-3), "m/s^2", hidden_push(
+        lambda t, duration: np.sin(2.0 * np.pi * 0.07 * t))),
     Kind("target turns in the hand", ("change.*", "slip.*"), (0.01, 0.1, 0.5), "rad", slip(False),
          part="targets"),
     Kind("target slides in the hand", ("change.*", "slip.*"), (0.003, 0.03, 0.15), "m", slip(True),

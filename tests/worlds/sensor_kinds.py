@@ -43,6 +43,16 @@ def scale_one_axis(values, size, rng, times):
     return values * factors
 
 
+def bend(values, size, rng, times):
+    """A scale factor that grows with the reading: by `size` at its largest."""
+    return values * (1.0 + size * np.abs(values) / np.max(np.abs(values)))
+
+
+def mix(values, size, rng, times):
+    """Axes that are not square to each other."""
+    return values @ (np.eye(3) + size * np.triu(rng.choice([-1.0, 1.0], (3, 3)), 1))
+
+
 def swap(values, size, rng, times):
     return values[:, [1, 0, 2]]
 
@@ -129,6 +139,10 @@ KINDS = (
          of_reading(RATE, scale), sensor="gyro"),
     Kind("gyro gain of one axis", ("gain.base.rate*",), (1e-3, 1e-2, 0.1), "1",
          of_reading(RATE, scale_one_axis), sensor="gyro", root="floating"),
+    Kind("gyro not linear", ("gain.base.rate*",), (2e-3, 0.02, 0.2), "1",
+         of_reading(RATE, bend), sensor="gyro"),
+    Kind("gyro axes not square", ("tilt.base.rate*",), (1e-3, 0.01, 0.1), "rad",
+         of_reading(RATE, mix), sensor="gyro", root="floating"),
     Kind("gyro delay", ("delay.base.rate*",), (5e-3, 0.03, 0.2), "s", late(RATE), sensor="gyro"),
     Kind("gyro mounting rotation", ("tilt.base.rate*",),
          (2e-3, 0.02, 0.2), "rad", turned("gyro"), sensor="gyro", root="floating"),
