@@ -72,9 +72,18 @@ class Kind:
 
 def all_kinds() -> tuple[Kind, ...]:
     """Every kind, in the order of the tables."""
-    from worlds import actuator_kinds, data_kinds, many_kinds, model_kinds, sensor_kinds
+    from worlds import (
+        actuator_kinds,
+        data_kinds,
+        many_kinds,
+        model_kinds,
+        sensor_kinds,
+        stated_kinds,
+    )  # fmt: skip
 
-    tables = (sensor_kinds, actuator_kinds, model_kinds, data_kinds, many_kinds)
+    tables = (
+        sensor_kinds, actuator_kinds, model_kinds, data_kinds, many_kinds, stated_kinds,
+    )  # fmt: skip
     return tuple(kind for table in tables for kind in table.KINDS)
 
 

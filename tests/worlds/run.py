@@ -100,12 +100,25 @@ def summary(outcomes: Iterable[Outcome]) -> list[str]:
     """The figures that are promised."""
     outcomes = list(outcomes)
     right = [o for o in outcomes if o.kind.startswith("right")]
-    wrong = [o for o in outcomes if not o.kind.startswith("right")]
+    stated = [o for o in outcomes if o.kind.startswith("stated")]
+    wrong = [o for o in outcomes if not o.kind.startswith(("right", "stated"))]
     lines = [""]
     if wrong:
         lines += _wrong_summary(wrong)
+    if stated:
+        lines += _stated_summary(stated)
     if right:
         lines += _right_summary(right)
+    return lines
+
+
+def _stated_summary(stated: list[Outcome]) -> list[str]:
+    lines = [
+        f"T5, carriers off by what is stated: {len(stated)},"
+        f" {sum(o.is_confident_error for o in stated)} trusted and wrong"
+    ]
+    for kind in dict.fromkeys(o.kind for o in stated):
+        lines.append(f"    {kind}:{_coverage([o for o in stated if o.kind == kind])}")
     return lines
 
 
