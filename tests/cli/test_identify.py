@@ -240,3 +240,8 @@ def test_a_known_momentum_and_drag_are_passed_on(command, asked):
     assert tuple(asked.momentum) == (0.0, 0.0, 0.3) and asked.drag and asked.clock == "base"
     command("identify", "cepheus", "flight.csv")
     assert asked.momentum is None and not asked.drag
+
+
+def test_assumptions_are_freed_by_name(command, asked):
+    command("identify", "cepheus", "flight.csv", "--free", "thr_1.gain", "--free", "drag.*")
+    assert asked.parameters.names == ("thr_1.gain", "drag.linear", "drag.angular")

@@ -153,6 +153,27 @@ def test_a_torque_gain_bias_and_delay_undo_a_wrong_recording():
     assert put_right(wrong, values) < 1e-6
 
 
+def test_a_held_torque_acts_in_steps(tmp_path):
+    held = flight().with_metadata(hold="mast.*, elbow.torque")
+    held.save(tmp_path / "flight.csv")
+    held = ff.read_telemetry(tmp_path / "flight.csv")
+    predictor = predictor_of(chaser(), held, step=1e-2)
+    torque = predictor.system.coordinates.index("mast")
+    steps = predictor.inputs.effort[:, :, torque, 0]
+    time, level = held["mast.torque"].usable()
+    middles = predictor.grid.stages[:, 1]
+    assert np.all(steps == steps[:, :1])  # the same at the start, middle and end of a step
+    expected = level[np.searchsorted(time, middles) - 1]
+    np.testing.assert_allclose(steps[:, 0], expected, atol=1e-12)  # steps begin at rounded times
+    smooth = predictor_of(chaser(), flight(), step=1e-2)
+    assert np.ptp(smooth.inputs.effort[:, :, torque, 0], axis=1).max() > 0.0
+    early = held["mast.torque"].with_time(time - 0.05)
+    wrong = predictor_of(chaser(), held.with_channels(early), step=1e-2)
+    wrong = replace(wrong, grid=predictor.grid, start=predictor.start)
+    late = wrong.setup_at({"mast.torque.delay": 0.05}).inputs.effort[:, :, torque, 0]
+    np.testing.assert_allclose(late, steps, atol=1e-9)
+
+
 def test_an_encoder_zero_and_gear_undo_a_wrong_recording():
     wrong = changed("elbow.position", lambda c: (c.time, 1.02 * c.values + 0.03))
     assert put_right(wrong, {}) > 1e2

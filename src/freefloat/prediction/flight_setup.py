@@ -136,10 +136,11 @@ def nominal_value(model: Model, name: str) -> float:
     return NOMINAL.get(parsed.field, 0.0)
 
 
-def is_jump_delay(model: Model, name: str) -> bool:
-    """Whether a parameter delays an input that jumps, such as thrust."""
+def is_jump_delay(source: InputSource, name: str) -> bool:
+    """Whether a parameter delays an input that jumps, such as thrust or a digital torque."""
     parsed = ParameterName.parse(name)
-    return parsed.field == "delay" and parsed.owner in _push_columns(model)
+    jumping = {*_push_columns(source.model), *source.held}
+    return parsed.field == "delay" and parsed.owner in jumping
 
 
 def setup_size(model: Model, name: str, inputs: Inputs | None = None) -> float:

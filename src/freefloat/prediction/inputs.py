@@ -26,7 +26,7 @@ from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.smoothing import SmoothSignal, smooth
 from freefloat.telemetry.telemetry import Telemetry
-from freefloat.telemetry.thrust_levels import mean_levels, open_levels
+from freefloat.telemetry.thrust_levels import is_held, mean_levels, open_levels
 
 Motion = Callable[[Array], tuple[Array, Array, Array]]
 LEAST_SAMPLES = 4  # theory: a cubic, the simplest motion with a changing acceleration, has four
@@ -38,7 +38,8 @@ class InputSource:
 
     model: with the coordinates prescribed whose motion is an input. tabulate(times (rows, 3)):
     the input tables at any times [s]. first and last [s]: where they are known. margins [s]: at
-    either end, where smoothed motion is worse than in between. notes: what was assumed.
+    either end, where smoothed motion is worse than in between. notes: what was assumed. held: the
+    torques that jump from sample to sample, as thrust does.
     """
 
     model: Model
@@ -47,6 +48,7 @@ class InputSource:
     last: float
     notes: tuple[str, ...] = ()
     margins: tuple[float, float] = (0.0, 0.0)
+    held: frozenset[str] = frozenset()
 
     @cached_property
     def system(self) -> System:
@@ -124,7 +126,8 @@ def inputs_from_telemetry(
         )
     most = margin * (last - first)
     margins = _margins([part for part in parts if part.span], first, last, most)
-    return InputSource(model, tabulate, first, last, tuple(dict.fromkeys(notes)), margins)
+    held = frozenset(name for name in driving_torques(model) if is_held(telemetry, name))
+    return InputSource(model, tabulate, first, last, tuple(dict.fromkeys(notes)), margins, held)
 
 
 @dataclass(frozen=True)
@@ -241,7 +244,11 @@ def _efforts(system: System, telemetry: Telemetry, notes: list[str]) -> Callable
     def tabulate(times: Array) -> Array:
         table = np.zeros((len(times) if found else 1, 3, system.n_coordinates, 3))
         for c, channel in found.items():
-            table[:, :, c, 0] = np.interp(times, *channel.usable())
+            time, level = channel.usable()
+            if is_held(telemetry, channel.name):
+                table[:, :, c, 0] = _held_levels(time, level, times)
+            else:
+                table[:, :, c, 0] = np.interp(times, time, level)
         return table
 
     return tabulate
@@ -275,12 +282,17 @@ def _push(model: Model, telemetry: Telemetry) -> Callable[[Array], Array]:
     def tabulate(times: Array) -> Array:
         table = np.zeros((len(times) if levels else 1, 3, n + 6))
         for k, (time, level) in levels.items():
-            edges = np.append(times[:, 0], times[-1, 2])
-            if np.all(np.diff(edges) > 0.0):
-                table[:, :, k] = mean_levels(time, level, edges)[:-1, None]
-            else:  # instants rather than steps
-                after = np.clip(np.searchsorted(time, times[:, 0] + 1e-9) - 1, 0, None)
-                table[:, :, k] = level[after][:, None]
+            table[:, :, k] = _held_levels(time, level, times)
         return table
 
     return tabulate
+
+
+def _held_levels(time: Array, level: Array, times: Array) -> Array:
+    """Levels held from sample to sample, averaged over every step (rows, 1) of `times`."""
+    edges = np.append(times[:, 0], times[-1, 2])
+    if np.all(np.diff(edges) > 0.0):
+        return mean_levels(time, level, edges)[:-1, None]
+    # instants rather than steps
+    after = np.clip(np.searchsorted(time, times[:, 0] + 1e-9) - 1, 0, None)
+    return level[after][:, None]

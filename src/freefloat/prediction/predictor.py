@@ -196,7 +196,7 @@ class Predictor:
         value = values.get(name, nominal_value(self.model, name))
         step = DIFFERENCE * setup_size(self.model, name, self.inputs)
         setups = [self.setup_at({**values, name: value + side}) for side in (-step, step)]
-        if is_jump_delay(self.model, name):
+        if is_jump_delay(self.source, name):
             # a delay moves impulses; that it also flips a reading at an edge has no derivative
             records = self.setup_at(values).record_inputs
             setups = [replace(setup, record_inputs=records) for setup in setups]

@@ -7,6 +7,7 @@ instant. Recordings whose thruster channels are means say so in their metadata.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,21 @@ CLOSED = 5.0
 LOST = 1.5  # theory: [median steps], half way between a whole step and one with a sample lost
 THRUST = "thrust"  # the key of the metadata
 MEAN = "mean until the next sample"  # its value
+HOLD = "hold"  # the key of the metadata that names channels held from sample to sample
+
+
+def is_held(recording: Telemetry, name: str) -> bool:
+    """Whether a recording says that a channel is digital: held from each sample to the next.
+
+    Its metadata `hold` lists names or globs, apart by commas.
+
+    >>> from freefloat.telemetry.telemetry import Telemetry
+    >>> flight = Telemetry.from_arrays([0.0, 1.0], {"arm_1.torque": [0.0, 1.0]})
+    >>> is_held(flight.with_metadata(hold="arm_*.torque"), "arm_1.torque")
+    True
+    """
+    globs = recording.metadata.get(HOLD, "").split(",")
+    return any(fnmatchcase(name, glob.strip()) for glob in globs)
 
 
 def open_levels(level: Array, noise: Array | float) -> Array:
