@@ -133,7 +133,8 @@ def _errors(fit: Fit, believed: ff.Model, truth: dict[str, float]) -> dict:
     sizes = dict(zip(truth, natural_sizes(flatten(believed), list(truth)), strict=True))
     rows = []
     for e in fit.estimates:
-        total = getattr(e, "total_std", None) or e.std
+        total = getattr(e, "total_std", None) or np.nan
+        total = total if np.isfinite(total) else e.std
         if e.name in truth and np.isfinite(e.std) and e.std > 0.0:
             error = abs(e.value - truth[e.name])
             natural = max(abs(truth[e.name]), sizes[e.name])

@@ -19,7 +19,7 @@ from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import flatten
 from freefloat.excitation.commands import Pulses
 from freefloat.excitation.plan import Plan
-from freefloat.model.parts import Coloured, Sensor
+from freefloat.model.parts import Coloured, Sensor, SensorKind
 from freefloat.parameters.parameters import parameter_values
 
 COLOURS = ("white", "slow", "mixed")
@@ -42,6 +42,14 @@ LIBRARY = {
 }
 
 
+# sensors of the base beside those of the model, with their noise
+MORE: dict[str, dict[SensorKind, float]] = {
+    "own": {},
+    "own and velocity": {"gyro": 1e-4, "attitude": 1e-4, "velocity": 5e-4},
+    "own and accelerometer": {"gyro": 1e-4, "attitude": 1e-4, "accelerometer": 5e-4},
+}
+
+
 def right_outcomes(
     n: int, *, first: int = 0, method: str = "auto", robots: Sequence[str] = ()
 ) -> Iterator[Outcome]:
@@ -49,33 +57,49 @@ def right_outcomes(
     by_engine = [(name, suite) for name in robots or ROBOTS for suite in ROBOTS[name]().suites]
     models = list(LIBRARY)
     for k in range(n):
-        colour = COLOURS[(k // 2) % len(COLOURS)]
         seed = first + k
-        if k % 2 == 0 or not models:
-            name, suite = by_engine[(k // 2) % len(by_engine)]
+        if k % 2 == 0:
+            turn, which = divmod(k // 2, len(by_engine))
+            name, suite = by_engine[which]
+            colour = COLOURS[(which + turn) % len(COLOURS)]
             world = right_world(name, seed, suite)
             world.suite = in_colour(world.suite, colour)
             world.believed = replace(world.believed, sensors=world.suite)
             yield try_world(world, suite, f"right, {colour}", 0.0, method=method)
         else:
-            yield by_simulation(models[(k // 2) % len(models)], seed, colour, method)
+            turn, which = divmod(k // 2, len(models))
+            again, kind = divmod(turn, len(MORE))
+            colour = COLOURS[(which + again) % len(COLOURS)]
+            sensors = tuple(MORE)[kind]
+            yield by_simulation(models[which], seed, colour, sensors=sensors, method=method)
 
 
-def by_simulation(name: str, seed: int, colour: str, method: str) -> Outcome:
+def by_simulation(
+    name: str, seed: int, colour: str, *, sensors: str = "own", method: str = "auto"
+) -> Outcome:
     """A model of the library, flown by freefloat, with another bus and target than stated."""
-    believed, model, free = library_model(name, seed, colour)
+    believed, model, free = library_model(name, seed, colour, sensors)
     flight = ff.simulate(model, flight_plan(model, seed), seed=seed)
     values = parameter_values(flatten(model))
-    label = (f"right, {colour}", 0.0, name, "own", seed)
+    label = (f"right, {colour}", 0.0, name, sensors, seed)
     return try_flight(
         believed, free, flight, [{n: values[n] for n in free}], label=label, method=method
     )
 
 
-def library_model(name: str, seed: int, colour: str) -> tuple[ff.Model, ff.Model, tuple[str, ...]]:
+def library_model(
+    name: str, seed: int, colour: str, sensors: str = "own"
+) -> tuple[ff.Model, ff.Model, tuple[str, ...]]:
     """A model of the library as believed, as it flies, and what is looked for."""
     believed = ff.load_model(name)
-    believed = replace(believed, sensors=in_colour(believed.sensors, colour))
+    root = believed.root.body
+    have = {(s.kind, s.on) for s in believed.sensors}
+    more = tuple(
+        Sensor(kind, root, 20.0, noise=noise)
+        for kind, noise in MORE[sensors].items()
+        if (kind, root) not in have
+    )
+    believed = replace(believed, sensors=in_colour((*believed.sensors, *more), colour))
     rng = np.random.default_rng([seed, 77])
     free = tuple(p.name for p in ff.Parameters(believed).free(*LIBRARY[name]).free_ones)
     model = believed

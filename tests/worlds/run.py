@@ -80,7 +80,7 @@ def _wrong(
 
 
 HEAD = (
-    f"{'kind':<32}{'size':>8}  {'robot':<21}{'sensors':<14}{'seed':>4}  {'method':<13}"
+    f"{'kind':<32}{'size':>8}  {'robot':<21}{'sensors':<22}{'seed':>4}  {'method':<13}"
     f"{'grade':<18}{'sigma':>8}{'total':>8}{'error':>9}  worst; reasons; cause's rank"
 )
 
@@ -90,7 +90,7 @@ def row(o: Outcome) -> str:
     mark = " <== TRUSTED AND WRONG" if o.is_confident_error else ""
     rank = f"; {o.rank} of {','.join(o.named[:3])}" if o.named else ""
     return (
-        f"{o.kind:<32}{o.size:>8.3g}  {o.robot:<21}{o.suite:<14}{o.seed:>4}  {o.method:<13}"
+        f"{o.kind:<32}{o.size:>8.3g}  {o.robot:<21}{o.suite:<22}{o.seed:>4}  {o.method:<13}"
         f"{o.grade:<18}{o.sigma:>8.3g}{o.total_sigma:>8.3g}{o.share:>8.2%}  {o.worst}; "
         f"{','.join(o.codes)}{rank} ({o.seconds:.1f} s){mark}"
     )
