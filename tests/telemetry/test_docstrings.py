@@ -17,6 +17,8 @@ MODULES = (
     *("freefloat.telemetry.names", "freefloat.telemetry.quality"),
     *("freefloat.telemetry.quality_checks", "freefloat.telemetry.readers"),
     *("freefloat.telemetry.readers.tables", "freefloat.telemetry.smoothing"),
+    *("freefloat.telemetry.doctor", "freefloat.telemetry.repeated_values"),
+    *("freefloat.telemetry.stream_pairs",),
     *("freefloat.telemetry.spline_basis", "freefloat.telemetry.units"),
 )
 

@@ -258,6 +258,14 @@ def test_a_joint_rate_of_the_wrong_sign_and_gear():
     assert one.size == pytest.approx(1.0 / 1.02, rel=1e-3)  # noise
 
 
+@pytest.mark.parametrize("late", [0.03, 0.008])
+def test_valves_that_are_late_are_reported(late):
+    flight = faults.flight("cepheus", 1).shift("*.force", -late)
+    one = found(flight, "thrust_delay")
+    assert abs(one.size - late) < 5.0 * one.deviation < 5e-3  # five standard deviations
+    assert one.done == ""
+
+
 # -- repairs ---------------------------------------------------------------------------------------
 
 

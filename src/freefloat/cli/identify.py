@@ -85,6 +85,9 @@ class Choices:
     profile: Annotated[tuple[str, ...], REPEATED] = ()
     """Parameters (globs) whose intervals to find by profile likelihood (output error)."""
 
+    raw: Annotated[bool, FLAG] = False
+    """Use the flights as they are; else their faults are repaired first, and noted."""
+
     set: Annotated[tuple[str, ...], REPEATED] = ()
     """NAME=VALUE: an option of the method; may be repeated. `--set help` lists them."""
 

@@ -31,6 +31,7 @@ from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import write_values
 from freefloat.provenance import provenance
 from freefloat.records.option_record import require_value
+from freefloat.telemetry.doctor import prepare_recording
 from freefloat.telemetry.telemetry import Telemetry
 
 
@@ -51,6 +52,7 @@ def identify(
     known_start: bool = False,
     search: SearchOptions = USUAL,
     seed: int | None = None,
+    raw: bool = False,
 ) -> Fit:
     """Find the free parameters from one or several recordings of the same system.
 
@@ -72,6 +74,7 @@ def identify(
         known_start: whether the initial state is the plan's, not to be found (output error).
         search: how output error looks for its minimum.
         seed: of everything drawn at random; recorded in the fit.
+        raw: use the recordings as they are; else their faults are repaired first, and noted.
 
     Returns:
         Values with intervals and statuses, residuals, the new model, and whether to trust them.
@@ -92,18 +95,43 @@ def identify(
     """
     recorded = (flights,) if isinstance(flights, Telemetry) else tuple(flights)
     _require(model, parameters, recorded)
-    options = _merge(
-        options, solver=solver, robust=robust, physical=physical, drag=drag, clock=clock, seed=seed,
-        momentum=momentum,
-    )  # fmt: skip
+    given = {"solver": solver, "robust": robust, "physical": physical, "drag": drag, "clock": clock}
+    options = _merge(options, **given, seed=seed, momentum=momentum)
+    sound, found = _prepare(model, parameters, recorded, options, raw=raw)
     by_output_error = partial(
-        identify_by_output_error, write_values(parameters), recorded, prior_model=model, plan=plan,
+        identify_by_output_error, write_values(parameters), sound, prior_model=model, plan=plan,
         robust=options.robust, known_start=known_start, seed=options.seed,
         options=require_value(search, SearchOptions, "search", IdentificationError),
     )  # fmt: skip
-    has_plan = plan is not None or known_start
-    args = (model, write_values(parameters), recorded, method, options)
-    return _identify(*args, by_output_error, has_plan)
+    args = (model, write_values(parameters), sound, method, options, by_output_error)
+    fit = _identify(*args, has_plan=plan is not None or known_start)
+    return _with_findings(fit, recorded, found, options.seed) if found else fit
+
+
+def _with_findings(
+    fit: Fit, recorded: Sequence[Telemetry], found: Sequence[Note], seed: int
+) -> Fit:
+    """The fit with what was found in its recordings, which it names as they came."""
+    given = _record(recorded, fit.method, seed)
+    used = {key: given[key] for key in ("data", "recordings")}
+    return replace(fit, notes=(*found, *fit.notes), provenance={**fit.provenance, **used})
+
+
+def _prepare(
+    model: Model,
+    parameters: Parameters,
+    recorded: tuple[Telemetry, ...],
+    options: LinearOptions,
+    *,
+    raw: bool,
+) -> tuple[tuple[Telemetry, ...], tuple[Note, ...]]:
+    """The recordings without their faults, and what was found in them."""
+    is_delay_sought = options.clock is not None or any(
+        parameter.name.startswith("delay.") for parameter in parameters.free_ones
+    )
+    pairs = [prepare_recording(r, model, raw=raw, shift=not is_delay_sought) for r in recorded]
+    notes = dict.fromkeys(note for _, found in pairs for note in found)
+    return tuple(better for better, _ in pairs), tuple(notes)
 
 
 def _identify(
@@ -113,6 +141,7 @@ def _identify(
     method: str,
     options: LinearOptions,
     by_output_error: Callable[..., Fit],
+    *,
     has_plan: bool,
 ) -> Fit:
     """By the method asked for or chosen; by output error where noise hides too much from that."""

@@ -10,6 +10,11 @@ All of it starts quickly: pyarrow and scipy are loaded by the functions that nee
 from freefloat.telemetry.channel import Channel as Channel
 from freefloat.telemetry.clock_offsets import TimeOffset as TimeOffset
 from freefloat.telemetry.clock_offsets import estimate_offset as estimate_offset
+from freefloat.telemetry.diagnosis import Diagnosis as Diagnosis
+from freefloat.telemetry.diagnosis import Finding as Finding
+from freefloat.telemetry.doctor import examine as examine
+from freefloat.telemetry.doctor import prepare_recording as prepare_recording
+from freefloat.telemetry.doctor import repair as repair
 from freefloat.telemetry.quality import Quality as Quality
 from freefloat.telemetry.quality import quality as quality
 from freefloat.telemetry.quality_checks import QualityLimits as QualityLimits

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.telemetry.diagnosis import FAMILY_CHANCE, Finding
+from freefloat.telemetry.names import ChannelName
 from freefloat.telemetry.pair_causes import Lag
 from freefloat.telemetry.sample_causes import student_chance
 from freefloat.telemetry.stream_pairs import weighted_mean
+from freefloat.text import listing
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Delay:
     def finding(self) -> Finding:
         """What was found, and what a repair does."""
         shown = f"{1e3 * self.seconds:.4g} ± {1e3 * self.deviation:.2g} ms"
-        other = ", ".join(dict.fromkeys(name.rpartition(".")[0] for name in self.against))
+        other = listing(dict.fromkeys(ChannelName.parse(n).group for n in self.against), most=4)
         return Finding(
             "recording.delay", self.names, self.start, self.end, self.seconds, "s",
             deviation=self.deviation, chance=self.chance, text=f"late by {shown} against {other}",

@@ -26,14 +26,16 @@ from freefloat.telemetry.pair_causes import examine_pairs, lags_of
 from freefloat.telemetry.quality_checks import check_clock
 from freefloat.telemetry.sample_causes import HELD, Examined, examine_samples, merge_outliers
 from freefloat.telemetry.telemetry import Telemetry
+from freefloat.telemetry.thrust_delay import thrust_findings
 from freefloat.telemetry.thrust_levels import CLOSED, open_levels
 from freefloat.text import count_noun
 
+LEFT_ALONE = "left for the estimate of the delay"
 _MOST_ROUNDS = 4  # theory: samples, clocks, delays, and a round that finds nothing more
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # absurd values are findings
-def examine(telemetry: Telemetry, model: Model | None = None) -> Diagnosis:
+def examine(telemetry: Telemetry, model: Model | None = None, *, shift: bool = True) -> Diagnosis:
     """Return what is wrong with a recording, by cause, with place, size and confidence.
 
     It looks for gaps, fill values, stuck and saturated sensors, outliers, bursts, coarse digits,
@@ -45,6 +47,8 @@ def examine(telemetry: Telemetry, model: Model | None = None) -> Diagnosis:
         telemetry: The recording.
         model: The system, if known: what its sensors are said to have (delay, bias, saturation,
             noise) is not found again.
+        shift: Whether late streams are to be shifted; else they are reported only, for an
+            estimate of the delay itself.
 
     Returns:
         The findings, and the channels as they are once repaired.
@@ -60,7 +64,7 @@ def examine(telemetry: Telemetry, model: Model | None = None) -> Diagnosis:
     current, findings = telemetry, []
     seen: dict[str, tuple[Channel, Examined]] = {}
     for _ in range(_MOST_ROUNDS):
-        found, changed = _round(current, sensors, seen)
+        found, changed = _round(current, sensors, seen, shift=shift)
         findings += [_with_old_stamps(finding, current, telemetry) for finding in found]
         if not changed:
             break
@@ -112,7 +116,7 @@ def repair(telemetry: Telemetry, diagnosis: Diagnosis) -> Telemetry:
 
 
 def prepare_recording(
-    telemetry: Telemetry, model: Model | None = None, *, raw: bool = False
+    telemetry: Telemetry, model: Model | None = None, *, raw: bool = False, shift: bool = True
 ) -> tuple[Telemetry, tuple[Note, ...]]:
     """Return a recording as it should be used, and what was found and done as notes with codes.
 
@@ -120,6 +124,10 @@ def prepare_recording(
         telemetry: The recording.
         model: The system, if known.
         raw: Leave the recording as it is, and say nothing.
+        shift: Whether late streams are to be shifted; else they are reported only.
+
+    Returns:
+        The recording, the same object where nothing was to be done, and the notes.
 
     >>> t = np.arange(500) * 0.02
     >>> quiet = Telemetry.from_arrays(t, {"base.rate.x": np.sin(t)})
@@ -128,12 +136,16 @@ def prepare_recording(
     """
     if raw:
         return telemetry, ()
-    diagnosis = examine(telemetry, model)
+    diagnosis = examine(telemetry, model, shift=shift)
     return repair(telemetry, diagnosis), diagnosis.notes
 
 
 def _round(
-    telemetry: Telemetry, sensors: KnownSensors, seen: dict[str, tuple[Channel, Examined]]
+    telemetry: Telemetry,
+    sensors: KnownSensors,
+    seen: dict[str, tuple[Channel, Examined]],
+    *,
+    shift: bool,
 ) -> tuple[list[Finding], list[Channel]]:
     """One look at a recording: findings, and the channels that a repair changes.
 
@@ -156,11 +168,14 @@ def _round(
         n_tests = sum(1 + fit.matrix.size + fit.bias.size for _, fit in fits)
         bases = {name: channel.time.tobytes() for name, channel in channels.items()}
         delays = find_delays(lags_of(fits, sensors), bases, n_tests)
-        findings += [delay.finding for delay in delays]
-        channels = _shift(channels, delays)
+        if shift:
+            findings += [delay.finding for delay in delays]
+            channels = _shift(channels, delays)
+        else:
+            found += [replace(d.finding, done="", advice=LEFT_ALONE) for d in delays]
         # what no repair changes is said once, when everything else is done
-        is_last = not delays and not _new_channels(telemetry, channels)
-        findings += found if is_last else []
+        if not _new_channels(telemetry, channels):
+            findings += [*found, *thrust_findings(channels)]
     return findings, _new_channels(telemetry, channels)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from freefloat.telemetry.channel import Array, Mask
 from freefloat.telemetry.diagnosis import FAMILY_CHANCE, Finding
-from freefloat.telemetry.names import XYZ
+from freefloat.telemetry.names import XYZ, ChannelName
 from freefloat.telemetry.stream_pairs import PairFit
 
 Chance = Callable[[float], float]
@@ -105,7 +105,8 @@ def _scale_findings(
     gain, deviation = float(gains[worst]), float(deviations[worst])
     hint = next((text for factor, text in UNITS.items() if abs(gain / factor - 1.0) < 0.05), "")
     of_axes = ", ".join(f"{names[places[k]]} {gains[k]:.5g}" for k in wrong)
-    text = f"the derivative of {positions[0].rpartition('.')[0]} over this rate: {of_axes}"
+    of_position = ChannelName.parse(positions[0]).group
+    text = f"the derivative of {of_position} over this rate: {of_axes}"
     yield Finding(
         "recording.scale", tuple(names[places[k]] for k in wrong), *span, gain, "1",
         deviation=deviation, chance=chances[worst], text=f"{text}; {hint}" if hint else text,

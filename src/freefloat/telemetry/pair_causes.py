@@ -78,12 +78,13 @@ def pairs_of(channels: Channels, sensors: KnownSensors) -> Iterator[Pair]:
                 yield pair
     for name in names:
         parsed = ChannelName.parse(name)
-        if parsed.quantity == "position" and parsed.axis == "x":
-            rates = ChannelName(parsed.place, "velocity").along(XYZ)
-            if all(n in channels for n in (*parsed.along(XYZ), *rates)):
-                pair = _pair(channels, sensors, parsed.along(XYZ), rates)
-                if pair is not None:
-                    yield pair
+        if parsed.quantity != "position" or parsed.axis != "x":
+            continue
+        rate = ChannelName(parsed.place, "velocity")
+        axes = [axis for axis in XYZ if {*parsed.along(axis), *rate.along(axis)} <= channels.keys()]
+        pair = _pair(channels, sensors, parsed.along(axes), rate.along(axes)) if axes else None
+        if pair is not None:
+            yield pair
 
 
 def track_of(channels: Channels, sensors: KnownSensors, names: Sequence[str]) -> Track | None:

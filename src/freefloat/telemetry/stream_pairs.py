@@ -158,8 +158,11 @@ class _Regression:
     Columns: integrals (p), time, changes of the rate (p), and what is explained (n).
     """
 
-    def __init__(self, grams: Array, noise: float, span: tuple[float, float], n_rows: int) -> None:
-        self.grams, self.noise, self.span, self.n_rows = grams, noise, span, n_rows
+    def __init__(
+        self, grams: Array, noises: tuple[float, float], span: tuple[float, float], n_rows: int
+    ) -> None:
+        self.grams, self.span, self.n_rows = grams, span, n_rows
+        noise, self.late_noise = noises
         self.n = (grams.shape[1] - 1) // 3
         whole = grams.sum(axis=0)
         n = self.n
@@ -208,12 +211,17 @@ class _Regression:
         whole, n, k = self.grams.sum(axis=0), self.n, len(self.columns)
         size = n * k + 1
         normal, right = np.zeros((size, size)), 0.0
+        self.is_lag_seen = False
         for i in range(n):
             here = slice(i * k, (i + 1) * k)
             normal[here, here] = self.normal
             lag = self._lag_column(i)
             normal[here, -1] = normal[-1, here] = whole[self.columns] @ lag
-            normal[-1, -1] += lag @ whole @ lag
+            # less the noise of the rate, which would pass for changes of it
+            own = float(lag @ whole @ lag)
+            noisy = self.late_noise * float(np.sum(self.matrix[i] ** 2))
+            self.is_lag_seen |= own > _SEEN * noisy
+            normal[-1, -1] += own - noisy
             right += float(lag @ whole @ self._residual(whole, i))
         return normal, np.linalg.pinv(normal), right
 
@@ -226,7 +234,7 @@ class _Regression:
     def lag_step(self) -> float:
         """How much later the rate is than thought [s]."""
         _, inverse, right = self._joint
-        return float(inverse[-1, -1] * right)
+        return float(inverse[-1, -1] * right) if self.is_lag_seen else 0.0
 
     def result(self, lag: float, *, is_lag_free: bool) -> PairFit:
         n, k = self.n, len(self.columns)
@@ -244,7 +252,7 @@ class _Regression:
         gains = deviation[:-1].reshape(n, k)
         matrix_deviation = np.zeros((n, n))
         matrix_deviation[:, self.seen] = gains[:, : k - 1]
-        is_lag_free = is_lag_free and bool(self.seen.any())
+        is_lag_free = is_lag_free and bool(self.seen.any()) and self.is_lag_seen
         return PairFit(
             lag, float(deviation[-1]) if is_lag_free else np.inf, self.matrix, matrix_deviation,
             self.bias, gains[:, k - 1], self.seen, self.misfit, self.n_rows, *self.span,
@@ -261,15 +269,20 @@ def _regression(changes: Changes, curve: RateCurve, lag: float) -> _Regression |
     integral = curve.integral(end) - curve.integral(start)
     late = curve.rate(end) - curve.rate(start)
     rows = np.column_stack([integral, end - start, late, kept.change])
-    white, noise = _whiten(kept, rows, curve.noise_density)
+    white, noises = _whiten(kept, rows, curve.noise_density, curve.track.noise)
     grams = np.array([part.T @ part for part in np.array_split(white, N_BLOCKS)])
     if not np.isfinite(grams).all():
         return None
-    return _Regression(grams, noise, (float(kept.start[0]), float(kept.end[-1])), len(white))
+    return _Regression(grams, noises, (float(kept.start[0]), float(kept.end[-1])), len(white))
 
 
-def _whiten(changes: Changes, rows: Array, density: float) -> tuple[Array, float]:
-    """Rows with noise of one, and the expected square of the noise of an integral's column."""
+def _whiten(
+    changes: Changes, rows: Array, density: float, noise: float
+) -> tuple[Array, tuple[float, float]]:
+    """Rows with noise of one, and the expected squares of the noise in columns of the rate.
+
+    The first is that of an integral, the second that of a change of the rate.
+    """
     from scipy.linalg import cholesky_banded, solve_banded
 
     own = density * (changes.end - changes.start)
@@ -283,7 +296,9 @@ def _whiten(changes: Changes, rows: Array, density: float) -> tuple[Array, float
     angle = 0.5 * np.pi * (np.arange(len(own)) + 0.5) / len(own)
     mean = float(np.mean(own))
     power = mean + 4.0 * changes.noise**2 * np.sin(angle) ** 2 + floor
-    return solve_banded((1, 0), factor, rows), float(np.sum(mean / power))
+    late = 4.0 * noise**2 * np.sin(angle) ** 2
+    noises = float(np.sum(mean / power)), float(np.sum(late / power))
+    return solve_banded((1, 0), factor, rows), noises
 
 
 def weighted_mean(values: Sequence[float], deviations: Sequence[float]) -> tuple[float, float]:
