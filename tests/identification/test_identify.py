@@ -125,12 +125,25 @@ def test_outliers_are_given_no_say(capture: tuple[Model, Telemetry]) -> None:
     values = channel.values.copy()
     values[::50] += 0.5
     spoilt = flight.with_channels(with_values(channel, values))
-    plain = ff.identify(model, wanted(model), spoilt)
-    tough = ff.identify(model, wanted(model), spoilt, robust="tukey")
+    plain = ff.identify(model, wanted(model), spoilt, raw=True)
+    tough = ff.identify(model, wanted(model), spoilt, robust="tukey", raw=True)
     truth = plain["bus.mass"].prior
     assert not plain.is_trustworthy
     assert abs(tough["bus.mass"].value - truth) < 0.2 * abs(plain["bus.mass"].value - truth)
     assert "rows.outliers" in codes_of(tough.notes)
+
+
+def test_outliers_are_masked_first_and_noted(capture: tuple[Model, Telemetry]) -> None:
+    model, flight = capture
+    channel = flight["base.velocity.x"]
+    values = channel.values.copy()
+    values[::50] += 0.5
+    spoilt = flight.with_channels(with_values(channel, values))
+    clean, fit = (ff.identify(model, wanted(model), f) for f in (flight, spoilt))
+    assert codes_of(clean.notes) == codes_of(fit.notes[1:])
+    assert codes_of(fit.notes[:1]) == ("recording.outliers",)
+    # a fiftieth of one channel's samples is lost, nothing else
+    assert abs(fit["bus.mass"].value - clean["bus.mass"].value) < fit["bus.mass"].std
 
 
 def test_a_prior_counts_in_units_of_information(capture: tuple[Model, Telemetry]) -> None:

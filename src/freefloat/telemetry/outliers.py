@@ -46,7 +46,6 @@ def find_outliers(
     everywhere = np.flatnonzero(ok)
     z = np.zeros(len(ok))
     z[everywhere] = _z(model, samples, everywhere)
-    z[_section_ends(samples)] = 0.0
     if not np.any(np.abs(z) > limit):
         return
     removed = _remove(model, samples, z, ok, limit)
@@ -75,20 +74,13 @@ def _z(model: LocalPredictor, samples: SignalSamples, wanted: Indices) -> Array:
     return np.where(np.isfinite(z), z, 0.0)
 
 
-def _section_ends(samples: SignalSamples) -> Indices:
-    """The first and last sample of every section: an edge there looks the same as an outlier."""
-    borders = np.flatnonzero(np.diff(samples.section)) + 1
-    n = len(samples.time)
-    return np.unique(np.clip(np.concatenate([[0, n - 1], borders, borders - 1]), 0, n - 1))
-
-
 def _remove(
     model: LocalPredictor, samples: SignalSamples, z: Array, ok: Mask, limit: float
 ) -> Indices:
     """Take out the worst sample of every stretch until the rest is smooth; `ok` is what is left."""
     from scipy.ndimage import maximum_filter1d
 
-    ends, at_first = _section_ends(samples), ok.copy()
+    at_first = ok.copy()
     most = int(MOST_BAD * np.count_nonzero(ok))
     reach = 2 * model.half + 1
     while np.count_nonzero(at_first & ~ok) < most:
@@ -100,7 +92,6 @@ def _remove(
         z[worst] = 0.0
         near = np.flatnonzero((maximum_filter1d(worst.astype(int), 2 * reach + 1) > 0) & ok)
         z[near] = _z(model, samples._replace(ok=ok), near)
-        z[ends] = 0.0
     return np.flatnonzero(at_first & ~ok)
 
 
