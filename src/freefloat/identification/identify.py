@@ -80,8 +80,7 @@ def identify(
         Values with intervals and statuses, residuals, the new model, and whether to trust them.
 
     Raises:
-        IdentificationError: nothing is free, an option is unknown or for another method, or the
-            recordings lack channels that the method needs.
+        IdentificationError: nothing is free, an option is unknown, or channels are missing.
 
     >>> import freefloat as ff
     >>> from freefloat.excitation import Pulses

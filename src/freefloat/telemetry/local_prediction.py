@@ -232,5 +232,5 @@ def _local_spread(z: Array) -> Array:
 
     size = np.where(np.isfinite(z), np.abs(z), 0.0)
     width = min(2 * _LOCAL + 1, len(size))
-    middle = MAD * median_filter(size, size=width, mode="nearest")
+    middle = MAD * median_filter(size, size=width, mode="mirror")
     return np.maximum(maximum_filter1d(middle, width, mode="nearest"), 1.0)

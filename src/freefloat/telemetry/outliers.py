@@ -170,9 +170,9 @@ def _is_edge(model: LocalPredictor, samples: SignalSamples, places: Indices, mar
     `margin` is by how much more of squares the outliers have to explain.
     """
     first, last = int(places[0]), int(places[-1])
-    around = np.arange(
-        max(first - 2 * model.half, 0), min(last + 2 * model.half + 1, len(samples.ok))
-    )
+    # on one side alone, at an end, there must be enough to tell an edge from an outlier
+    reach = max(2 * model.half, model.degree + 2 * (_BREAKS + 1))
+    around = np.arange(max(first - reach, 0), min(last + reach + 1, len(samples.ok)))
     around = around[samples.ok[around] & (samples.section[around] == samples.section[first])]
     u = (samples.time[around] - samples.time[first]) / (2.0 * model.half * model.step)
     columns = u[:, None] ** np.arange(model.degree + 1)
