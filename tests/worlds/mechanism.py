@@ -288,16 +288,34 @@ def _roll(world: World, robot: mujoco.MjModel, start: Array, controls: Array) ->
     return out
 
 
+def _radial(world: World, time: float) -> Array:
+    """The direction away from the planet."""
+    angle = np.sqrt(world.gradient) * time
+    return np.array([np.cos(angle), 0.6 * np.sin(angle), 0.8 * np.sin(angle)])
+
+
 def _apply_gradient(world: World, robot: mujoco.MjModel, data: mujoco.MjData) -> None:
     """Forces and torques of a circular orbit's gravity on every body, about its own centre."""
-    angle = np.sqrt(world.gradient) * data.time
-    r = np.array([np.cos(angle), 0.6 * np.sin(angle), 0.8 * np.sin(angle)])
+    r = _radial(world, data.time)
     x = data.xipos[1:]
     force = world.gradient * robot.body_mass[1:, None] * (3.0 * np.outer(x @ r, r) - x)
     turned = data.ximat[1:].reshape(-1, 3, 3)
     local = np.einsum("bji,j->bi", turned, r) * robot.body_inertia[1:]
     torque = 3.0 * world.gradient * np.cross(r, np.einsum("bij,bj->bi", turned, local))
     data.xfrc_applied[1:, :3], data.xfrc_applied[1:, 3:] = force, torque
+
+
+def _outer_forces(data: mujoco.MjData) -> Array:
+    """Generalised forces of what acts on bodies from outside."""
+    inner = data.qfrc_passive - data.qfrc_bias + data.qfrc_applied + data.qfrc_actuator
+    return data.qfrc_smooth - inner
+
+
+def _gradient_at(world: World, data: mujoco.MjData, site: str) -> Array:
+    """Acceleration of free fall at a site, in its axes."""
+    place = data.site(site)
+    x, r = place.xpos, _radial(world, data.time)
+    return place.xmat.reshape(3, 3).T @ (world.gradient * (3.0 * (x @ r) * r - x))
 
 
 def _read(
@@ -337,6 +355,9 @@ def _read(
         inverse.qpos[:], inverse.qvel[:], inverse.qacc[:] = data.qpos, data.qvel, data.qacc
         mujoco.mj_inverse(free_of_armature[k], inverse)
         tau[n] = inverse.qfrc_inverse[iv]
+        if world.gradient:  # for MuJoCo a force like any other: it has no part in what is read
+            tau[n] -= _outer_forces(data)[iv]
+            sensed[n, 3:6] -= _gradient_at(world, data, "at_accelerometer")
     groups = {
         "base.rate": sensed[:, :3],
         "base.acceleration": sensed[:, 3:6],
