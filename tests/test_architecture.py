@@ -43,6 +43,7 @@ FOLDERS = (
     "identification/modes",
     "identification/linear",
     "identification/output_error",
+    "identification/trust",
     "online/kernels",
     "online",
     "design",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from freefloat.identification.fit import Fit as Fit
     from freefloat.identification.fit import load_fit as load_fit
     from freefloat.identification.identify import identify as identify
+    from freefloat.identification.trust.assess import assess_fit as assess_fit
     from freefloat.model import Model as Model
     from freefloat.model import builtin_models as builtin_models
     from freefloat.model import load_model as load_model
@@ -53,6 +54,7 @@ _HOME_OF = {
     "Start": "freefloat.dynamics.state",
     "Telemetry": "freefloat.telemetry",
     "Verdict": "freefloat.validation.verdict",
+    "assess_fit": "freefloat.identification.trust.assess",
     "builtin_models": "freefloat.model",
     "cramer_rao": "freefloat.observability.cramer_rao",
     "default_plan": "freefloat.excitation.default",

@@ -8,6 +8,7 @@ from freefloat import __version__
 from freefloat.cli import screen
 from freefloat.cli.check import check
 from freefloat.cli.design import design
+from freefloat.cli.diagnose import diagnose
 from freefloat.cli.identify import identify
 from freefloat.cli.models import models
 from freefloat.cli.reproduce import reproduce
@@ -41,8 +42,8 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 VERBS = (
-    models, check, design, simulate, telemetry, spectrum, identify, structure, track, validate,
-    reproduce,
+    models, check, design, simulate, telemetry, spectrum, identify, diagnose, structure, track,
+    validate, reproduce,
 )  # fmt: skip
 for verb in VERBS:
     app.command(verb)

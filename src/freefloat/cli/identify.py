@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from freefloat import Fit, Model, Parameters, Plan, Telemetry
+    from freefloat.identification.output_error.options import SearchOptions
 
 Solver = Literal["corrected", "ls", "iv"]
 Robust = Literal["none", "huber", "tukey"]
@@ -87,6 +88,9 @@ class Choices:
 
     raw: Annotated[bool, FLAG] = False
     """Use the flights as they are; else their faults are repaired first, and noted."""
+
+    assess: Annotated[bool, FLAG] = False
+    """Grade the fit by all channels: total deviations, evidence, causes; auto ends there."""
 
     set: Annotated[tuple[str, ...], REPEATED] = ()
     """NAME=VALUE: an option of the method; may be repeated. `--set help` lists them."""
@@ -195,6 +199,8 @@ def run_identification(request: IdentifyRequest) -> Fit:
             search=SearchOptions(**search, trust=trust),
             options=LinearOptions(**given["linear"], trust=trust),
         )
+        if choices.assess:
+            fit = _assess(request, fit, SearchOptions(**search, trust=trust))
     notes = (*fit.notes, *_unused_notes(fit, given))
     return replace(fit, notes=notes, provenance={**fit.provenance, **request.sources})
 
@@ -205,6 +211,17 @@ def _unused_notes(fit: Fit, given: dict[str, dict[str, Any]]) -> Iterator[Note]:
     if unused:
         text = f"--set {', '.join(unused)}: of another method than {fit.method}, not used"
         yield Note("option.unused", text)
+
+
+def _assess(request: IdentifyRequest, fit: Fit, search: SearchOptions) -> Fit:
+    """The fit graded; what auto found is moved to the likelihood of all channels."""
+    from freefloat.identification.trust.assess import assess_fit
+
+    return assess_fit(
+        fit, list(request.flights.values()), parameters=request.parameters, plan=request.plan,
+        known_start=request.choices.known_start, search=search,
+        improve=request.choices.method == "auto", raw=request.choices.raw,
+    )  # fmt: skip
 
 
 def _write(request: IdentifyRequest, fit: Fit) -> None:
@@ -298,9 +315,16 @@ def _overview(fit: Fit, written: dict[str, Path]) -> Iterator[RenderableType]:
     """What was found: the fit as it shows itself, and the files."""
     first, _, rest = str(fit).partition("\n")
     yield ""
-    yield Text(first, style="bold green" if fit.is_trustworthy else "bold red")
+    yield Text(first, style=_style(fit))
     yield Text(rest, overflow="fold")
     yield from screen.files_section(written, missing="" if "fit" in written else NOT_WRITTEN)
+
+
+def _style(fit: Fit) -> str:
+    """Green, yellow or red, as the grade is."""
+    if fit.assessment is not None and fit.assessment.grade == "with reservations":
+        return "bold yellow"
+    return "bold green" if fit.is_trustworthy else "bold red"
 
 
 def _as_dict(request: IdentifyRequest, fit: Fit) -> dict[str, object]:
@@ -315,6 +339,7 @@ def _as_dict(request: IdentifyRequest, fit: Fit) -> dict[str, object]:
         "status": fit.status,
         "status_code": fit.status_code,
         "is_trustworthy": fit.is_trustworthy,
+        "assessment": None if fit.assessment is None else asdict(fit.assessment),
         "scale": fit.scale,
         "parameters": [asdict(estimate) for estimate in fit.estimates],
         "combinations": [asdict(combination) for combination in fit.combinations],

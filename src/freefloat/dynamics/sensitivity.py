@@ -65,6 +65,7 @@ def integrate_with_sensitivity(
     Rows are the start and every `every`-th step. The derivative is analytic: no differences.
     known: `parameter_directions` of the names, for whoever flies many times.
     """
+    from freefloat.dynamics.kernels.integrate import rk4
     from freefloat.dynamics.kernels.tangent import rk4_tangent
 
     if any(name.endswith(".friction") for name in names):
@@ -90,10 +91,17 @@ def integrate_with_sensitivity(
     tangents = np.zeros((n_rows, *first.shape))
     efforts = np.zeros((n_rows if with_efforts else 0, 6 + 2 * c, n_parameters))
     stages = Stages(*(np.zeros_like(x) for _ in range(3)))
-    rk4_tangent(
-        tree, system.parameters, new_work(tree), inputs, slopes, entries, float(time), float(step),
-        n_steps, every, x, stages, tangent, states, tangents, efforts,
-    )  # fmt: skip
+    if not names:  # the same steps, two to four times faster without their derivatives
+        states[0] = x
+        rk4(
+            tree, system.parameters, new_work(tree), inputs, float(time), float(step), n_steps,
+            every, x, stages, states[1:],
+        )  # fmt: skip
+    else:
+        rk4_tangent(
+            tree, system.parameters, new_work(tree), inputs, slopes, entries, float(time),
+            float(step), n_steps, every, x, stages, tangent, states, tangents, efforts,
+        )  # fmt: skip
     return Sensitivity(
         tuple(names), states, tangents, efforts, tuple(system.coordinates[i] for i in free)
     )

@@ -20,6 +20,7 @@ import numpy as np
 from freefloat.arrays import Array, read_only_copy
 from freefloat.errors import Fault, FreefloatError, IdentificationError, ModelError
 from freefloat.files import atomic_write
+from freefloat.identification.assessment import Assessment
 from freefloat.identification.fit_text import as_html, as_text
 from freefloat.model.model import Model
 from freefloat.model.model_file import read_model_text
@@ -41,8 +42,8 @@ FIT_FILE = FileKind(
 MODELS = ("model", "prior_model")
 # In this order in the file: what a person looks for comes first.
 KEYS = (
-    "status", "status_code", "is_trustworthy", "method", "reason", "scale", "estimates",
-    "combinations", "trades", "residuals", "notes", "provenance", "covariance",
+    "status", "status_code", "is_trustworthy", "assessment", "method", "reason", "scale",
+    "estimates", "combinations", "trades", "residuals", "notes", "provenance", "covariance",
 )  # fmt: skip
 
 
@@ -61,9 +62,10 @@ class Estimate:
     status: EstimateStatus
     prior: float
     note: str = ""
+    total_std: float = float("nan")
 
     def __post_init__(self) -> None:
-        _set_floats(self, "value", "std", "prior")
+        _set_floats(self, "value", "std", "prior", "total_std")
         faults = [*_spread_faults(self.name, self.std, self.interval95)]
         if self.status not in get_args(EstimateStatus):
             expected = "one of " + ", ".join(get_args(EstimateStatus))
@@ -132,6 +134,7 @@ class Fit:
     notes: tuple[str, ...]
     provenance: Mapping[str, str]
     status_code: str = ""
+    assessment: Assessment | None = None
 
     def __post_init__(self) -> None:
         for name in ("estimates", "combinations", "trades", "residuals", "notes"):
@@ -180,7 +183,8 @@ class Fit:
     def to_json(self) -> str:
         """The text of a fit file; raises ModelError for a model no file can hold."""
         models = {key: write_model_text(getattr(self, key)) for key in MODELS}
-        return write_json({key: getattr(self, key) for key in KEYS} | models, FIT_FILE)
+        own = {key: getattr(self, key) for key in KEYS if getattr(self, key) is not None}
+        return write_json(own | models, FIT_FILE)
 
     @classmethod
     def from_json(cls, text: str) -> Fit:

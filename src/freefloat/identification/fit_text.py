@@ -22,15 +22,21 @@ if TYPE_CHECKING:
 WIDTH = 80  # format: columns of a terminal
 HEAD = ("parameter", "value", "± std", "unit", "was", "status")
 IS_LEFT = (True, False, False, True, False, True)
+MOST_CARRIERS = 4  # format: of assumptions that carry variance; the saved fit has all
+GRADE_WORDS = {
+    "trusted": "can be trusted",
+    "with reservations": "can be trusted with reservations",
+    "not trusted": "CANNOT be trusted",
+}
 NAMED = 4  # format: fixed parameters by name; the others are counted
 MOST_SUMS = 20  # format: combinations shown; of a dual-arm spacecraft there are hundreds
 
 
 def as_text(fit: Fit) -> str:
     """The fit as plain text: verdict and values first, then what explains them."""
-    lines = [verdict(fit), *_wrap(fit.status), ""]
+    lines = [verdict(fit), *_wrap(fit.status), *_items(_reasons(fit)), ""]
     found = _free_estimates(fit)
-    lines += _table([HEAD, *map(_row, found)], IS_LEFT) if found else []
+    lines += _estimates(found)
     lines += [line for text in _fixed_line(fit) for line in _wrap(text)]
     lines += _items(_remarks(fit))
     sums = [_in_words(c) for c in fit.combinations[:MOST_SUMS]]
@@ -38,7 +44,8 @@ def as_text(fit: Fit) -> str:
     sums += [f"and {more} more, in the saved fit"] * bool(more)
     lines += _section("Known in combination", sums)
     lines += _section("Trade against each other", fit.trades)
-    lines += _section("Scale", [fit.scale] if fit.scale else [])
+    lines += _section("Scale", [*([fit.scale] if fit.scale else []), *_carriers(fit)])
+    lines += _section("What the data contradict, were it the only thing wrong", _causes(fit))
     lines += _residuals(fit)
     lines += _section("Method", [f"{fit.method}: {fit.reason}" if fit.reason else fit.method])
     lines += _section("Notes", fit.notes)
@@ -47,8 +54,63 @@ def as_text(fit: Fit) -> str:
 
 def verdict(fit: Fit) -> str:
     """One line: the model, and whether to believe the fit."""
-    trust = "the fit can be trusted" if fit.is_trustworthy else "the fit CANNOT be trusted"
+    if fit.assessment is not None:
+        trust = f"the fit {GRADE_WORDS[fit.assessment.grade]}"
+    else:
+        trust = "the fit can be trusted" if fit.is_trustworthy else "the fit CANNOT be trusted"
     return f"{shorten(fit.model.name, 50)}: {trust}"
+
+
+def _reasons(fit: Fit) -> Iterator[str]:
+    """Why the fit is not trusted, or not without reservations, and what to do."""
+    for reason in fit.assessment.reasons if fit.assessment else ():
+        if reason.text != fit.status:
+            yield _sentence(reason.text) + (f" {_sentence(reason.remedy)}" if reason.remedy else "")
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+def _estimates(found: Sequence[Estimate]) -> Iterator[str]:
+    """The table of estimates; with total deviations where they are known."""
+    if not found:
+        return
+    if all(isnan(e.total_std) for e in found):
+        yield from _table([HEAD, *map(_row, found)], IS_LEFT)
+        return
+    head, is_left = (*HEAD[:3], "± total", *HEAD[3:]), (*IS_LEFT[:3], False, *IS_LEFT[3:])
+    rows = [
+        (*(row := _row(e))[:3], with_uncertainty(e.value, e.total_std)[1], *row[3:]) for e in found
+    ]
+    yield from _table([head, *rows], is_left)
+
+
+def _carriers(fit: Fit) -> Iterator[str]:
+    """What is taken for exact, and what its doubt does to the estimates."""
+    carriers = fit.assessment.carriers if fit.assessment else ()
+    for carrier in carriers[:MOST_CARRIERS]:
+        origin = "stated" if carrier.is_stated else "assumed"
+        yield (
+            f"{carrier.name} ± {_amount(carrier.deviation, carrier.unit)} ({origin}):"
+            f" {100.0 * carrier.share:.2g} % of the total variance of {carrier.moves}"
+        )
+
+
+def _causes(fit: Fit) -> Iterator[str]:
+    """Assumptions that the data contradict, by what freeing each would explain."""
+    for cause in fit.assessment.causes if fit.assessment else ():
+        others = f" (or {', '.join(cause.names[1:4])})" if cause.names[1:] else ""
+        healed = "explains the residuals" if cause.heals else "does not explain all"
+        yield (
+            f"{cause.names[0]}{others}: {cause.amplitude:.3g} ± {_amount(cause.std, cause.unit)},"
+            f" chi-square {cause.chi_square:.3g}, moves {cause.moves} by {cause.shift:.2g} total"
+            f" standard deviations; {healed}"
+        )
+
+
+def _amount(value: float, unit: str) -> str:
+    return f"{100.0 * value:.2g} %" if unit == "1" else f"{value:.2g} {unit}"
 
 
 def as_html(fit: Fit) -> str:
@@ -67,10 +129,13 @@ def as_html(fit: Fit) -> str:
     if sums:
         parts.append(_html_table(("known in combination", *head[1:5]), sums))
     items = [
+        *_reasons(fit),
         *_fixed_line(fit),
         *_remarks(fit),
         *fit.trades,
         fit.scale,
+        *_carriers(fit),
+        *_causes(fit),
         f"{fit.method}: {fit.reason}",
         *fit.notes,
     ]

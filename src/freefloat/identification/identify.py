@@ -29,6 +29,7 @@ from freefloat.model.model import Model
 from freefloat.notes import Note
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import write_values
+from freefloat.prediction.measurements import with_sensor_noise
 from freefloat.provenance import provenance
 from freefloat.records.option_record import require_value
 from freefloat.telemetry.doctor import prepare_recording
@@ -130,7 +131,7 @@ def _prepare(
     )
     pairs = [prepare_recording(r, model, raw=raw, shift=not is_delay_sought) for r in recorded]
     notes = dict.fromkeys(note for _, found in pairs for note in found)
-    return tuple(better for better, _ in pairs), tuple(notes)
+    return tuple(with_sensor_noise(model, better) for better, _ in pairs), tuple(notes)
 
 
 def _identify(

@@ -107,7 +107,7 @@ def inputs_from_telemetry(
     parts = [_motion(model.assembly.coordinates[i], telemetry, notes) for i in system.tree.given]
     spans = [*(part.span for part in parts if part.span), (telemetry.start, telemetry.end)]
     efforts = _efforts(system, telemetry, notes)
-    push = _push(model, telemetry)
+    push = thrust_and_wrench(model, telemetry)
     gains = np.zeros((system.n_coordinates, 3))
     gains[:, 2] = np.inf
 
@@ -267,7 +267,7 @@ def open_thrust(telemetry: Telemetry, thruster: str) -> tuple[Array, Array] | No
     return (time, level) if level.any() else None
 
 
-def _push(model: Model, telemetry: Telemetry) -> Callable[[Array], Array]:
+def thrust_and_wrench(model: Model, telemetry: Telemetry) -> Callable[[Array], Array]:
     """Thrust and wrench averaged over every step, so that impulses are exact."""
     n = len(model.thrusters)
     levels: dict[int, tuple[Array, Array]] = {}

@@ -141,6 +141,19 @@ def channels_of(system: System, sensor: Sensor, target: str) -> tuple[str, ...]:
     return tuple(group + suffix for suffix in SUFFIXES[width])
 
 
+def with_sensor_noise(model: Model, telemetry: Telemetry) -> Telemetry:
+    """The recording with the noise of the model's sensors, where it states none itself."""
+    system = flatten(model)
+    found: dict[str, Channel] = {}
+    for sensor in model.sensors:
+        noise = sample_noise(sensor)
+        for target in sensor_targets(model, sensor) if noise > 0.0 else ():
+            for name in channels_of(system, sensor, target):
+                if name in telemetry and telemetry[name].noise is None:
+                    found.setdefault(name, telemetry[name].with_noise(noise))
+    return telemetry.with_channels(*found.values()) if found else telemetry
+
+
 def _read(
     system: System, telemetry: Telemetry, sensor: Sensor, target: str
 ) -> Iterator[Measurement]:

@@ -25,7 +25,7 @@ from freefloat.errors import IdentificationError
 from freefloat.excitation.commands import SAME_INSTANT
 from freefloat.excitation.plan import Plan
 from freefloat.model.model import Model
-from freefloat.model.parameter_name import is_of_sensor, is_of_setup
+from freefloat.model.parameter_name import field_of, is_of_sensor, is_of_setup
 from freefloat.model.parts import Sensor
 from freefloat.prediction.flight import FlightSegment, fly
 from freefloat.prediction.flight_setup import (
@@ -58,8 +58,8 @@ from freefloat.telemetry.telemetry import Telemetry
 
 # theory: a polynomial of degree 5 errs by (2 pi f h)^6 / 200, 1e-6 of a motion of 2 Hz
 COARSEST = 2e-2  # [s] between records where samples fall between them
-# theory: of a natural size. Central differences err by its square, 1e-12, and by the rounding of a
-# flight over it, 1e-13 / 1e-6; larger steps bend what is left once other columns are projected out
+# theory: of a natural size. One-sided differences err by about as much, 1e-6, and by the rounding
+# of a flight over it, 1e-13 / 1e-6; larger steps bend what is left once others are projected out
 DIFFERENCE = 1e-6
 
 
@@ -192,20 +192,24 @@ class Predictor:
     def _difference(
         self, values: Mapping[str, float], name: str, middle: Prediction
     ) -> list[Array] | None:
-        """The column of every measurement (N, r) by central differences on the same grid."""
+        """The column of every measurement (N, r) by differences on the same grid."""
         value = values.get(name, nominal_value(self.model, name))
         step = DIFFERENCE * setup_size(self.model, name, self.inputs)
-        setups = [self.setup_at({**values, name: value + side}) for side in (-step, step)]
-        if is_jump_delay(self.source, name):
-            # a delay moves impulses; that it also flips a reading at an edge has no derivative
-            records = self.setup_at(values).record_inputs
-            setups = [replace(setup, record_inputs=records) for setup in setups]
-        sides = [self._predict(values, (), setup) for setup in setups]
-        if sides[0] is None or sides[1] is None:
-            return None
+        # inputs have kinks between samples, whose two sides count alike
+        is_delay, sides = field_of(name) == "delay", [middle]
+        for change in (-step, step) if is_delay else (step,):
+            setup = self.setup_at({**values, name: value + change})
+            if is_jump_delay(self.source, name):
+                # a delay moves impulses; that it also flips a reading at an edge has no derivative
+                setup = replace(setup, record_inputs=self.setup_at(values).record_inputs)
+            side = self._predict(values, (), setup)
+            if side is None:
+                return None
+            sides.append(side)
+        one, other = sides[-2:]
+        apart = 2.0 * step if is_delay else step
         return [
-            reading_change(m, sides[0].values[k], sides[1].values[k], middle.residuals[k])
-            / (2.0 * step)
+            reading_change(m, one.values[k], other.values[k], middle.residuals[k]) / apart
             for k, m in enumerate(self.measurements)
         ]
 

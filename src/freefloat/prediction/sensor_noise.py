@@ -12,7 +12,7 @@ import zlib
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.model.parts import Sensor
+from freefloat.model.parts import Coloured, Sensor
 from freefloat.model.rotations import quaternion_from_rotation_vector, quaternion_product
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.names import unit_of
@@ -101,23 +101,24 @@ def counted_noise(sensor: Sensor, values: Array) -> float:
 def _disturbance(sensor: Sensor, times: Array, width: int, rng: np.random.Generator) -> Array:
     noise = sensor.noise * rng.standard_normal((len(times), width))
     if sensor.coloured is not None:
-        noise += _gauss_markov(sensor, times, width, rng)
+        noise += gauss_markov(sensor.coloured, len(times), width, 1.0 / sensor.rate, rng)
     bias = np.zeros(width)
     if sensor.bias:
         bias = np.broadcast_to(np.array(sensor.bias, dtype=float), (width,))
     return noise + bias
 
 
-def _gauss_markov(sensor: Sensor, times: Array, width: int, rng: np.random.Generator) -> Array:
-    """First-order coloured noise, stationary from the first sample."""
+def gauss_markov(
+    coloured: Coloured, n: int, width: int, interval: float, rng: np.random.Generator
+) -> Array:
+    """First-order coloured noise (n, width) `interval` [s] apart, stationary from the first."""
     from scipy.signal import lfilter
 
-    assert sensor.coloured is not None
-    keep = np.exp(-1.0 / (sensor.rate * sensor.coloured.time))
-    white = rng.standard_normal((len(times), width))
+    keep = np.exp(-interval / coloured.time)
+    white = rng.standard_normal((n, width))
     drive = np.sqrt(1.0 - keep**2) * white
     drive[0] = white[0]
-    return sensor.coloured.sigma * np.asarray(lfilter([1.0], [1.0, -keep], drive, axis=0))
+    return coloured.sigma * np.asarray(lfilter([1.0], [1.0, -keep], drive, axis=0))
 
 
 def _digital(sensor: Sensor, values: Array) -> Array:

@@ -176,6 +176,7 @@ class Curve:
     cutoff: float  # [rad/s]
     n_parameters: float
     score: float  # the less the better, among curves for the same samples
+    order: int  # of the penalty
 
 
 def curve_at(problem: SplineProblem, cutoff: float, *, judged_at: float, score: float) -> Curve:
@@ -197,7 +198,15 @@ def curve_at(problem: SplineProblem, cutoff: float, *, judged_at: float, score: 
         cutoff=cutoff / problem.basis.spacing,
         n_parameters=n_parameters,
         score=score,
+        order=problem.order,
     )
+
+
+def smooth_alike(curve: Curve, time: Array, values: Array) -> Array:
+    """Coefficients (splines, columns) of other samples, smoothed as much as a curve was."""
+    problem = SplineProblem(curve.basis, time, values, curve.order, np.zeros(values.shape[1]))
+    weight = problem.weight(curve.cutoff * curve.basis.spacing)
+    return problem.coefficients(weight, problem.factor(weight), n_passes=2)
 
 
 def _spreads(problem: SplineProblem, factor: Array) -> Array:

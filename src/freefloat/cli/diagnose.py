@@ -1,0 +1,131 @@
+"""`freefloat diagnose`: which assumption a recording contradicts, and what that does to the fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from rich.text import Text
+
+from freefloat.cli import screen
+from freefloat.cli.identify import Choices, IdentifyRequest, parse_request, run_identification
+from freefloat.cli.options import FLIGHTS, OutputFiles, ParameterOptions, Shared
+from freefloat.errors import Fault, IdentificationError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from freefloat import Fit
+    from freefloat.identification.assessment import Assessment, Cause
+
+STYLES = {"trusted": "bold green", "with reservations": "bold yellow", "not trusted": "bold red"}
+
+
+def diagnose(
+    model: str,
+    /,
+    *flights: Annotated[Path, FLIGHTS],
+    fit: Path | None = None,
+    wanted: ParameterOptions = ParameterOptions(),  # noqa: B008
+    choices: Choices = Choices(),  # noqa: B008
+    shared: Shared = Shared(),  # noqa: B008
+) -> int:
+    """Name the assumptions that recorded flights contradict.
+
+    Everything the model takes as exact (thrust, delays, mounting of sensors,
+    encoder zeros, link lengths, known masses, drag ...) is tried as the one
+    thing that is wrong: how far off it would have to be, how much of the
+    residuals that explains, and how far the estimates would move. Nothing is
+    fitted again. Exit code 1 says that the fit is not to be trusted.
+
+    For example:
+      freefloat diagnose spatial-capture flight.parquet
+      freefloat diagnose my.toml flight.csv --fit fit.json
+
+    Parameters
+    ----------
+    model
+        The name of a built-in model, or a .toml or .urdf file.
+    flights
+        Telemetry of one flight or of several: .parquet, .pq, .csv or .tsv.
+    fit
+        A fit (.json) of `freefloat identify` to look into; unless said, one is made.
+    """
+    choices = replace(choices, assess=True)
+    request = parse_request(model, flights, wanted, choices, OutputFiles())
+    found = run_identification(request) if fit is None else _assess(fit, request)
+    if shared.json:
+        screen.print_json(_as_dict(model, found))
+    else:
+        screen.show(*_overview(found))
+    return 0 if found.is_trustworthy else 1
+
+
+def _assess(path: Path, request: IdentifyRequest) -> Fit:
+    """A saved fit, graded by the flights given."""
+    from freefloat.identification.fit import load_fit
+    from freefloat.identification.trust.assess import assess_fit
+
+    saved = load_fit(path)
+    if saved.model.name != request.model.name:
+        expected, remedy = f"a fit of {request.model.name!r}", "give the model it was made of"
+        fault = Fault("--fit", repr(saved.model.name), expected, remedy, "fit.other_model")
+        raise IdentificationError("the fit is of another model:", [fault])
+    return assess_fit(
+        saved, list(request.flights.values()), plan=request.plan,
+        known_start=request.choices.known_start,
+    )  # fmt: skip
+
+
+def _overview(fit: Fit) -> Iterator[RenderableType]:
+    """The grade with its reasons, the causes, and what carries the scale."""
+    from freefloat.identification.fit_text import verdict
+
+    found = fit.assessment
+    assert found is not None  # this verb always grades
+    yield Text(verdict(fit), style=STYLES[found.grade])
+    for reason in found.reasons:
+        words = f"{reason.text}; {reason.remedy}" if reason.remedy else reason.text
+        yield screen.indent(Text(f"· {words}", overflow="fold"))
+    if found.causes:
+        rows = [_row(cause) for cause in found.causes]
+        head = ("if only this were wrong", "off by", "chi-square", "moves", "by [sigma]", "heals")
+        yield from screen.section("Causes", screen.table(head, rows, align="Llrlrl"))
+        name = found.causes[0].names[0]
+        yield screen.indent(Text(f"to fit it: freefloat identify ... --free {name}", style="dim"))
+    else:
+        yield screen.indent(Text("no single assumption is contradicted by the data"))
+    yield from screen.section("Doubt that the estimates inherit", _carriers(found))
+
+
+def _row(cause: Cause) -> tuple[str, ...]:
+    names = cause.names[0] + (f" (or {', '.join(cause.names[1:3])})" if cause.names[1:] else "")
+    return (
+        names, f"{cause.amplitude:.3g} ± {cause.std:.2g} {cause.unit}", f"{cause.chi_square:.3g}",
+        cause.moves, f"{cause.shift:.2g}", "yes" if cause.heals else "no",
+    )  # fmt: skip
+
+
+def _carriers(found: Assessment) -> RenderableType:
+    head = ("taken as exact", "doubt", "", "share of variance", "of")
+    rows = [
+        (c.name, f"{c.deviation:.2g} {c.unit}", "stated" if c.is_stated else "assumed",
+         f"{100.0 * c.share:.2g} %", c.moves)
+        for c in found.carriers[:10]
+    ]  # fmt: skip
+    return screen.table(head, rows, align="Lllrl") if rows else Text("  none that matters")
+
+
+def _as_dict(model: str, fit: Fit) -> dict[str, object]:
+    """The same for machines."""
+    assert fit.assessment is not None
+    return {
+        "ok": fit.is_trustworthy,
+        "model": model,
+        "method": fit.method,
+        "status_code": fit.status_code,
+        "assessment": asdict(fit.assessment),
+        "parameters": [asdict(estimate) for estimate in fit.estimates],
+    }

@@ -1,0 +1,91 @@
+"""How far a Fit is to be believed, as data: a grade, its evidence, and what carries the scale.
+
+It computes nothing; `identification/trust` makes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Grade = Literal["trusted", "with reservations", "not trusted"]
+GRADES: tuple[Grade, ...] = ("trusted", "with reservations", "not trusted")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One test of a fit: what it found, the limit it is held against, and what that is worth.
+
+    statistic and limit are in the test's own measure, which `text` names; shift: by how much what
+    was found may move an estimate [total standard deviations], NaN where the test cannot tell;
+    grade: what it allows the fit to be at best. remedy: what to do next.
+    """
+
+    code: str
+    text: str
+    grade: Grade = "trusted"
+    statistic: float = float("nan")
+    limit: float = float("nan")
+    shift: float = float("nan")
+    remedy: str = ""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """An assumption that the data contradict, were it the only one that is wrong.
+
+    names: the parameter, and those the data cannot tell from it. amplitude and std: how far it is
+    off, in `unit`. chi_square: what freeing it would take off the sum of squares, in units of the
+    noise. shift: how far the estimate of `moves` would go [total standard deviations]. heals:
+    whether what is left would then be noise.
+    """
+
+    names: tuple[str, ...]
+    unit: str
+    amplitude: float
+    std: float
+    chi_square: float
+    shift: float
+    moves: str
+    heals: bool
+
+
+@dataclass(frozen=True)
+class ScaleCarrier:
+    """Something taken for exact, by how much it may be off, and what that does to the estimates.
+
+    deviation: its standard deviation, in `unit` ("1": relative); is_stated: by the model file,
+    rather than assumed. share: of the total variance of `moves`, the estimate it matters to most.
+    """
+
+    name: str
+    unit: str
+    deviation: float
+    is_stated: bool
+    share: float
+    moves: str
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """The grade of a fit, the evidence behind it (the worst first), causes and scale carriers."""
+
+    grade: Grade
+    evidence: tuple[Evidence, ...] = ()
+    causes: tuple[Cause, ...] = ()
+    carriers: tuple[ScaleCarrier, ...] = ()
+
+    @property
+    def reasons(self) -> tuple[Evidence, ...]:
+        """The evidence that speaks against the fit."""
+        return tuple(e for e in self.evidence if e.grade != "trusted")
+
+
+def worst_grade(evidence: Sequence[Evidence]) -> Grade:
+    """The grade that all the evidence allows.
+
+    >>> worst_grade((Evidence("a", "fine"), Evidence("b", "doubtful", "with reservations")))
+    'with reservations'
+    """
+    return GRADES[max((GRADES.index(e.grade) for e in evidence), default=0)]

@@ -1,0 +1,1 @@
+"""From a Fit and its recordings to a grade: evidence, total deviations, causes."""

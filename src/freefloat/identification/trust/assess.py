@@ -1,0 +1,213 @@
+"""From a Fit and its recordings to a graded Fit: total deviations, evidence, causes, carriers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.errors import FreefloatError
+from freefloat.excitation.commands import SAME_INSTANT
+from freefloat.excitation.plan import Plan
+from freefloat.identification.assessment import (
+    GRADES,
+    Assessment,
+    Cause,
+    Evidence,
+    ScaleCarrier,
+    worst_grade,
+)
+from freefloat.identification.fit import Fit
+from freefloat.identification.output_error.cost import OutputErrorProblem, stated_noise
+from freefloat.identification.output_error.options import USUAL, SearchOptions
+from freefloat.identification.output_error.recording import Recording, recording_of
+from freefloat.identification.output_error.unknowns import unknowns_of
+from freefloat.identification.trust.assumption_columns import assumption_columns
+from freefloat.identification.trust.causes import explain, largest_shift
+from freefloat.identification.trust.consider import (
+    consider,
+    scale_carriers,
+    total_deviations,
+)
+from freefloat.identification.trust.evidence import (
+    block_evidence,
+    cause_evidence,
+    method_evidence,
+    misfit_evidence,
+    noise_evidence,
+    search_evidence,
+    status_evidence,
+)
+from freefloat.identification.trust.likelihood_fit import SUPERSEDED, likelihood_fit
+from freefloat.identification.trust.trust_options import USUAL_TRUST, TrustOptions
+from freefloat.identification.trust.white_rows import WhiteRows, white_rows
+from freefloat.parameters.parameters import Parameters
+from freefloat.prediction.inputs import open_thrust
+from freefloat.prediction.measurements import with_sensor_noise
+from freefloat.telemetry.doctor import prepare_recording
+from freefloat.telemetry.telemetry import Telemetry
+
+
+def assess_fit(
+    fit: Fit,
+    flights: Telemetry | Sequence[Telemetry],
+    *,
+    parameters: Parameters | None = None,
+    plan: Plan | Sequence[Plan] | None = None,
+    known_start: bool = False,
+    options: TrustOptions = USUAL_TRUST,
+    search: SearchOptions = USUAL,
+    seed: int = 0,
+    improve: bool = False,
+    raw: bool = False,
+) -> Fit:
+    """The fit with its grade, total deviations, causes and what carries the scale.
+
+    Args:
+        fit: Of any method.
+        flights: The recordings it was made from, or others of the same system.
+        parameters: Bounds, priors and ties of the parameters; without them those of the fit are
+            free.
+        plan: The commands, if known exactly, for all recordings or one each.
+        known_start: Whether the initial state is the plan's.
+        options: Significance and limits.
+        search: How the model is simulated.
+        seed: Of the draws of noise.
+        improve: Whether the maximum of the likelihood of all channels takes the place of the fit
+            where it is sharper.
+        raw: Whether the recordings are used as they are; else their faults are repaired first.
+
+    Returns:
+        The fit with an `assessment`, and with `total_std` in every estimate that has a `std`.
+
+    >>> import freefloat as ff
+    >>> model = ff.load_model("planar-capture")
+    >>> flight = ff.simulate(model, ff.default_plan(model), seed=1)
+    >>> wanted = ff.Parameters(model).free("target.mass", "target.m?")
+    >>> fit = ff.assess_fit(ff.identify(model, wanted, flight), flight, improve=True)
+    >>> fit.assessment.grade, fit["target.mass"].total_std > fit["target.mass"].std
+    ('trusted', True)
+    """
+    given = (flights,) if isinstance(flights, Telemetry) else tuple(flights)
+    shift = not any(e.name.startswith("delay.") for e in fit.estimates)
+    sound = (prepare_recording(flight, fit.model, raw=raw, shift=shift)[0] for flight in given)
+    recorded = tuple(with_sensor_noise(fit.model, flight) for flight in sound)
+    plans = plan if isinstance(plan, Sequence) else [plan] * len(recorded)
+    free = _free(fit, parameters)
+    if not free.free_ones:
+        return _grade(fit, [*status_evidence(fit)])
+    try:
+        rows = _rows(fit, free, recorded, plans, known_start, options, search, seed)
+    except (FreefloatError, np.linalg.LinAlgError) as error:
+        text = f"the recordings could not be simulated at the fit: {error}"
+        failed = Evidence("assessment.not_simulated", text, "with reservations")
+        return _grade(fit, [*status_evidence(fit), failed])
+    is_start = fit.is_trustworthy or fit.status_code in SUPERSEDED
+    better = likelihood_fit(fit, rows, free) if improve and is_start else None
+    return _assess(better or fit, rows, options, compared=fit)
+
+
+def _free(fit: Fit, parameters: Parameters | None) -> Parameters:
+    """The fit's parameters, free at its values, with the conditions given."""
+    names = [e.name for e in fit.estimates if e.status not in ("fixed", "at bound")]
+    own = Parameters(fit.model)
+    for name in names:
+        own = own.free(name)
+    return own if parameters is None else own.with_conditions_of(parameters)
+
+
+def _rows(
+    fit: Fit, free: Parameters, recorded: Sequence[Telemetry], plans: Sequence[Plan | None],
+    known_start: bool, options: TrustOptions, search: SearchOptions, seed: int,
+) -> WhiteRows:  # fmt: skip
+    recordings = [
+        _between_switches(
+            recording_of(
+                fit.model, flight, plan=own, step=search.step, trims=(not known_start, True)
+            )
+        )
+        for flight, own in zip(recorded, plans, strict=True)
+    ]
+    unknowns = unknowns_of(free, recordings, is_start_known=known_start, options=search)
+    theta = np.clip(unknowns.start, unknowns.lower, unknowns.upper)
+    problem = OutputErrorProblem(tuple(recordings), unknowns, stated_noise(recordings), None, theta)
+    return white_rows(problem, theta, options=options, seed=seed)
+
+
+def _between_switches(recording: Recording) -> Recording:
+    """The recording without readings of forces while a thruster switches.
+
+    Between two samples of different thrust nobody knows the force: an accelerometer may have read
+    either.
+    """
+    spans = [
+        (time[k] - SAME_INSTANT, time[k + 1] + SAME_INSTANT)
+        for thruster in recording.model.thrusters
+        if (thrust := open_thrust(recording.telemetry, thruster.name)) is not None
+        for time in [thrust[0]]
+        for k in np.flatnonzero(np.diff(thrust[1]))
+    ]
+    if not spans or not recording.needs_forces or recording.is_planned:
+        return recording
+    kept = []
+    for m in recording.measurements:
+        if m.needs_forces:
+            unclear = np.zeros(len(m.times), dtype=bool)
+            for first, last in spans:
+                unclear |= (m.times >= first) & (m.times <= last)
+            m = m.select(~unclear)
+        if len(m.times):
+            kept.append(m)
+    return replace(recording, measurements=tuple(kept))
+
+
+def _assess(fit: Fit, rows: WhiteRows, options: TrustOptions, *, compared: Fit) -> Fit:
+    """The fit graded by the rows; compared: the fit that is held against their likelihood."""
+    items = rows.problem.unknowns.items
+    places = [k for k, u in enumerate(items) if u.is_reported]
+    labels = [items[k].label for k in places]
+    sizes = rows.problem.unknowns.sizes[places]
+    std = _deviations(fit, labels)
+    considered = consider(rows, assumption_columns(rows))
+    total = total_deviations(considered, places, std, sizes)
+    found = explain(
+        rows, considered, places=places, names=labels, total=total, sizes=sizes, options=options
+    )
+    joint = largest_shift(found.joint_shift[places] * sizes, total, labels)
+    known = np.isfinite(std)
+    ratio = float(np.max(std[known] / total[known])) if known.any() else 1.0
+    evidence = (
+        *status_evidence(fit),
+        *search_evidence(rows),
+        *noise_evidence(rows),
+        *misfit_evidence(found, ratio, options),
+        *cause_evidence(found, joint, options),
+        *block_evidence(found.healed or found.rows, places, labels, std, total, options),
+        *method_evidence(compared, rows, places, labels, total, options),
+    )
+    spread = dict(zip(labels, total, strict=True))
+    estimates = tuple(
+        replace(e, total_std=float(spread.get(e.name, np.nan))) for e in fit.estimates
+    )
+    carriers = scale_carriers(considered, places, labels, total, sizes)
+    return _grade(replace(fit, estimates=estimates), evidence, found.causes, carriers)
+
+
+def _deviations(fit: Fit, labels: Sequence[str]) -> Array:
+    """Statistical standard deviations by name, NaN where there is none."""
+    known = {e.name: e.std for e in fit.estimates}
+    return np.array([known.get(label, np.nan) for label in labels])
+
+
+def _grade(
+    fit: Fit,
+    evidence: Sequence[Evidence],
+    causes: Sequence[Cause] = (),
+    carriers: Sequence[ScaleCarrier] = (),
+) -> Fit:
+    order = sorted(evidence, key=lambda e: -GRADES.index(e.grade))
+    grade = worst_grade(order)
+    assessment = Assessment(grade, tuple(order), tuple(causes), tuple(carriers))
+    return replace(fit, assessment=assessment, is_trustworthy=grade != "not trusted")

@@ -1,0 +1,95 @@
+"""What is taken for exact, with its uncertainty: total deviations of the estimates.
+
+GNC engineers call it a consider analysis (Tapley, Schutz, Born, Statistical Orbit Determination,
+2004, chapter 6): an assumption that is off by a standard deviation moves the estimates by a known
+amount, and the squares of all these moves add to the statistical covariance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.identification.assessment import ScaleCarrier
+from freefloat.identification.trust.assumption_columns import AssumptionColumns
+from freefloat.identification.trust.white_rows import WhiteRows
+from freefloat.prediction.assumptions import Assumption
+from freefloat.telemetry.channel import Mask
+
+# theory: shares below a thousandth of a variance change a standard deviation by 0.05 %
+LEAST_SHARE = 1e-3
+
+
+@dataclass(frozen=True)
+class Consideration:
+    """How the assumptions move the unknowns.
+
+    moves (unknowns, assumptions): by one standard deviation of each, in natural sizes.
+    posterior (assumptions, assumptions): covariance of the assumptions, in units of their
+    deviations, once the data have spoken. information: of the data on them alone.
+    """
+
+    assumptions: tuple[Assumption, ...]
+    is_scale: Mask
+    columns: Array  # (rows, assumptions), without what the unknowns explain
+    moves: Array
+    information: Array
+    posterior: Array
+
+    @cached_property
+    def room(self) -> Array:
+        """The covariance that counts (assumptions, assumptions), in units of their deviations.
+
+        What carries the scale counts with all its doubt: the estimates take it for exact. Anything
+        else can be no farther off than the data leave room for.
+        """
+        both = np.outer(~self.is_scale, ~self.is_scale)
+        return np.where(both, self.posterior, np.diag(np.ones(len(self.posterior))) * ~both)
+
+    def shares(self, place: int) -> Array:
+        """What every assumption adds to the variance of an unknown, in its natural size squared."""
+        return self.moves[place] * (self.room @ self.moves[place])
+
+
+def consider(rows: WhiteRows, taken: AssumptionColumns) -> Consideration:
+    """What the assumptions can do to the estimates, and the data say of them."""
+    inverse = np.linalg.pinv(rows.jacobian, rcond=1e-10)
+    columns = rows.project_out(taken.columns)
+    F = columns.T @ columns
+    posterior = np.linalg.inv(np.eye(len(F)) + F)
+    return Consideration(
+        taken.assumptions, taken.is_scale, columns, -inverse @ taken.columns, F, posterior
+    )
+
+
+def total_deviations(
+    considered: Consideration, places: Sequence[int], std: Array, sizes: Array
+) -> Array:
+    """Total standard deviations of the unknowns at `places`, whose statistical ones are `std`."""
+    added = np.array([np.sum(considered.shares(k)) for k in places]) * sizes**2
+    return np.sqrt(std**2 + added)
+
+
+def scale_carriers(
+    considered: Consideration, places: Sequence[int], names: Sequence[str], total: Array,
+    sizes: Array,
+) -> tuple[ScaleCarrier, ...]:  # fmt: skip
+    """The assumptions that matter to an estimate, the most important first."""
+    shares = np.array([considered.shares(k) for k in places]) * (sizes**2)[:, None]
+    shares = shares / np.where(total > 0.0, total, np.inf)[:, None] ** 2
+    shares = np.where(np.isfinite(shares), shares, 0.0)
+    found = []
+    for c, assumption in enumerate(considered.assumptions):
+        worst = int(np.argmax(shares[:, c])) if len(shares) else 0
+        if len(shares) and shares[worst, c] > LEAST_SHARE:
+            found.append(
+                ScaleCarrier(
+                    assumption.name, assumption.unit, assumption.std, assumption.is_stated,
+                    float(shares[worst, c]), names[worst],
+                )
+            )  # fmt: skip
+    return tuple(sorted(found, key=lambda carrier: -carrier.share))

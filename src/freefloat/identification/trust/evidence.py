@@ -1,0 +1,205 @@
+"""What every test says of a fit, in words, with what it is worth and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy.special import ndtri
+
+from freefloat.arrays import Array
+from freefloat.identification.assessment import Evidence, Grade
+from freefloat.identification.fit import Fit
+from freefloat.identification.trust.causes import Explanation
+from freefloat.identification.trust.misfit import band_tests, block_tests, excess
+from freefloat.identification.trust.trust_options import TrustOptions
+from freefloat.identification.trust.white_rows import WhiteRows
+from freefloat.text import listing
+
+NOT_TRUSTED_CODES = ("scale.not_fixed", "seen.none")
+
+
+def grade_of_shift(shift: float, options: TrustOptions, *, best: Grade = "trusted") -> Grade:
+    """What a possible shift of an estimate [total standard deviations] leaves of trust.
+
+    >>> grade_of_shift(2.0, TrustOptions())
+    'with reservations'
+    """
+    if shift > options.refuse:
+        return "not trusted"
+    return "with reservations" if shift > options.reserve else best
+
+
+def status_evidence(fit: Fit) -> Iterator[Evidence]:
+    """What the method itself objects to."""
+    code = fit.status_code
+    is_refused = code.startswith("not_trusted") or code in NOT_TRUSTED_CODES
+    if is_refused or not fit.is_trustworthy:
+        yield Evidence(code or "status", str(fit.status), "not trusted")
+
+
+def search_evidence(rows: WhiteRows) -> Iterator[Evidence]:
+    """Whether the maximum of the likelihood was reached."""
+    if rows.descent.ending != "converged":
+        text = (
+            "the maximum of the likelihood of all channels was not reached: the search is"
+            f" {rows.descent.ending}"
+        )
+        yield Evidence(
+            "assessment.not_converged", text, "with reservations",
+            remedy="start from better values, free fewer parameters or give priors",
+        )  # fmt: skip
+
+
+def noise_evidence(rows: WhiteRows) -> Iterator[Evidence]:
+    """Channels whose noise nobody stated."""
+    unknown = [
+        name
+        for recording in rows.problem.recordings
+        for measurement in recording.measurements
+        if not measurement.is_noise_known
+        for name in measurement.rows
+    ]
+    if unknown:
+        text = (
+            f"the noise of {listing(unknown, most=3)} is not stated: it was taken from the fast"
+            " content of the samples"
+        )
+        yield Evidence(
+            "noise.not_stated", text, "with reservations",
+            remedy="state the noise with the recording or in the model's [[sensor]]",
+        )  # fmt: skip
+
+
+def misfit_evidence(found: Explanation, ratio: float, options: TrustOptions) -> Iterator[Evidence]:
+    """Residuals too large or too small for noise; ratio: of statistical to total deviations."""
+    tests = band_tests(found.rows, options)
+    n = 2 * len(tests)
+    large = [t for t in tests if t.chance * n < options.significance]
+    small = [t for t in tests if t.too_small * n < options.significance]
+    if large:
+        worst = max(large, key=lambda t: t.ratio * np.sqrt(t.n))
+        is_healed = found.healed is not None
+        shift = 0.0 if is_healed else excess(found.rows).shift * ratio
+        names = list(dict.fromkeys(t.channel for t in large))
+        text = (
+            f"residuals of {listing(names, most=3)} are not noise: between {worst.low:.2g} and"
+            f" {worst.high:.2g} Hz {worst.channel} has {worst.ratio:.3g} times the power of its"
+            " noise"
+        )
+        if is_healed:
+            remedy = "one wrong assumption explains it, see below"
+        elif found.causes:
+            remedy = "none of the causes below explains all of it: several, or one not listed"
+        else:
+            remedy = "something is missing in the model or wrong in the recording"
+        best: Grade = "trusted" if is_healed else "with reservations"
+        grade = grade_of_shift(shift, options, best=best)
+        yield Evidence("residuals.too_large", text, grade, worst.ratio, 1.0, shift, remedy)
+    if small:
+        worst = min(small, key=lambda t: t.ratio)
+        names = list(dict.fromkeys(t.channel for t in small))
+        text = (
+            f"residuals of {listing(names, most=3)} are too small for their noise: between"
+            f" {worst.low:.2g} and {worst.high:.2g} Hz {worst.channel} has {worst.ratio:.2g} times"
+            " its power"
+        )
+        yield Evidence(
+            "residuals.too_small", text, "with reservations", worst.ratio, 1.0,
+            remedy="the noise is overstated, or samples are interpolated or filtered: correct it",
+        )  # fmt: skip
+
+
+def cause_evidence(
+    found: Explanation, joint: tuple[float, str], options: TrustOptions
+) -> Iterator[Evidence]:
+    """Assumptions that the data contradict; joint: what all together, within their doubt, move."""
+    # a cause that explains everything is the one; else any of them may be part of it
+    healing = [cause for cause in found.causes if cause.heals][:1]
+    for cause in healing or found.causes[:1]:
+        others = f" (or {listing(cause.names[1:], most=3)})" if cause.names[1:] else ""
+        text = (
+            f"the data contradict {cause.names[0]}{others}: off by {cause.amplitude:.3g} ±"
+            f" {cause.std:.2g} {cause.unit}; that would move {cause.moves} by {cause.shift:.2g}"
+            " total standard deviations"
+        )
+        yield Evidence(
+            "assumption.contradicted", text, grade_of_shift(cause.shift, options),
+            cause.chi_square, float("nan"), cause.shift,
+            remedy=f"free {cause.names[0]}, or correct it",
+        )  # fmt: skip
+    shift, name = joint
+    if not found.causes and shift > options.reserve:
+        text = (
+            f"what is taken as exact, adjusted to the data within its doubt, would move {name} by"
+            f" {shift:.2g} total standard deviations"
+        )
+        yield Evidence(
+            "assumptions.strained", text, grade_of_shift(shift, options), shift, options.reserve,
+            shift, remedy="state the uncertainties that apply, or free what is doubtful",
+        )  # fmt: skip
+
+
+def block_evidence(
+    rows: WhiteRows, places: Sequence[int], labels: Sequence[str], std: Array, total: Array,
+    options: TrustOptions,
+) -> Iterator[Evidence]:  # fmt: skip
+    """Stretches of the flight that do not agree."""
+    known = [i for i in range(len(places)) if np.isfinite(std[i])]
+    if not known:
+        return
+    tests = block_tests(rows, [places[i] for i in known], options)
+    bad = [
+        (np.sqrt(test.inflation) * std[i] / total[i], i, test)
+        for i, test in zip(known, tests, strict=True)
+        if test.chance * len(tests) < options.significance
+    ]
+    if bad:
+        shift, i, test = max(bad, key=lambda entry: entry[0])
+        text = (
+            f"stretches of the flight disagree about {labels[i]}: they scatter"
+            f" {np.sqrt(test.inflation):.2g} times as much as noise explains"
+        )
+        yield Evidence(
+            "stretches.disagree", text, grade_of_shift(shift, options, best="with reservations"),
+            test.inflation, 1.0, float(shift),
+            remedy="something changes along the flight: identify from parts of it and compare",
+        )  # fmt: skip
+
+
+def method_evidence(
+    fit: Fit, rows: WhiteRows, places: Sequence[int], labels: Sequence[str], total: Array,
+    options: TrustOptions,
+) -> Iterator[Evidence]:  # fmt: skip
+    """The method's estimate against the maximum of the likelihood of all channels.
+
+    theory: of an efficient estimate and another one the difference has the difference of their
+    covariances (Hausman, Econometrica 46, 1978).
+    """
+    sizes = rows.problem.unknowns.sizes
+    covariance = np.linalg.pinv(rows.jacobian.T @ rows.jacobian, rcond=1e-14, hermitian=True)
+    best = np.sqrt(np.maximum(np.diag(covariance), 0.0)) * sizes
+    limit = float(-ndtri(0.5 * options.significance / max(len(places), 1)))
+    known = {e.name: e for e in fit.estimates if np.isfinite(e.std) and e.std > 0.0}
+    worst: tuple[float, str, float] | None = None
+    for i, k in enumerate(places):
+        if labels[i] not in known or not total[i] > 0.0:
+            continue
+        other = known[labels[i]]
+        moved = abs(float(rows.descent.at.theta[k]) - other.value)
+        # both rest on finite samples, so their difference is not known to better than this
+        room = np.sqrt(max(other.std**2 - best[k] ** 2, 0.0) + (best[k] / limit) ** 2)
+        shift = moved / total[i]
+        if moved > limit * room and (worst is None or shift > worst[0]):
+            worst = (shift, labels[i], moved / room)
+    if worst is not None:
+        shift, name, z = worst
+        text = (
+            f"{fit.method} and the maximum of the likelihood of all channels differ in {name} by"
+            f" {z:.2g} standard deviations of their difference"
+        )
+        yield Evidence(
+            "methods.disagree", text, grade_of_shift(shift, options), z, limit, float(shift),
+            remedy="a channel or an effect that the method leaves out matters; use auto or"
+            " output_error",
+        )  # fmt: skip

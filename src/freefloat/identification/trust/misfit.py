@@ -1,0 +1,161 @@
+"""Tests of residuals against noise: too large, too small, too slow, and stretches that disagree.
+
+All of them are F tests. A sum of n squares of the residuals, over its mean in K draws of the noise
+put through the same fit, follows F(n, K n) where the model is right, whatever the colour of the
+noise and however it entered, because both were made alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import dct
+from scipy.ndimage import uniform_filter1d
+from scipy.special import fdtr, fdtrc
+
+from freefloat.arrays import Array
+from freefloat.identification.trust.trust_options import TrustOptions
+from freefloat.identification.trust.white_rows import WhiteRows
+
+# theory: the mean of 5 squares of normal numbers scatters by sqrt(2 / 5), less than it is large
+NEIGHBOURS = 5
+
+
+@dataclass(frozen=True)
+class BandTest:
+    """The power of one channel in one band of frequencies, over that of noise.
+
+    ratio: one where the model is right. too_large, too_small: the chance that noise alone has so
+    large a ratio, or so small a one; too_pure: that one component of noise alone stands out as
+    much as the largest does, which is how a vibration shows itself.
+    """
+
+    channel: str
+    low: float  # [Hz]
+    high: float  # [Hz]
+    n: int
+    ratio: float
+    too_large: float
+    too_small: float
+    too_pure: float
+
+    @property
+    def chance(self) -> float:
+        """That noise alone shows so much, by either test."""
+        return min(1.0, 2.0 * min(self.too_large, self.too_pure))
+
+
+def band_tests(rows: WhiteRows, options: TrustOptions) -> list[BandTest]:
+    """Every channel in every band, from the slowest components on."""
+    residual = rows.remainder
+    found = []
+    for channel in rows.channels:
+        own = _components(residual[channel.rows])
+        drawn = _components(rows.draws[channel.rows])
+        seconds = float(channel.times[-1] - channel.times[0])
+        for first, last in _bands(len(own), options.band):
+            n = last - first
+            noise = float(np.mean(drawn[first:last] ** 2))
+            ratio = float(np.mean(own[first:last] ** 2)) / max(noise, 1e-300)
+            low, high = (k / (2.0 * max(seconds, 1e-12)) for k in (first, last))
+            freedom = n * drawn.shape[1]
+            largest = float(np.max(own[first:last] ** 2)) / max(noise, 1e-300)
+            found.append(
+                BandTest(
+                    channel.name, low, high, n, ratio,
+                    float(fdtrc(n, freedom, ratio)), float(fdtr(n, freedom, ratio)),
+                    min(1.0, n * float(fdtrc(1, freedom, largest))),
+                )
+            )  # fmt: skip
+    return found
+
+
+def _components(rows: Array) -> Array:
+    """Amplitudes of cosines from the slowest on, of unit size where the rows are white."""
+    return np.asarray(dct(rows, norm="ortho", axis=0), dtype=float)
+
+
+def _bands(n: int, width: int) -> Iterator[tuple[int, int]]:
+    """Bands of components: the slowest, then each as wide as all before it."""
+    first, last = 0, min(width, n)
+    while first < n:
+        yield first, last
+        first, last = last, n if 2 * last > n // 2 else 2 * last
+
+
+@dataclass(frozen=True)
+class Excess:
+    """What the residuals hold beyond noise.
+
+    energy: of all rows, in units of the noise's variance. modes: over how many independent
+    components it is spread. A like amount per component that happened to lie along a parameter
+    would move it by `shift` statistical standard deviations.
+    """
+
+    energy: float
+    modes: float
+
+    @property
+    def shift(self) -> float:
+        """Of a parameter [statistical standard deviations]."""
+        return float(np.sqrt(self.energy / self.modes)) if self.energy > 0.0 else 0.0
+
+
+def excess(rows: WhiteRows) -> Excess:
+    """The energy beyond noise, and its effective number of components.
+
+    theory: a spectrum p_i has the participation ratio (sum p)^2 / sum p^2; squares of single
+    components scatter by as much as they are large, so their mean over neighbours counts.
+    """
+    spectra = []
+    for channel in rows.channels:
+        own = _components(rows.remainder[channel.rows]) ** 2
+        noise = np.mean(_components(rows.draws[channel.rows]) ** 2)
+        spectra.append(np.maximum(uniform_filter1d(own, NEIGHBOURS) - noise, 0.0))
+    power = np.concatenate(spectra)
+    total = float(rows.remainder @ rows.remainder - np.mean(np.sum(rows.draws**2, axis=0)))
+    spread = float(np.sum(power**2))
+    modes = float(np.sum(power)) ** 2 / spread if spread > 0.0 else float(len(power))
+    return Excess(max(total, 0.0), max(modes, 1.0))
+
+
+@dataclass(frozen=True)
+class BlockTest:
+    """How far stretches of the flight disagree about one parameter.
+
+    inflation: variance of the estimate by what the stretches say, over that by the noise.
+    """
+
+    inflation: float
+    chance: float
+
+
+def block_tests(rows: WhiteRows, places: list[int], options: TrustOptions) -> list[BlockTest]:
+    """Of the unknowns at `places`: the pull of every stretch on them, against the draws' pulls.
+
+    theory: the influence of a row on parameter k is its entry in the k-th row of the
+    pseudo-inverse times its residual; sums over stretches are independent of each other where the
+    model is right, so the sum of their squares over that of draws is F distributed.
+    """
+    inverse = np.linalg.pinv(rows.jacobian, rcond=1e-10)[places]
+    block = rows.blocks(options.blocks)
+    found = []
+    residual = rows.remainder
+    for influence in inverse:
+        own = _sums(influence * residual, block)
+        drawn = np.array([_sums(influence * draw, block) for draw in rows.draws.T])
+        each = np.mean(drawn**2, axis=0)
+        noise = float(np.sum(each))
+        ratio = float(np.sum(own**2)) / max(noise, 1e-300)
+        # theory: a sum of unequal variances v has about (sum v)^2 / sum v^2 degrees of freedom
+        # (Satterthwaite, Biometrics 2, 1946)
+        freedom = noise**2 / max(float(np.sum(each**2)), 1e-300)
+        found.append(BlockTest(ratio, float(fdtrc(freedom, freedom * len(drawn), ratio))))
+    return found
+
+
+def _sums(values: Array, block: NDArray[np.int64]) -> Array:
+    return np.bincount(block, weights=values).astype(float)

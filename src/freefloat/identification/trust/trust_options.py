@@ -1,0 +1,40 @@
+"""What the assessment of a fit can be set to; every limit is a probability or a shift in sigma."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class TrustOptions:
+    """Options of the assessment; nothing needs to be given.
+
+    Args:
+        significance: chance that all tests together call a right model wrong.
+        draws: simulations with fresh noise in recorded inputs, against which residuals are held.
+        quiet_draws: the same where input noise hardly matters.
+        input_share: share of a row's variance by input noise from which it matters.
+        blocks: stretches of the recordings that must agree.
+        band: slowest components of a row that are tested together; each later band is as wide as
+            all before it.
+        reserve: shift of an estimate [total standard deviations] that is worth a reservation.
+        refuse: shift from which the fit is not trusted.
+        alike: cosine from which two assumptions are one to the data.
+        causes_named: causes listed at most.
+        simulations: evaluations of the descent to the maximum of the likelihood, at most.
+    """
+
+    significance: float = 1e-3
+    draws: int = 8
+    quiet_draws: int = 2
+    input_share: float = 0.05
+    blocks: int = 8
+    band: int = 16
+    reserve: float = 1.0
+    refuse: float = 3.0
+    alike: float = 0.95
+    causes_named: int = 8
+    simulations: int = 20
+
+
+USUAL_TRUST = TrustOptions()

@@ -1,0 +1,220 @@
+"""The residuals of every recorded channel at the maximum of the likelihood, as independent rows.
+
+Whatever method made a fit, its model is simulated along the recordings, the initial states and the
+parameters are moved to the maximum of the likelihood of *all* channels, and what is left is divided
+by noise that is known beforehand: stated with the channel, by the model's sensor, or from the fast
+content of the samples; never from these residuals. Beside them stand draws of that noise, with what
+noise in recorded joint motion and thrust does to the prediction, put through the same fit: every
+statistic of the residuals is compared with the same statistic of the draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freefloat.arrays import Array
+from freefloat.identification.output_error.cost import OutputErrorProblem
+from freefloat.identification.output_error.levenberg import Descent, descend
+from freefloat.identification.output_error.noise import RowNoise, fit_noise
+from freefloat.identification.trust.trust_options import TrustOptions
+from freefloat.observability.visibility import without
+from freefloat.prediction.fresh_inputs import fresh_inputs
+from freefloat.prediction.measurements import Measurement
+from freefloat.prediction.sensor_noise import gauss_markov
+
+Noise = tuple[tuple[tuple[RowNoise, ...], ...], ...]
+Draw = tuple[list[Array], ...]  # per recording, one table (N, rows) a measurement
+
+
+@dataclass(frozen=True)
+class ChannelRows:
+    """One channel of one recording: its name, and its rows among all."""
+
+    name: str
+    recording: int
+    rows: slice
+    times: Array
+
+
+@dataclass(frozen=True)
+class WhiteRows:
+    """Whitened residuals with the unknowns fitted, their Jacobian, and draws of noise.
+
+    residual (rows,); jacobian (rows, unknowns) in natural sizes; draws (rows, K): what noise alone
+    would have left, with the same unknowns fitted. shifts (unknowns, K): by which it moved them.
+    """
+
+    problem: OutputErrorProblem
+    descent: Descent
+    channels: tuple[ChannelRows, ...]
+    residual: Array
+    jacobian: Array
+    draws: Array
+    shifts: Array
+
+    @cached_property
+    def basis(self) -> Array:
+        """Orthonormal columns (rows, rank) of what the unknowns can explain."""
+        return orthonormal(self.jacobian)
+
+    @cached_property
+    def remainder(self) -> Array:
+        """The residuals without what the unknowns could still explain."""
+        return self.project_out(self.residual)
+
+    def project_out(self, rows: Array) -> Array:
+        """Rows, or columns of rows, without what the unknowns can explain."""
+        return rows - self.basis @ (self.basis.T @ rows)
+
+    def blocks(self, n: int) -> NDArray[np.int64]:
+        """The stretch of its recording that every row falls in, of n of equal length."""
+        at = np.empty(len(self.residual), dtype=np.int64)
+        for row in self.channels:
+            begin, end = self.span(row.recording)
+            part = (row.times - begin) / max(end - begin, 1e-12) * n
+            at[row.rows] = row.recording * n + np.clip(part.astype(np.int64), 0, n - 1)
+        return at
+
+    def span(self, recording: int) -> tuple[float, float]:
+        """Where the rows of a recording begin and end [s]."""
+        times = [row.times for row in self.channels if row.recording == recording]
+        return min(float(t[0]) for t in times), max(float(t[-1]) for t in times)
+
+
+def orthonormal(columns: Array, *, least: float = 1e-9) -> Array:
+    """An orthonormal basis of the columns; directions below `least` of the largest are left out."""
+    length = np.linalg.norm(columns, axis=0)
+    scaled = columns / np.where(length > 0.0, length, 1.0)
+    U, s, _ = np.linalg.svd(scaled, full_matrices=False)
+    return U[:, s > least * s[0]] if len(s) else U
+
+
+def white_rows(
+    problem: OutputErrorProblem,
+    theta: Array,
+    *,
+    options: TrustOptions,
+    seed: int = 0,
+) -> WhiteRows:
+    """The rows at the maximum of the likelihood near theta, by noise known beforehand."""
+    descent = descend(problem, theta, most=options.simulations)
+    draws = noise_draws(problem, descent.at.theta, options=options, seed=seed)
+    problem = replace(problem, noise=draw_noise(problem, descent.at.theta, draws))
+    descent = descend(problem, descent.at.theta, most=options.simulations)
+    residual, jacobian, channels = _residuals(problem, descent)
+    drawn = np.column_stack([_whiten(problem, draw) for draw in draws])
+    shifts = np.linalg.pinv(jacobian, rcond=1e-10) @ drawn
+    rows = WhiteRows(problem, descent, channels, residual, jacobian, drawn, shifts)
+    return replace(rows, draws=rows.project_out(drawn))
+
+
+def noise_draws(
+    problem: OutputErrorProblem, theta: Array, *, options: TrustOptions, seed: int
+) -> list[Draw]:
+    """Errors that noise of sensors and inputs would leave; fewer where inputs hardly matter."""
+    rng = np.random.default_rng([seed, 0x7A])
+    by_inputs = [
+        _input_errors(problem, r, theta, options, seed + r) for r in range(len(problem.recordings))
+    ]
+    draws = []
+    for k in range(max(map(len, by_inputs))):
+        draw = []
+        for recording, errors in zip(problem.recordings, by_inputs, strict=True):
+            white = [_sensor_draw(m, rng) for m in recording.measurements]
+            own = errors[k % len(errors)]
+            draw.append([w + e for w, e in zip(white, own, strict=True)] if own else white)
+        draws.append(tuple(draw))
+    return draws
+
+
+def _sensor_draw(measurement: Measurement, rng: np.random.Generator) -> Array:
+    """Noise (N, rows) of a sensor: as large as stated, as slow as the model says."""
+    n, width = len(measurement.times), len(measurement.noise)
+    coloured, white = measurement.sensor.coloured, measurement.noise
+    if coloured is None:
+        return white * rng.standard_normal((n, width))
+    interval = float(np.median(np.diff(measurement.times))) if n > 1 else 1.0
+    slow = gauss_markov(coloured, n, width, interval, rng)
+    fast = np.sqrt(np.maximum(white**2 - coloured.sigma**2, 0.0))
+    return slow + fast * rng.standard_normal((n, width))
+
+
+def _input_errors(
+    problem: OutputErrorProblem, r: int, theta: Array, options: TrustOptions, seed: int
+) -> list[list[Array]]:
+    """What noise in the inputs does to the readings, a draw each; empty draws where nothing."""
+    recording = problem.recordings[r]
+    quiet: list[list[Array]] = [[] for _ in range(options.quiet_draws)]
+    if recording.is_planned:
+        return quiet
+    sources = fresh_inputs(recording.source, recording.telemetry, options.draws, seed=seed)
+    values = problem.unknowns.values(theta, r)
+    exact = recording.at(values)
+    rows, _ = problem.physical_rows(r, theta)
+    found: list[list[Array]] = []
+    for source in sources:
+        drawn = replace(recording, source=source).at(values)
+        if drawn is None or exact is None:
+            continue
+        found.append([b - a for a, b in zip(exact.residuals, drawn.residuals, strict=True)])
+        is_quiet = _input_share(problem, r, rows, found[-1]) < options.input_share
+        if len(found) >= options.quiet_draws and is_quiet:
+            break
+    return found or quiet
+
+
+def _input_share(
+    problem: OutputErrorProblem, r: int, rows: Array, errors: Sequence[Array]
+) -> float:
+    """The largest part of a row's variance that noise of the inputs makes, unknowns fitted."""
+    left = without(rows, problem.whiten(r, errors)[:, None])[:, 0]
+    lengths = [len(m.times) for m in problem.recordings[r].measurements for _ in m.rows]
+    return max(float(np.mean(part**2)) for part in np.split(left, np.cumsum(lengths)[:-1]))
+
+
+def draw_noise(problem: OutputErrorProblem, theta: Array, draws: Sequence[Draw]) -> Noise:
+    """The noise of every row, with its colour, that the draws show."""
+    table = []
+    for r, recording in enumerate(problem.recordings):
+        rows, _ = problem.physical_rows(r, theta)
+        left = [without(rows, problem.whiten(r, draw[r])[:, None])[:, 0] for draw in draws]
+        at, own = 0, []
+        for measurement, sizes in zip(recording.measurements, problem.noise[r], strict=True):
+            n, noises = len(measurement.times), []
+            for stated in sizes:
+                pooled = np.concatenate([part[at : at + n] for part in left]) * stated.size
+                size = float(np.sqrt(np.mean(pooled**2)))
+                noises.append(fit_noise(pooled, size, problem.options) if size > 0.0 else stated)
+                at += n
+            own.append(tuple(noises))
+        table.append(tuple(own))
+    return tuple(table)
+
+
+def _whiten(problem: OutputErrorProblem, draw: Draw) -> Array:
+    return np.concatenate([problem.whiten(r, parts) for r, parts in enumerate(draw)])
+
+
+def _residuals(
+    problem: OutputErrorProblem, descent: Descent
+) -> tuple[Array, Array, tuple[ChannelRows, ...]]:
+    """Whitened residuals and Jacobian of all recordings, and whose row is whose."""
+    n = len(problem.unknowns.items)
+    parts, left, channels, at = [], [], [], 0
+    for r, recording in enumerate(problem.recordings):
+        rows, places = problem.physical_rows(r, descent.at.theta)
+        wide = np.zeros((len(rows), n))
+        wide[:, places] = rows * problem.unknowns.sizes[places]
+        parts.append(wide)
+        left.append(problem.whiten(r, descent.at.errors[r]))
+        for measurement in recording.measurements:
+            for name in measurement.rows:
+                place = slice(at, at + len(measurement.times))
+                channels.append(ChannelRows(recording.place + name, r, place, measurement.times))
+                at = place.stop
+    return np.concatenate(left), np.vstack(parts), tuple(channels)

@@ -1,0 +1,137 @@
+"""Recorded inputs with fresh noise: what else the encoders and thrust sensors might have read.
+
+The smoothed motion is taken for true, given fresh noise and smoothed again as much as before. The
+difference has what noise does to the motion and what smoothing takes off it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.dynamics.kernels.integrate import Inputs
+from freefloat.prediction.inputs import InputSource, smooth_channel, thrust_and_wrench
+from freefloat.telemetry.channel import Channel
+from freefloat.telemetry.names import channel_names
+from freefloat.telemetry.penalised_spline import smooth_alike
+from freefloat.telemetry.spline_basis import SplineBasis
+from freefloat.telemetry.telemetry import Telemetry
+
+# place among the prescribed coordinates, basis, change of coefficients (splines, n), span [s], and
+# whether the curve is a rate (of a wheel) rather than a position
+_Change = tuple[int, SplineBasis, Array, tuple[float, float], bool]
+
+
+def fresh_inputs(
+    source: InputSource, telemetry: Telemetry, n: int, *, seed: int
+) -> list[InputSource]:
+    """n sources with fresh noise in what was recorded; none where nothing has noise.
+
+    Args:
+        source: Of the same recording.
+        telemetry: The recording.
+        n: How many.
+        seed: Of the noise.
+    """
+    rng = np.random.default_rng([seed, 0x1E])
+    changes = list(_motion_changes(source, telemetry, n, rng))
+    pushes = _fresh_pushes(source, telemetry, n, rng)
+    if not changes and pushes is None:
+        return []
+    tables = _Tables(source, changes, n)
+    return [
+        replace(source, tabulate=_tabulate(tables, k, pushes[k] if pushes else None))
+        for k in range(n)
+    ]
+
+
+def _motion_changes(
+    source: InputSource, telemetry: Telemetry, n: int, rng: np.random.Generator
+) -> Iterator[_Change]:
+    system = source.system
+    for place, i in enumerate(system.tree.given):
+        names = channel_names(system.model.assembly.coordinates[i])
+        name = next((name for name in names if name in telemetry), None)
+        if name is None:
+            continue
+        channel = telemetry[name]
+        time, _ = channel.usable()
+        smoothed = smooth_channel(channel)
+        curve = smoothed.curves[0]
+        size = channel.noise if channel.noise is not None else float(smoothed.noise[0])
+        fresh = smoothed.value(time)[:, None] + size * rng.standard_normal((len(time), n))
+        change = smooth_alike(curve, time, fresh) - curve.coefficients
+        span = float(time[0]), float(time[-1])
+        yield place, curve.basis, change, span, name == names[1]
+
+
+def _fresh_pushes(
+    source: InputSource, telemetry: Telemetry, n: int, rng: np.random.Generator
+) -> list[Callable[[Array], Array]] | None:
+    noisy = [
+        telemetry[f"{thruster.name}.force"]
+        for thruster in source.model.thrusters
+        if f"{thruster.name}.force" in telemetry and telemetry[f"{thruster.name}.force"].noise
+    ]
+    if not noisy:
+        return None
+    return [
+        thrust_and_wrench(source.model, _with_fresh_levels(telemetry, noisy, rng)) for _ in range(n)
+    ]
+
+
+def _with_fresh_levels(
+    telemetry: Telemetry, noisy: list[Channel], rng: np.random.Generator
+) -> Telemetry:
+    fresh = []
+    for channel in noisy:
+        time, level = channel.usable()
+        size = channel.noise or 0.0
+        values = level + size * rng.standard_normal(len(time)) * (level != 0.0)
+        fresh.append(Channel(channel.name, channel.unit, time, values, noise=channel.noise))
+    return telemetry.without([c.name for c in fresh]).with_channels(*fresh)
+
+
+class _Tables:
+    """The recorded inputs and the changes of all draws: made once for the times asked for."""
+
+    def __init__(self, source: InputSource, changes: list[_Change], n: int) -> None:
+        self.source, self.changes, self.n = source, changes, n
+        self.known: dict[tuple[int, float, float], tuple[Inputs, dict[int, Array]]] = {}
+
+    def at(self, times: Array) -> tuple[Inputs, dict[int, Array]]:
+        """The inputs, and by place (rows, 3, 3, n): changes of position, rate, acceleration."""
+        key = (times.size, float(times.flat[0]), float(times.flat[-1]))
+        if key not in self.known:
+            changes = {
+                place: self._evaluate(basis, change, np.clip(times, *span), is_rate)
+                for place, basis, change, span, is_rate in self.changes
+            }
+            self.known[key] = self.source.tabulate(times), changes
+        return self.known[key]
+
+    def _evaluate(self, basis: SplineBasis, change: Array, times: Array, is_rate: bool) -> Array:
+        instants, back = np.unique(times, return_inverse=True)
+        rows = basis.rows(instants)
+        found = np.zeros((times.size, 3, self.n))
+        for derivative in range(2 if is_rate else 3):
+            curve = rows.curve(change, derivative=derivative)
+            found[:, derivative + is_rate] = curve[back.ravel()]
+        return found.reshape(*times.shape, 3, self.n)
+
+
+def _tabulate(
+    tables: _Tables, k: int, push: Callable[[Array], Array] | None
+) -> Callable[[Array], Inputs]:
+    def tabulate(times: Array) -> Inputs:
+        inputs, changes = tables.at(times)
+        motion = inputs.given.copy()
+        for place, change in changes.items():
+            motion[:, :, place] += change[..., k]
+        inputs = inputs._replace(given=motion)
+        return inputs if push is None else inputs._replace(push=push(times))
+
+    return tabulate

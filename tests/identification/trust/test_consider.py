@@ -1,0 +1,108 @@
+"""Consider covariance and score tests, against least squares done in full."""
+
+import numpy as np
+import pytest
+from identification.trust.linear_rows import assumptions, linear_rows
+
+from freefloat.identification.trust.causes import explain, score
+from freefloat.identification.trust.consider import consider, scale_carriers, total_deviations
+from freefloat.identification.trust.trust_options import TrustOptions
+
+
+def problem(seed: int = 0, *, wrong: tuple[int, float] | None = None):
+    """Rows and five assumptions; the last two are alike."""
+    rng = np.random.default_rng([seed, 7])
+    calm = linear_rows(np.random.default_rng(seed))
+    waves = np.array(
+        [np.sin((k + 2.3) * np.tile(np.linspace(0.0, 60.0, 600), 3) * 0.2) for k in range(4)]
+    )
+    columns = 0.2 * (waves.T @ rng.standard_normal((4, 4)))
+    columns = np.column_stack([columns, columns[:, 3] * 1.01])
+    signal = None if wrong is None else columns[:, wrong[0]] * wrong[1]
+    rows = linear_rows(np.random.default_rng(seed), signal=signal)
+    assert calm.jacobian.shape == rows.jacobian.shape
+    return rows, assumptions(columns, "a.zero", "b.zero", "thr.gain", "d.zero", "e.zero")
+
+
+def test_moves_are_those_of_least_squares():
+    rows, taken = problem()
+    found = consider(rows, taken)
+    J = rows.jacobian
+    for c in range(5):
+        moved = np.linalg.lstsq(J, -taken.columns[:, c], rcond=None)[0]
+        np.testing.assert_allclose(found.moves[:, c], moved, rtol=1e-9, atol=1e-12)
+
+
+def test_total_deviations_cover_assumptions_that_are_off():
+    rows, taken = problem()
+    found = consider(rows, taken)
+    places, sizes = list(range(4)), np.ones(4)
+    std = np.sqrt(np.diag(np.linalg.inv(rows.jacobian.T @ rows.jacobian)))
+    total = total_deviations(found, places, std, sizes)
+    rng = np.random.default_rng(5)
+    inverse = np.linalg.pinv(rows.jacobian)
+    # only what carries the scale is drawn in full; the rest as far as the data leave room
+    room = np.linalg.cholesky(found.room + 1e-12 * np.eye(5))
+    errors = np.array(
+        [
+            inverse @ (rng.standard_normal(len(rows.residual))
+                       - taken.columns @ (room @ rng.standard_normal(5)))
+            for _ in range(800)
+        ]
+    )  # fmt: skip
+    np.testing.assert_allclose(np.std(errors, axis=0), total, rtol=0.12)
+    carriers = scale_carriers(found, places, ["p", "q", "r", "s"], total, sizes)
+    assert carriers[0].name == "thr.gain" and 0.0 < carriers[0].share < 1.0
+
+
+@pytest.mark.parametrize("c", [0, 2])
+def test_a_score_is_what_freeing_takes_off(c):
+    rows, taken = problem(1, wrong=(c, 6.0))
+    found = consider(rows, taken)
+    scores = score(found, found.columns.T @ rows.remainder)
+    G, r = found.columns, rows.remainder
+
+    def cost(prior: np.ndarray) -> tuple[float, np.ndarray]:
+        A = np.vstack([G, np.diag(np.sqrt(prior))])
+        d = np.linalg.lstsq(A, np.concatenate([r, np.zeros(5)]), rcond=None)[0]
+        left = np.concatenate([r, np.zeros(5)]) - A @ d
+        return float(left @ left), d
+
+    held, _ = cost(np.where(np.arange(5) == c, 1e18, 1.0))  # exact, the others within their doubt
+    freed, d = cost(np.where(np.arange(5) == c, 0.0, 1.0))
+    assert scores.chi_square[c] == pytest.approx(held - freed, rel=1e-5)
+    assert scores.amplitude[c] == pytest.approx(d[c], rel=1e-6)
+
+
+def named(rows, taken):
+    found = consider(rows, taken)
+    std = np.sqrt(np.diag(np.linalg.inv(rows.jacobian.T @ rows.jacobian)))
+    total = total_deviations(found, list(range(4)), std, np.ones(4))
+    return explain(
+        rows, found, places=list(range(4)), names=["p", "q", "r", "s"], total=total,
+        sizes=np.ones(4), options=TrustOptions(),
+    ).causes  # fmt: skip
+
+
+@pytest.mark.parametrize("c", range(3))
+def test_the_wrong_assumption_is_named_first_and_heals(c):
+    causes = named(*problem(2, wrong=(c, 12.0)))
+    assert causes[0].names[0] == ("a.zero", "b.zero", "thr.gain")[c]
+    assert causes[0].heals
+    assert causes[0].amplitude == pytest.approx(12.0, abs=4.0 * causes[0].std)
+
+
+def test_assumptions_that_cannot_be_told_apart_are_one_cause():
+    causes = named(*problem(3, wrong=(3, 12.0)))
+    assert set(causes[0].names) == {"d.zero", "e.zero"}
+
+
+def test_right_assumptions_are_not_named():
+    assert sum(bool(named(*problem(seed))) for seed in range(60)) <= 1
+
+
+def test_what_is_not_in_the_catalogue_does_not_heal():
+    _, taken = problem(4)
+    wave = 2.0 * np.cos(2.0 * np.pi * 1.7 * np.tile(np.linspace(0.0, 60.0, 600), 3))
+    odd = linear_rows(np.random.default_rng(4), signal=wave)
+    assert not any(cause.heals for cause in named(odd, taken))
