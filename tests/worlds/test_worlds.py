@@ -118,21 +118,33 @@ def deviations() -> dict[str, dict[str, float]]:
     return found
 
 
-@pytest.mark.promise("T1")
-def test_wrong_worlds_move_the_answer(deviations, figure):
-    # in deviations of the right world: a fit that notices widens its own
-    moved, trusted = [], []
+@pytest.fixture(scope="module")
+def moved(deviations) -> dict[str, str]:
+    """Kinds that move an answer by more than 4 deviations and 2 %, with the grade it got.
+
+    In deviations of the right world: a fit that notices widens its own.
+    """
+    found = {}
     for name, robot, k in WRONG:
         world, _ = KINDS[name].world(robot, 1, KINDS[name].sizes[k], suite=SUITE)
-        fit, true = identify(world), world.truths[0]
+        fit, true, std = identify(world), world.truths[0], deviations[robot]
         sizes = dict(zip(true, natural_sizes(flatten(world.model), list(true)), strict=True))
         error = {n: abs(fit[n].value - true[n]) for n in true}
-        std = deviations[robot]
         if any(error[n] > 4.0 * std[n] and error[n] > 0.02 * sizes[n] for n in true):
-            moved.append(name)
-            trusted += [name] if grade_of(fit) == "trusted" else []
-    figure("T1", f"{len(moved)} of {len(WRONG)} wrong worlds move the answer; trusted: {trusted}")
+            found[name] = grade_of(fit)
+    return found
+
+
+def test_wrong_worlds_move_the_answer(moved):
     assert len(moved) >= 12
+
+
+@pytest.mark.promise("T1")
+@pytest.mark.xfail(reason="trust rests on residuals alone so far", strict=False)
+def test_no_answer_that_is_moved_is_trusted(moved, figure):
+    trusted = [name for name, grade in moved.items() if grade == "trusted"]
+    figure("T1", f"of {len(moved)} wrong worlds that move the answer, trusted: {trusted}")
+    assert not trusted
 
 
 def identify(world: World) -> ff.Fit:
