@@ -1,0 +1,66 @@
+"""`freefloat diagnose` and `identify --assess`: what is wrong has a name, what is right has none."""
+
+from __future__ import annotations
+
+import pytest
+
+import freefloat as ff
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """A right flight, and the same with a gyro that reads 1 % too much."""
+    folder = tmp_path_factory.mktemp("flights")
+    model = ff.load_model("planar-capture")
+    flight = ff.simulate(model, ff.default_plan(model, duration=30.0), seed=1)
+    flight.save(folder / "right.parquet")
+    gyro = flight["base.rate.z"]
+    values = gyro.values * 1.01
+    wrong = type(gyro)(gyro.name, gyro.unit, gyro.time, values, gyro.valid, gyro.noise)
+    flight.with_channels(wrong).save(folder / "wrong.parquet")
+    return folder
+
+
+def test_a_wrong_gain_is_named_with_its_size_and_healed(command, recorded):
+    """T2: the one cause that is wrong comes first."""
+    ended = command(
+        "diagnose", "planar-capture", str(recorded / "wrong.parquet"), "--free", "target.mass",
+        "--free", "target.izz", "--json", "--raw",
+    )  # fmt: skip
+    found = ended.json["assessment"]
+    assert ended.code == 1 and found["grade"] == "not trusted"
+    cause = found["causes"][0]
+    assert cause["names"][0] == "gain.base.rate.z" and cause["heals"]
+    # predicted readings are those of the model; what the gyro adds is freed with the other sign
+    assert abs(cause["amplitude"]) == pytest.approx(0.01, rel=0.05)
+
+
+def test_a_right_flight_is_trusted_and_says_what_carries_the_scale(command, recorded):
+    """T1: nothing is wrong, so nothing is named."""
+    ended = command(
+        "identify", "planar-capture", str(recorded / "right.parquet"), "--free", "target.mass",
+        "--assess", "--out", "fit.json", "--json",
+    )  # fmt: skip
+    found = ended.json["assessment"]
+    assert ended.code == 0 and found["grade"] == "trusted" and found["causes"] == []
+    (mass,) = ended.json["parameters"]
+    assert mass["total_std"] > mass["std"] > 0.0
+    carriers = {carrier["name"]: carrier for carrier in found["carriers"]}
+    assert "bodies.scale" in carriers and not carriers["bodies.scale"]["is_stated"]
+    saved = ff.load_fit("fit.json")
+    assert saved.assessment is not None and saved.assessment.grade == "trusted"
+    again = command(
+        "diagnose", "planar-capture", str(recorded / "right.parquet"), "--fit", "fit.json"
+    )
+    assert again.code == 0
+
+
+def test_a_fit_of_another_model_is_refused(command, recorded, tmp_path):
+    model = ff.load_model("cepheus")
+    flight = ff.simulate(model, ff.default_plan(model, duration=10.0), seed=1)
+    ff.identify(model, ff.Parameters(model).free("bus.izz"), flight).save(tmp_path / "other.json")
+    ended = command(
+        "diagnose", "planar-capture", str(recorded / "right.parquet"), "--fit", "other.json",
+        "--json",
+    )  # fmt: skip
+    assert ended.code == 2 and "fit.other_model" in ended.out + ended.err
