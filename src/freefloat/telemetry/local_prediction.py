@@ -8,7 +8,7 @@ samples used as the next power of time does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -58,6 +58,7 @@ class LocalPredictor:
     motion: float
     spread: Array
     n: int  # samples it was learned from
+    is_noise_known: bool = False  # else noise has motion in it, and more of it at ends
 
     @property
     def whole_deviation(self) -> float:
@@ -103,11 +104,13 @@ def learn(
     motion = float(np.sqrt(np.maximum(np.square(scale) - factor * np.square(noise), 0.0)))
     if not np.isfinite(motion):
         return None  # numbers whose squares no double holds
-    model = LocalPredictor(half, degree, step, noise, motion, np.ones(len(samples.time)), n)
+    model = LocalPredictor(
+        half, degree, step, noise, motion, np.ones(len(samples.time)), n, stated is not None
+    )
     r, s = deviations(model, samples, np.flatnonzero(samples.ok))
     spread = np.ones(len(samples.time))
     spread[samples.ok] = _local_spread(r / s)
-    return LocalPredictor(half, degree, step, noise, motion, spread, n)
+    return replace(model, spread=spread)
 
 
 def deviations(

@@ -71,7 +71,18 @@ def _z(model: LocalPredictor, samples: SignalSamples, wanted: Indices) -> Array:
     r, s = deviations(model, samples, wanted)
     with np.errstate(invalid="ignore", divide="ignore"):
         z = r / s
-    return np.where(np.isfinite(z), z, 0.0)
+    is_judged = np.isfinite(z)
+    if not model.is_noise_known:
+        is_judged &= ~_is_beside_end(samples, model.half)[wanted]
+    return np.where(is_judged, z, 0.0)
+
+
+def _is_beside_end(samples: SignalSamples, half: int) -> Mask:
+    """Samples whose window is not centred, as a section begins or ends within it."""
+    borders = np.flatnonzero(np.diff(samples.section, prepend=-1, append=-1))
+    place = np.arange(len(samples.time))
+    after = np.searchsorted(borders, place, side="right")
+    return (place - borders[after - 1] < half) | (borders[after] - place <= half)
 
 
 def _remove(
