@@ -19,6 +19,7 @@ from freefloat.identification.fit import Fit
 from freefloat.parameters.natural_sizes import natural_sizes
 
 WRONG_SIGMA, WRONG_SHARE = 4.0, 0.02  # a wrong answer: as many total deviations, and this share
+ASSESS = False  # whether fits without an assessment get one; set by run.py --assess
 GRADES = ("trusted", "with reservations", "not trusted", "refused")
 
 
@@ -93,6 +94,8 @@ def try_flight(
     begun = time.perf_counter()
     try:
         fit = ff.identify(believed, ff.Parameters(believed).free(*free), flight, method=method)
+        if fit.assessment is None and ASSESS:
+            fit = ff.assess_fit(fit, flight, improve=True)
     except FreefloatError as error:
         codes = tuple(fault.code for fault in error.faults) or (type(error).__name__,)
         seconds = time.perf_counter() - begun
