@@ -1,4 +1,4 @@
-"""`freefloat diagnose` and `identify --assess`: what is wrong has a name, what is right has none."""
+"""`freefloat diagnose` and `identify --assess`: what is wrong has a name, what is right none."""
 
 from __future__ import annotations
 
