@@ -34,13 +34,14 @@ from freefloat.identification.trust.consider import (
 from freefloat.identification.trust.evidence import (
     block_evidence,
     cause_evidence,
+    method_differences,
     method_evidence,
     misfit_evidence,
     noise_evidence,
     search_evidence,
     status_evidence,
 )
-from freefloat.identification.trust.likelihood_fit import SUPERSEDED, likelihood_fit
+from freefloat.identification.trust.likelihood_fit import SUPERSEDED, is_sharper, likelihood_fit
 from freefloat.identification.trust.trust_options import USUAL_TRUST, TrustOptions
 from freefloat.identification.trust.white_rows import WhiteRows, white_rows
 from freefloat.parameters.parameters import Parameters
@@ -106,7 +107,23 @@ def assess_fit(
         return _grade(fit, [*status_evidence(fit), failed])
     is_start = fit.is_trustworthy or fit.status_code in SUPERSEDED
     better = likelihood_fit(fit, rows, free) if improve and is_start else None
+    if better is not None and not _is_better(better, fit, rows, options):
+        better = None
     return _assess(better or fit, rows, options, compared=fit)
+
+
+def _is_better(better: Fit, fit: Fit, rows: WhiteRows, options: TrustOptions) -> bool:
+    """Whether the likelihood's fit is sharper, or the method's own deviations cannot be right."""
+    places, labels = _shown(rows)
+    differ = method_differences(fit, rows, places, labels, options)
+    return is_sharper(better, fit) or any(True for _ in differ)
+
+
+def _shown(rows: WhiteRows) -> tuple[list[int], list[str]]:
+    """Places and labels of the unknowns that are reported."""
+    items = rows.problem.unknowns.items
+    places = [k for k, u in enumerate(items) if u.is_reported]
+    return places, [items[k].label for k in places]
 
 
 def _free(fit: Fit, parameters: Parameters | None) -> Parameters:
@@ -165,9 +182,7 @@ def _between_switches(recording: Recording) -> Recording:
 
 def _assess(fit: Fit, rows: WhiteRows, options: TrustOptions, *, compared: Fit) -> Fit:
     """The fit graded by the rows; compared: the fit that is held against their likelihood."""
-    items = rows.problem.unknowns.items
-    places = [k for k, u in enumerate(items) if u.is_reported]
-    labels = [items[k].label for k in places]
+    places, labels = _shown(rows)
     sizes = rows.problem.unknowns.sizes[places]
     std = _deviations(fit, labels)
     considered = consider(rows, assumption_columns(rows))

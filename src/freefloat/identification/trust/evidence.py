@@ -171,7 +171,30 @@ def method_evidence(
     fit: Fit, rows: WhiteRows, places: Sequence[int], labels: Sequence[str], total: Array,
     options: TrustOptions,
 ) -> Iterator[Evidence]:  # fmt: skip
-    """The method's estimate against the maximum of the likelihood of all channels.
+    """The method's estimate against the maximum of the likelihood of all channels."""
+    spread = dict(zip(labels, total, strict=True))
+    found = [
+        (moved / spread[name], name, z)
+        for name, moved, z in method_differences(fit, rows, places, labels, options)
+        if spread[name] > 0.0
+    ]
+    if found:
+        shift, name, z = max(found)
+        text = (
+            f"{fit.method} and the maximum of the likelihood of all channels differ in {name} by"
+            f" {z:.2g} standard deviations of their difference"
+        )
+        yield Evidence(
+            "methods.disagree", text, grade_of_shift(shift, options), z, float("nan"), float(shift),
+            remedy="a channel or an effect that the method leaves out matters; use auto or"
+            " output_error",
+        )  # fmt: skip
+
+
+def method_differences(
+    fit: Fit, rows: WhiteRows, places: Sequence[int], labels: Sequence[str], options: TrustOptions
+) -> Iterator[tuple[str, float, float]]:
+    """Estimates that differ significantly: name, difference, and the same in its deviations.
 
     theory: of an efficient estimate and another one the difference has the difference of their
     covariances (Hausman, Econometrica 46, 1978).
@@ -181,25 +204,11 @@ def method_evidence(
     best = np.sqrt(np.maximum(np.diag(covariance), 0.0)) * sizes
     limit = float(-ndtri(0.5 * options.significance / max(len(places), 1)))
     known = {e.name: e for e in fit.estimates if np.isfinite(e.std) and e.std > 0.0}
-    worst: tuple[float, str, float] | None = None
-    for i, k in enumerate(places):
-        if labels[i] not in known or not total[i] > 0.0:
+    for label, k in zip(labels, places, strict=True):
+        if label not in known:
             continue
-        other = known[labels[i]]
-        moved = abs(float(rows.descent.at.theta[k]) - other.value)
+        moved = abs(float(rows.descent.at.theta[k]) - known[label].value)
         # both rest on finite samples, so their difference is not known to better than this
-        room = np.sqrt(max(other.std**2 - best[k] ** 2, 0.0) + (best[k] / limit) ** 2)
-        shift = moved / total[i]
-        if moved > limit * room and (worst is None or shift > worst[0]):
-            worst = (shift, labels[i], moved / room)
-    if worst is not None:
-        shift, name, z = worst
-        text = (
-            f"{fit.method} and the maximum of the likelihood of all channels differ in {name} by"
-            f" {z:.2g} standard deviations of their difference"
-        )
-        yield Evidence(
-            "methods.disagree", text, grade_of_shift(shift, options), z, limit, float(shift),
-            remedy="a channel or an effect that the method leaves out matters; use auto or"
-            " output_error",
-        )  # fmt: skip
+        room = np.sqrt(max(known[label].std ** 2 - best[k] ** 2, 0.0) + (best[k] / limit) ** 2)
+        if moved > limit * room:
+            yield label, moved, float(moved / room)

@@ -23,7 +23,7 @@ SUPERSEDED = ("not_trusted.residuals", "not_trusted.autocorrelated")
 
 
 def likelihood_fit(start: Fit, rows: WhiteRows, parameters: Parameters) -> Fit | None:
-    """The fit at the maximum, begun at `start`; None where it is no better, or none was found."""
+    """The fit at the maximum, begun at `start`; None where none was found."""
     if rows.descent.ending != "converged":
         return None
     problem, errors = rows.problem, rows.descent.at.errors
@@ -49,7 +49,7 @@ def likelihood_fit(start: Fit, rows: WhiteRows, parameters: Parameters) -> Fit |
     before = {e.name: e.prior for e in start.estimates}
     own = tuple(_with_prior(e, before.get(e.name, e.prior)) for e in fit.estimates)
     notes = tuple(dict.fromkeys((*start.notes, *fit.notes)))
-    return replace(fit, estimates=own, notes=notes) if is_sharper(fit, start) else None
+    return replace(fit, estimates=own, notes=notes)
 
 
 def _with_prior(estimate: Estimate, prior: float) -> Estimate:
