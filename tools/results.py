@@ -219,6 +219,9 @@ def _say(text: str) -> None:
 if __name__ == "__main__":
     try:
         sys.exit(main())
+    except BrokenPipeError:  # whoever read the list has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
     except KeyboardInterrupt:
         _say("stopped: what was made is kept, and the next run goes on from there")
         sys.exit(130)

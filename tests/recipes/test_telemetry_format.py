@@ -35,3 +35,12 @@ def test_its_faults_have_codes(with_lines, tmp_path):
     with pytest.raises(ff.errors.TelemetryError) as raised:
         ff.read_telemetry(file)
     assert {fault.code for fault in raised.value.faults} >= {"channel.unit", "time.missing"}
+
+
+@pytest.mark.parametrize("text", ["", "[1, 2", '["time [s]"]\n[0, 1, 2]\nnonsense\n', "{}\n[0]\n"])
+def test_damaged_files_are_faults_of_the_file(with_lines, tmp_path, text):
+    file = tmp_path / "flight.lines"
+    file.write_text(text)
+    with pytest.raises(ff.errors.TelemetryError) as raised:
+        ff.read_telemetry(file)
+    assert raised.value.faults

@@ -42,7 +42,7 @@ from freefloat.prediction.measurements import Measurement
 from freefloat.prediction.sensor_models import SENSOR_MODELS
 from freefloat.telemetry.names import unit_of
 from freefloat.telemetry.telemetry import Telemetry
-from freefloat.text import listing
+from freefloat.text import count_noun, listing
 
 SPRING_FIELDS = ("stiffness", "damping", "friction")
 
@@ -94,7 +94,8 @@ def _plans(plan: Plan | Sequence[Plan] | None, n: int) -> Sequence[Plan | None]:
         return [plan] * n
     if len(plan) != n:
         raise IdentificationError(
-            f"{len(plan)} plans for {n} recordings; give one for all, or one each in their order",
+            f"{count_noun(len(plan), 'plan')} for {count_noun(n, 'recording')}; give one for all,"
+            " or one each in their order",
             code="plan.count",
         )
     return plan

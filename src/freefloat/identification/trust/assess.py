@@ -114,12 +114,12 @@ def assess_fit(
 
 def _is_better(better: Fit, fit: Fit, rows: WhiteRows, options: TrustOptions) -> bool:
     """Whether the likelihood's fit is sharper, or the method's own deviations cannot be right."""
-    places, labels = _shown(rows)
+    places, labels = _report_places(rows)
     differ = method_differences(fit, rows, places, labels, options)
     return is_sharper(better, fit) or any(True for _ in differ)
 
 
-def _shown(rows: WhiteRows) -> tuple[list[int], list[str]]:
+def _report_places(rows: WhiteRows) -> tuple[list[int], list[str]]:
     """Places and labels of the unknowns that are reported."""
     items = rows.problem.unknowns.items
     places = [k for k, u in enumerate(items) if u.is_reported]
@@ -182,7 +182,7 @@ def _between_switches(recording: Recording) -> Recording:
 
 def _assess(fit: Fit, rows: WhiteRows, options: TrustOptions, *, compared: Fit) -> Fit:
     """The fit graded by the rows; compared: the fit that is held against their likelihood."""
-    places, labels = _shown(rows)
+    places, labels = _report_places(rows)
     sizes = rows.problem.unknowns.sizes[places]
     std = _deviations(fit, labels)
     considered = consider(rows, assumption_columns(rows))

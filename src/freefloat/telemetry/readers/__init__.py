@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import struct
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -131,7 +132,14 @@ def _formats_here() -> tuple[TelemetryFormat, ...]:
 
 def _read(file: Path, *, max_bytes: int) -> FileContent:
     form = _format_by_content(file) or _format_by_suffix(file)
-    return form.read(file, max_bytes=max_bytes)
+    try:
+        return form.read(file, max_bytes=max_bytes)
+    except (ValueError, LookupError, EOFError, struct.error) as error:
+        # a reader that stumbles over damaged content has met a bad file, not a bug of freefloat
+        value = f"content its reader cannot follow ({error})"
+        expected, remedy = "a whole file of this format", "write it anew"
+        fault = Fault(str(file), value, expected, remedy, "file.damaged")
+        raise TelemetryError(f"{file}: cannot be read", [fault]) from error
 
 
 def _format_by_content(file: Path) -> TelemetryFormat | None:
