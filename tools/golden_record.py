@@ -42,6 +42,8 @@ def record_of(content: Mapping[str, Any]) -> Record:
     for path, value in _leaves("", content):
         if value == "":  # nothing to say
             continue
+        if value is None and path.endswith("/total_std"):  # the fit was not assessed
+            continue
         is_words = isinstance(value, str) and not CODES.search(path)
         record["words" if is_words else "numbers"][path] = value
     return record

@@ -243,12 +243,21 @@ def test_bounds_hold_and_are_reported(capture: tuple[Model, Telemetry]) -> None:
 def test_noise_nobody_stated_is_estimated(capture: tuple[Model, Telemetry]) -> None:
     model, flight = capture
     silent = flight.with_channels(*(flight[n].with_noise(None) for n in flight.names))
-    fit = ff.identify(model, wanted(model), silent)
+    unknown = replace(model, sensors=())
+    fit = ff.identify(unknown, wanted(unknown), silent)
     stated = ff.identify(model, wanted(model), flight)
     assert "noise.estimated" in codes_of(fit.notes)
     for a, b in zip(fit.estimates, stated.estimates, strict=True):
         assert 0.5 < a.std / b.std < 2.0
         assert abs(a.value - a.prior) < 4.0 * a.std
+
+
+def test_noise_that_only_the_model_states_counts(capture: tuple[Model, Telemetry]) -> None:
+    model, flight = capture
+    silent = flight.with_channels(*(flight[n].with_noise(None) for n in flight.names))
+    fit, stated = (ff.identify(model, wanted(model), f) for f in (silent, flight))
+    assert "noise.estimated" not in codes_of(fit.notes)
+    assert fit.values == stated.values and np.array_equal(fit.covariance, stated.covariance)
 
 
 BAD = {

@@ -63,7 +63,7 @@ def scale_names(system: System) -> list[str]:
     >>> from freefloat.dynamics.tree import flatten
     >>> from freefloat.model import load_model
     >>> scale_names(flatten(load_model("cepheus")))
-    ['bus.scale', 'arm_1.scale', 'arm_2.scale']
+    ['bus.scale', 'link_1.scale', 'link_2.scale']
     """
     tanks = {tank.name for tank in system.model.tanks}
     bodies = system.model.assembly.bodies
