@@ -103,15 +103,22 @@ def _overview(fit: Fit) -> Iterator[RenderableType]:
 def _row(cause: Cause) -> tuple[str, ...]:
     names = cause.names[0] + (f" (or {', '.join(cause.names[1:3])})" if cause.names[1:] else "")
     return (
-        names, f"{cause.amplitude:.3g} ± {cause.std:.2g} {cause.unit}", f"{cause.chi_square:.3g}",
+        names, _amount(cause.amplitude, cause.std, cause.unit), f"{cause.chi_square:.3g}",
         cause.moves, f"{cause.shift:.2g}", "yes" if cause.heals else "no",
     )  # fmt: skip
+
+
+def _amount(value: float, std: float | None, unit: str) -> str:
+    """A number with its deviation; shares in per cent."""
+    factor, unit = (100.0, "%") if unit == "1" else (1.0, unit)
+    spread = "" if std is None else f" ± {factor * std:.2g}"
+    return f"{factor * value:.3g}{spread} {unit}"
 
 
 def _carriers(found: Assessment) -> RenderableType:
     head = ("taken as exact", "doubt", "", "share of variance", "of")
     rows = [
-        (c.name, f"{c.deviation:.2g} {c.unit}", "stated" if c.is_stated else "assumed",
+        (c.name, _amount(c.deviation, None, c.unit), "stated" if c.is_stated else "assumed",
          f"{100.0 * c.share:.2g} %", c.moves)
         for c in found.carriers[:10]
     ]  # fmt: skip

@@ -151,7 +151,8 @@ def _cause(
     shift, name = largest_shift(moves, total, names)
     return Cause(
         tuple(considered.assumptions[k].name for k in group), assumption.unit,
-        float(found.amplitude[c]) * assumption.std, float(found.std[c]) * assumption.std,
+        # residuals are predicted minus measured: what explains them is to be taken back
+        -float(found.amplitude[c]) * assumption.std, float(found.std[c]) * assumption.std,
         float(found.chi_square[c]), shift, name, heals,
     )  # fmt: skip
 
