@@ -76,6 +76,17 @@ def percent_change(share: float) -> str:
     return f"{value:+.0f}" if 10.0 <= abs(value) < 1e5 else f"{value:+.2g}"
 
 
+def amount_text(value: float, unit: str, std: float | None = None) -> str:
+    """A number in its unit, with its deviation if there is one; shares (unit 1) in per cent.
+
+    >>> amount_text(0.01, "1"), amount_text(0.0119, "s", 3e-4)
+    ('1 %', '0.0119 ± 0.0003 s')
+    """
+    factor, unit = (100.0, "%") if unit == "1" else (1.0, unit)
+    spread = "" if std is None else f" ± {factor * std:.2g}"
+    return f"{factor * value:.3g}{spread} {unit}"
+
+
 def printed_unit(unit: str) -> str:
     """A unit as it is printed.
 

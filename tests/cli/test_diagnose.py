@@ -22,7 +22,6 @@ def recorded(tmp_path_factory):
 
 
 def test_a_wrong_gain_is_named_with_its_size_and_healed(command, recorded):
-    """T2: the one cause that is wrong comes first."""
     ended = command(
         "diagnose", "planar-capture", str(recorded / "wrong.parquet"), "--free", "target.mass",
         "--free", "target.izz", "--json", "--raw",
@@ -35,7 +34,6 @@ def test_a_wrong_gain_is_named_with_its_size_and_healed(command, recorded):
 
 
 def test_a_right_flight_is_trusted_and_says_what_carries_the_scale(command, recorded):
-    """T1: nothing is wrong, so nothing is named."""
     ended = command(
         "identify", "planar-capture", str(recorded / "right.parquet"), "--free", "target.mass",
         "--assess", "--out", "fit.json", "--json",
@@ -44,8 +42,8 @@ def test_a_right_flight_is_trusted_and_says_what_carries_the_scale(command, reco
     assert ended.code == 0 and found["grade"] == "trusted" and found["causes"] == []
     (mass,) = ended.json["parameters"]
     assert mass["total_std"] > mass["std"] > 0.0
-    carriers = {carrier["name"]: carrier for carrier in found["carriers"]}
-    assert "bodies.scale" in carriers and not carriers["bodies.scale"]["is_stated"]
+    doubts = {doubt["name"]: doubt for doubt in found["doubts"]}
+    assert "bodies.scale" in doubts and not doubts["bodies.scale"]["is_stated"]
     saved = ff.load_fit("fit.json")
     assert saved.assessment is not None and saved.assessment.grade == "trusted"
     again = command(

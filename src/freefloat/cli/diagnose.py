@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 from rich.text import Text
 
 from freefloat.cli import screen
-from freefloat.cli.identify import Choices, IdentifyRequest, parse_request, run_identification
+from freefloat.cli.identify import (
+    Choices,
+    IdentifyRequest,
+    grade_style,
+    parse_request,
+    run_identification,
+)
 from freefloat.cli.options import FLIGHTS, OutputFiles, ParameterOptions, Shared
+from freefloat.digits import amount_text
 from freefloat.errors import Fault, IdentificationError
 
 if TYPE_CHECKING:
@@ -19,8 +26,6 @@ if TYPE_CHECKING:
 
     from freefloat import Fit
     from freefloat.identification.assessment import Assessment, Cause
-
-STYLES = {"trusted": "bold green", "with reservations": "bold yellow", "not trusted": "bold red"}
 
 
 def diagnose(
@@ -85,7 +90,7 @@ def _overview(fit: Fit) -> Iterator[RenderableType]:
 
     found = fit.assessment
     assert found is not None  # this verb always grades
-    yield Text(verdict(fit), style=STYLES[found.grade])
+    yield Text(verdict(fit), style=grade_style(fit))
     for reason in found.reasons:
         words = f"{reason.text}; {reason.remedy}" if reason.remedy else reason.text
         yield screen.indent(Text(f"· {words}", overflow="fold"))
@@ -97,30 +102,23 @@ def _overview(fit: Fit) -> Iterator[RenderableType]:
         yield screen.indent(Text(f"to fit it: freefloat identify ... --free {name}", style="dim"))
     else:
         yield screen.indent(Text("no single assumption is contradicted by the data"))
-    yield from screen.section("Doubt that the estimates inherit", _carriers(found))
+    yield from screen.section("Doubt that the estimates inherit", _doubts(found))
 
 
 def _row(cause: Cause) -> tuple[str, ...]:
     names = cause.names[0] + (f" (or {', '.join(cause.names[1:3])})" if cause.names[1:] else "")
     return (
-        names, _amount(cause.amplitude, cause.std, cause.unit), f"{cause.chi_square:.3g}",
+        names, amount_text(cause.amplitude, cause.unit, cause.std), f"{cause.chi_square:.3g}",
         cause.moves, f"{cause.shift:.2g}", "yes" if cause.heals else "no",
     )  # fmt: skip
 
 
-def _amount(value: float, std: float | None, unit: str) -> str:
-    """A number with its deviation; shares in per cent."""
-    factor, unit = (100.0, "%") if unit == "1" else (1.0, unit)
-    spread = "" if std is None else f" ± {factor * std:.2g}"
-    return f"{factor * value:.3g}{spread} {unit}"
-
-
-def _carriers(found: Assessment) -> RenderableType:
+def _doubts(found: Assessment) -> RenderableType:
     head = ("taken as exact", "doubt", "", "share of variance", "of")
     rows = [
-        (c.name, _amount(c.deviation, None, c.unit), "stated" if c.is_stated else "assumed",
+        (c.name, amount_text(c.deviation, c.unit), "stated" if c.is_stated else "assumed",
          f"{100.0 * c.share:.2g} %", c.moves)
-        for c in found.carriers[:10]
+        for c in found.doubts[:10]
     ]  # fmt: skip
     return screen.table(head, rows, align="Lllrl") if rows else Text("  none that matters")
 

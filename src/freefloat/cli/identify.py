@@ -315,12 +315,12 @@ def _overview(fit: Fit, written: dict[str, Path]) -> Iterator[RenderableType]:
     """What was found: the fit as it shows itself, and the files."""
     first, _, rest = str(fit).partition("\n")
     yield ""
-    yield Text(first, style=_style(fit))
+    yield Text(first, style=grade_style(fit))
     yield Text(rest, overflow="fold")
     yield from screen.files_section(written, missing="" if "fit" in written else NOT_WRITTEN)
 
 
-def _style(fit: Fit) -> str:
+def grade_style(fit: Fit) -> str:
     """Green, yellow or red, as the grade is."""
     if fit.assessment is not None and fit.assessment.grade == "with reservations":
         return "bold yellow"

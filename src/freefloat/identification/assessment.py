@@ -52,7 +52,7 @@ class Cause:
 
 
 @dataclass(frozen=True)
-class ScaleCarrier:
+class DoubtShare:
     """Something taken for exact, by how much it may be off, and what that does to the estimates.
 
     deviation: its standard deviation, in `unit` ("1": relative); is_stated: by the model file,
@@ -69,12 +69,12 @@ class ScaleCarrier:
 
 @dataclass(frozen=True)
 class Assessment:
-    """The grade of a fit, the evidence behind it (the worst first), causes and scale carriers."""
+    """The grade of a fit, the evidence behind it (the worst first), causes and scale doubts."""
 
     grade: Grade
     evidence: tuple[Evidence, ...] = ()
     causes: tuple[Cause, ...] = ()
-    carriers: tuple[ScaleCarrier, ...] = ()
+    doubts: tuple[DoubtShare, ...] = ()
 
     @property
     def reasons(self) -> tuple[Evidence, ...]:

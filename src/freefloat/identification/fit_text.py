@@ -12,7 +12,7 @@ from math import isnan
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from freefloat.digits import NONE, interval, number_text, with_uncertainty
+from freefloat.digits import NONE, amount_text, interval, number_text, with_uncertainty
 from freefloat.errors import shorten
 from freefloat.text import table_lines
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 WIDTH = 80  # format: columns of a terminal
 HEAD = ("parameter", "value", "± std", "unit", "was", "status")
 IS_LEFT = (True, False, False, True, False, True)
-MOST_CARRIERS = 4  # format: of assumptions that carry variance; the saved fit has all
+MOST_DOUBTS = 4  # format: of assumptions that carry variance; the saved fit has all
 GRADE_WORDS = {
     "trusted": "can be trusted",
     "with reservations": "can be trusted with reservations",
@@ -44,7 +44,7 @@ def as_text(fit: Fit) -> str:
     sums += [f"and {more} more, in the saved fit"] * bool(more)
     lines += _section("Known in combination", sums)
     lines += _section("Trade against each other", fit.trades)
-    lines += _section("Scale", [*([fit.scale] if fit.scale else []), *_carriers(fit)])
+    lines += _section("Scale", [*([fit.scale] if fit.scale else []), *_doubts(fit)])
     lines += _section("What the data contradict, were it the only thing wrong", _causes(fit))
     lines += _residuals(fit)
     lines += _section("Method", [f"{fit.method}: {fit.reason}" if fit.reason else fit.method])
@@ -86,14 +86,14 @@ def _estimates(found: Sequence[Estimate]) -> Iterator[str]:
     yield from _table([head, *rows], is_left)
 
 
-def _carriers(fit: Fit) -> Iterator[str]:
+def _doubts(fit: Fit) -> Iterator[str]:
     """What is taken for exact, and what its doubt does to the estimates."""
-    carriers = fit.assessment.carriers if fit.assessment else ()
-    for carrier in carriers[:MOST_CARRIERS]:
-        origin = "stated" if carrier.is_stated else "assumed"
+    doubts = fit.assessment.doubts if fit.assessment else ()
+    for doubt in doubts[:MOST_DOUBTS]:
+        origin = "stated" if doubt.is_stated else "assumed"
         yield (
-            f"{carrier.name} ± {_amount(carrier.deviation, carrier.unit)} ({origin}):"
-            f" {100.0 * carrier.share:.2g} % of the total variance of {carrier.moves}"
+            f"{doubt.name} ± {amount_text(doubt.deviation, doubt.unit)} ({origin}):"
+            f" {100.0 * doubt.share:.2g} % of the total variance of {doubt.moves}"
         )
 
 
@@ -103,14 +103,10 @@ def _causes(fit: Fit) -> Iterator[str]:
         others = f" (or {', '.join(cause.names[1:4])})" if cause.names[1:] else ""
         healed = "explains the residuals" if cause.heals else "does not explain all"
         yield (
-            f"{cause.names[0]}{others}: {cause.amplitude:.3g} ± {_amount(cause.std, cause.unit)},"
+            f"{cause.names[0]}{others}: {amount_text(cause.amplitude, cause.unit, cause.std)},"
             f" chi-square {cause.chi_square:.3g}, moves {cause.moves} by {cause.shift:.2g} total"
             f" standard deviations; {healed}"
         )
-
-
-def _amount(value: float, unit: str) -> str:
-    return f"{100.0 * value:.2g} %" if unit == "1" else f"{value:.2g} {unit}"
 
 
 def as_html(fit: Fit) -> str:
@@ -134,7 +130,7 @@ def as_html(fit: Fit) -> str:
         *_remarks(fit),
         *fit.trades,
         fit.scale,
-        *_carriers(fit),
+        *_doubts(fit),
         *_causes(fit),
         f"{fit.method}: {fit.reason}",
         *fit.notes,

@@ -5,7 +5,7 @@ import pytest
 from identification.trust.linear_rows import assumptions, linear_rows
 
 from freefloat.identification.trust.causes import explain, score
-from freefloat.identification.trust.consider import consider, scale_carriers, total_deviations
+from freefloat.identification.trust.consider import consider, doubt_shares, total_deviations
 from freefloat.identification.trust.trust_options import TrustOptions
 
 
@@ -51,8 +51,8 @@ def test_total_deviations_cover_assumptions_that_are_off():
         ]
     )  # fmt: skip
     np.testing.assert_allclose(np.std(errors, axis=0), total, rtol=0.12)
-    carriers = scale_carriers(found, places, ["p", "q", "r", "s"], total, sizes)
-    assert carriers[0].name == "thr.gain" and 0.0 < carriers[0].share < 1.0
+    doubts = doubt_shares(found, places, ["p", "q", "r", "s"], total, sizes)
+    assert doubts[0].name == "thr.gain" and 0.0 < doubts[0].share < 1.0
 
 
 @pytest.mark.parametrize("c", [0, 2])

@@ -1,4 +1,4 @@
-"""From a Fit and its recordings to a graded Fit: total deviations, evidence, causes, carriers."""
+"""From a Fit and its recordings to a graded Fit: total deviations, evidence, causes, doubts."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from freefloat.identification.assessment import (
     GRADES,
     Assessment,
     Cause,
+    DoubtShare,
     Evidence,
-    ScaleCarrier,
     worst_grade,
 )
 from freefloat.identification.fit import Fit
@@ -28,7 +28,7 @@ from freefloat.identification.trust.assumption_columns import assumption_columns
 from freefloat.identification.trust.causes import explain, largest_shift
 from freefloat.identification.trust.consider import (
     consider,
-    scale_carriers,
+    doubt_shares,
     total_deviations,
 )
 from freefloat.identification.trust.evidence import (
@@ -206,8 +206,8 @@ def _assess(fit: Fit, rows: WhiteRows, options: TrustOptions, *, compared: Fit) 
     estimates = tuple(
         replace(e, total_std=float(spread.get(e.name, np.nan))) for e in fit.estimates
     )
-    carriers = scale_carriers(considered, places, labels, total, sizes)
-    return _grade(replace(fit, estimates=estimates), evidence, found.causes, carriers)
+    doubts = doubt_shares(considered, places, labels, total, sizes)
+    return _grade(replace(fit, estimates=estimates), evidence, found.causes, doubts)
 
 
 def _deviations(fit: Fit, labels: Sequence[str]) -> Array:
@@ -220,9 +220,9 @@ def _grade(
     fit: Fit,
     evidence: Sequence[Evidence],
     causes: Sequence[Cause] = (),
-    carriers: Sequence[ScaleCarrier] = (),
+    doubts: Sequence[DoubtShare] = (),
 ) -> Fit:
     order = sorted(evidence, key=lambda e: -GRADES.index(e.grade))
     grade = worst_grade(order)
-    assessment = Assessment(grade, tuple(order), tuple(causes), tuple(carriers))
+    assessment = Assessment(grade, tuple(order), tuple(causes), tuple(doubts))
     return replace(fit, assessment=assessment, is_trustworthy=grade != "not trusted")

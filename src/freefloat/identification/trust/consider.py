@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.identification.assessment import ScaleCarrier
+from freefloat.identification.assessment import DoubtShare
 from freefloat.identification.trust.assumption_columns import AssumptionColumns
 from freefloat.identification.trust.white_rows import WhiteRows
 from freefloat.prediction.assumptions import Assumption
@@ -74,10 +74,10 @@ def total_deviations(
     return np.sqrt(std**2 + added)
 
 
-def scale_carriers(
+def doubt_shares(
     considered: Consideration, places: Sequence[int], names: Sequence[str], total: Array,
     sizes: Array,
-) -> tuple[ScaleCarrier, ...]:  # fmt: skip
+) -> tuple[DoubtShare, ...]:  # fmt: skip
     """The assumptions that matter to an estimate, the most important first."""
     shares = np.array([considered.shares(k) for k in places]) * (sizes**2)[:, None]
     shares = shares / np.where(total > 0.0, total, np.inf)[:, None] ** 2
@@ -87,9 +87,9 @@ def scale_carriers(
         worst = int(np.argmax(shares[:, c])) if len(shares) else 0
         if len(shares) and shares[worst, c] > LEAST_SHARE:
             found.append(
-                ScaleCarrier(
+                DoubtShare(
                     assumption.name, assumption.unit, assumption.std, assumption.is_stated,
                     float(shares[worst, c]), names[worst],
                 )
             )  # fmt: skip
-    return tuple(sorted(found, key=lambda carrier: -carrier.share))
+    return tuple(sorted(found, key=lambda doubt: -doubt.share))

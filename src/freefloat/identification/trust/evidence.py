@@ -8,7 +8,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from freefloat.arrays import Array
-from freefloat.identification.assessment import Cause, Evidence, Grade
+from freefloat.digits import amount_text
+from freefloat.identification.assessment import Evidence, Grade
 from freefloat.identification.fit import Fit
 from freefloat.identification.trust.causes import Explanation
 from freefloat.identification.trust.misfit import band_tests, block_tests, excess
@@ -119,7 +120,8 @@ def cause_evidence(
     for cause in healing or found.causes[:1]:
         others = f" (or {listing(cause.names[1:], most=3)})" if cause.names[1:] else ""
         text = (
-            f"the data contradict {cause.names[0]}{others}: off by {_amount(cause)}; that would"
+            f"the data contradict {cause.names[0]}{others}: off by"
+            f" {amount_text(cause.amplitude, cause.unit, cause.std)}; that would"
             f" move {cause.moves} by {cause.shift:.2g} total standard deviations"
         )
         yield Evidence(
@@ -137,12 +139,6 @@ def cause_evidence(
             "assumptions.strained", text, grade_of_shift(shift, options), shift, options.reserve,
             shift, remedy="state the uncertainties that apply, or free what is doubtful",
         )  # fmt: skip
-
-
-def _amount(cause: Cause) -> str:
-    """How far an assumption is off; shares in per cent."""
-    factor, unit = (100.0, "%") if cause.unit == "1" else (1.0, cause.unit)
-    return f"{factor * cause.amplitude:.3g} ± {factor * cause.std:.2g} {unit}"
 
 
 def block_evidence(

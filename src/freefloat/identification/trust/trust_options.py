@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from freefloat.errors import IdentificationError
+from freefloat.records.option_record import CheckedOptions
+from freefloat.records.values import Count, NotNegative, Positive, Share
+
 
 @dataclass(frozen=True)
-class TrustOptions:
+class TrustOptions(CheckedOptions, error=IdentificationError):
     """Options of the assessment; nothing needs to be given.
 
     Args:
@@ -24,17 +28,17 @@ class TrustOptions:
         simulations: evaluations of the descent to the maximum of the likelihood, at most.
     """
 
-    significance: float = 1e-3
-    draws: int = 8
-    quiet_draws: int = 2
-    input_share: float = 0.05
-    blocks: int = 8
-    band: int = 16
-    reserve: float = 1.0
-    refuse: float = 3.0
-    alike: float = 0.95
-    causes_named: int = 8
-    simulations: int = 20
+    significance: Share = 1e-3
+    draws: Count = 8
+    quiet_draws: Count = 2
+    input_share: NotNegative = 0.05
+    blocks: Count = 8
+    band: Count = 16
+    reserve: Positive = 1.0
+    refuse: Positive = 3.0
+    alike: Share = 0.95
+    causes_named: Count = 8
+    simulations: Count = 20
 
 
 USUAL_TRUST = TrustOptions()
