@@ -69,7 +69,7 @@ class DoubtShare:
 
 @dataclass(frozen=True)
 class Assessment:
-    """The grade of a fit, the evidence behind it (the worst first), causes and scale doubts."""
+    """The grade of a fit, the evidence behind it (the worst first), causes and inherited doubts."""
 
     grade: Grade
     evidence: tuple[Evidence, ...] = ()
