@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from freefloat.errors import IdentificationError
+from freefloat.excitation.commands import SAME_INSTANT
 from freefloat.excitation.plan import Plan
 from freefloat.model.model import Model
 from freefloat.notes import Note
+from freefloat.prediction.inputs import open_thrust
 from freefloat.prediction.predictor import Predictor, predictor_of
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.text import listing
@@ -56,3 +60,30 @@ def recording_of(
         predictor.source, predictor.measurements, predictor.start, predictor.grid, telemetry,
         plan is not None, place,
     )  # fmt: skip
+
+
+def between_switches(recording: Recording) -> Recording:
+    """The recording without readings of forces while a thruster switches.
+
+    Between two samples of different thrust nobody knows the force: an accelerometer may have read
+    either.
+    """
+    spans = [
+        (time[k] - SAME_INSTANT, time[k + 1] + SAME_INSTANT)
+        for thruster in recording.model.thrusters
+        if (thrust := open_thrust(recording.telemetry, thruster.name)) is not None
+        for time in [thrust[0]]
+        for k in np.flatnonzero(np.diff(thrust[1]))
+    ]
+    if not spans or not recording.needs_forces or recording.is_planned:
+        return recording
+    kept = []
+    for m in recording.measurements:
+        if m.needs_forces:
+            unclear = np.zeros(len(m.times), dtype=bool)
+            for first, last in spans:
+                unclear |= (m.times >= first) & (m.times <= last)
+            m = m.select(~unclear)
+        if len(m.times):
+            kept.append(m)
+    return replace(recording, measurements=tuple(kept))

@@ -9,7 +9,6 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.errors import FreefloatError
-from freefloat.excitation.commands import SAME_INSTANT
 from freefloat.excitation.plan import Plan
 from freefloat.identification.assessment import (
     GRADES,
@@ -22,7 +21,7 @@ from freefloat.identification.assessment import (
 from freefloat.identification.fit import Fit
 from freefloat.identification.output_error.cost import OutputErrorProblem, stated_noise
 from freefloat.identification.output_error.options import USUAL, SearchOptions
-from freefloat.identification.output_error.recording import Recording, recording_of
+from freefloat.identification.output_error.recording import between_switches, recording_of
 from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.identification.trust.assumption_columns import assumption_columns
 from freefloat.identification.trust.causes import explain, largest_shift
@@ -45,7 +44,6 @@ from freefloat.identification.trust.likelihood_fit import SUPERSEDED, is_sharper
 from freefloat.identification.trust.trust_options import USUAL_TRUST, TrustOptions
 from freefloat.identification.trust.white_rows import WhiteRows, white_rows
 from freefloat.parameters.parameters import Parameters
-from freefloat.prediction.inputs import open_thrust
 from freefloat.prediction.measurements import with_sensor_noise
 from freefloat.telemetry.doctor import prepare_recording
 from freefloat.telemetry.telemetry import Telemetry
@@ -140,7 +138,7 @@ def _rows(
     known_start: bool, options: TrustOptions, search: SearchOptions, seed: int,
 ) -> WhiteRows:  # fmt: skip
     recordings = [
-        _between_switches(
+        between_switches(
             recording_of(
                 fit.model, flight, plan=own, step=search.step, trims=(not known_start, True)
             )
@@ -151,33 +149,6 @@ def _rows(
     theta = np.clip(unknowns.start, unknowns.lower, unknowns.upper)
     problem = OutputErrorProblem(tuple(recordings), unknowns, stated_noise(recordings), None, theta)
     return white_rows(problem, theta, options=options, seed=seed)
-
-
-def _between_switches(recording: Recording) -> Recording:
-    """The recording without readings of forces while a thruster switches.
-
-    Between two samples of different thrust nobody knows the force: an accelerometer may have read
-    either.
-    """
-    spans = [
-        (time[k] - SAME_INSTANT, time[k + 1] + SAME_INSTANT)
-        for thruster in recording.model.thrusters
-        if (thrust := open_thrust(recording.telemetry, thruster.name)) is not None
-        for time in [thrust[0]]
-        for k in np.flatnonzero(np.diff(thrust[1]))
-    ]
-    if not spans or not recording.needs_forces or recording.is_planned:
-        return recording
-    kept = []
-    for m in recording.measurements:
-        if m.needs_forces:
-            unclear = np.zeros(len(m.times), dtype=bool)
-            for first, last in spans:
-                unclear |= (m.times >= first) & (m.times <= last)
-            m = m.select(~unclear)
-        if len(m.times):
-            kept.append(m)
-    return replace(recording, measurements=tuple(kept))
 
 
 def _assess(fit: Fit, rows: WhiteRows, options: TrustOptions, *, compared: Fit) -> Fit:
