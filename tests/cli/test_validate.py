@@ -76,3 +76,21 @@ def test_help_has_two_examples_within_eighty_columns(command):
     assert shown.code == 0
     assert shown.out.partition("For example:")[2].count("freefloat validate") == 2
     assert max(map(len, shown.out.splitlines())) <= 80
+
+
+def test_the_start_of_the_plan_needs_the_plan(command, files):
+    ended = command("validate", "fit.json", "second.parquet", "--start", "plan")
+    assert ended.code == 2 and "--start" in ended.err
+
+
+def test_a_plan_drives_the_prediction(command, tmp_path):
+    model = planar()
+    plan = ff.default_plan(model, duration=20.0, seed=5)
+    plan.save(tmp_path / "plan.toml")
+    ff.simulate(model, plan, seed=5).save(tmp_path / "flown.parquet")
+    told = command(
+        "validate", "planar-capture", "flown.parquet", "--plan", "plan.toml", "--start", "plan",
+        "--raw", "--json",
+    )  # fmt: skip
+    codes = {criterion["name"]: criterion["code"] for criterion in told.json["criteria"]}
+    assert told.code == 0 and codes["start"] == "start.known", told.json["status"]

@@ -1,57 +1,77 @@
-"""A model that is right is believed: identified from one flight, judged by another."""
+"""A right model is believed, a wrong one is caught: a few trials here, many in the full tests."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from itertools import islice
 
 import pytest
+from verdict_trials import (
+    AIR,
+    PROVE,
+    Trial,
+    bearing,
+    is_believed,
+    judge,
+    right_trials,
+    ring_down,
+    wrong_trials,
+)
 
 import freefloat as ff
-from freefloat.excitation import Pulses
 
-FREE = {
-    "planar-capture": ("bus.*", "target.*"),
-    "planar-capture-small": ("bus.*", "target.*"),
-    "planar-capture-large": ("bus.*", "target.*"),
-    "spatial-capture": ("bus.*", "target.*"),
-    "ets7": ("bus.*",),
-    "ets7-load": ("bus.*",),
-    "cepheus": ("bus.*",),
-    "dual-arm": ("bus.*",),
-    "cbk-arm-geared": ("arm_1.drive.stiffness", "arm_1.drive.damping"),
-    "servicer-slosh": ("bus.mass", "bus.ixx", "tank_1.stiffness", "tank_2.stiffness"),
-}
+N_RIGHT, N_WRONG = 90, 105
 
 
-def flown(model: ff.Model, *, duration: float, push: Pulses, seed: int) -> ff.Telemetry:
-    plan = ff.default_plan(model, duration=duration)
-    if any(thruster.name == "thr_1" for thruster in model.thrusters):
-        plan = replace(plan, thrusts={"thr_1": push})
-    return ff.simulate(model, plan, seed=seed)
+@pytest.mark.parametrize("sensors", AIR)
+def test_a_ring_down_on_an_air_bearing_is_believed(sensors: str) -> None:
+    """Released from a deflection that nobody measures, while the base drifts and turns."""
+    model = bearing(sensors)
+    for seed in (PROVE, PROVE + 1):
+        verdict = ff.validate(model, ring_down(model, seed))
+        assert verdict.is_positive and verdict["start"].code == "start.found", str(verdict)
 
 
-def verdict_on(name: str, seed: int) -> ff.Verdict:
-    """Of a model that was right to begin with, found from 30 s and judged by 22 s."""
-    model = ff.load_model(name)
-    first = flown(model, duration=30.0, push=Pulses(((1.0, 5.0, 5.0),)), seed=seed)
-    fit = ff.identify(model, ff.Parameters(model).free(*FREE[name]), first)
-    return ff.validate(
-        fit, flown(model, duration=22.0, push=Pulses(((3.0, 2.0, 4.0),)), seed=100 + seed)
-    )
+def a_few(trials: list[Trial], *kinds: str) -> list[Trial]:
+    """The first trial of each kind."""
+    return [next(trial for trial in trials if trial.kind == kind) for kind in kinds]
 
 
-@pytest.mark.parametrize("name", ["planar-capture", "spatial-capture", "ets7"])
-def test_a_right_model_is_believed(name: str) -> None:
-    verdict = verdict_on(name, 1)
-    assert verdict.is_positive, str(verdict)
+def test_a_right_model_is_believed() -> None:
+    trials = list(islice(right_trials(PROVE), 12))
+    for trial in a_few(trials, "fit", "ring-down fit", "in motion", "noise not stated"):
+        verdict, _ = judge(trial)
+        assert is_believed(verdict.status_code), f"{trial.kind}, {trial.name}\n{verdict}"
+
+
+def test_a_wrong_model_is_caught() -> None:
+    """On the bearing, and with a captured target in the plane; not the smallest sizes."""
+    every = islice(wrong_trials(PROVE), 35)
+    trials = [t for t in every if t.name.startswith(("planar", "bearing")) and t.size >= 0.1]
+    assert len(trials) > 5
+    codes = []
+    for trial in trials:
+        verdict, _ = judge(trial)
+        codes.append(verdict.status_code)
+        assert not is_believed(codes[-1]), f"{trial.kind}, {trial.name}\n{verdict}"
+    # where sensors tell little of the start, a wrong model may leave it unknown; not as a rule
+    assert codes.count("rejected") > 0.8 * len(codes), codes
 
 
 @pytest.mark.full
-def test_of_forty_right_models_at_most_one_is_refused() -> None:
-    refused = [
-        (name, seed)
-        for name in FREE
-        for seed in range(1, 5)
-        if not verdict_on(name, seed).is_positive
-    ]
-    assert len(refused) <= 1, refused  # 3 %
+def test_of_many_right_models_at_most_two_per_cent_are_refused() -> None:
+    refused = []
+    for trial in islice(right_trials(PROVE), N_RIGHT):
+        verdict, _ = judge(trial)
+        if not is_believed(verdict.status_code):
+            refused.append((trial.kind, trial.name, verdict.status))
+    assert len(refused) <= 0.02 * N_RIGHT, refused
+
+
+@pytest.mark.full
+def test_of_many_wrong_models_nine_in_ten_are_caught() -> None:
+    missed = []
+    for trial in islice(wrong_trials(PROVE), N_WRONG):
+        verdict, _ = judge(trial)
+        if is_believed(verdict.status_code):
+            missed.append((trial.kind, trial.size, trial.name))
+    assert len(missed) <= 0.1 * N_WRONG, missed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from rich.text import Text
 
@@ -17,15 +17,19 @@ from freefloat.cli.options import (
     Shared,
     check_value,
     paths_as_text,
+    read_plans,
     require,
 )
 from freefloat.cli.settings import parse_settings
+from freefloat.errors import Fault
 from freefloat.records.values import Positive
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from freefloat import Fit, Model, Verdict
+
+StartKind = Literal["search", "rest", "plan"]
 
 
 def validate(
@@ -35,7 +39,9 @@ def validate(
     *,
     error: float = 10.0,
     tip: float | None = None,
-    deflections: Annotated[bool, FLAG] = False,
+    plan: Path | None = None,
+    start: StartKind = "search",
+    raw: Annotated[bool, FLAG] = False,
     set: Annotated[tuple[str, ...], REPEATED] = (),
     out: Path | None = None,
     report: Path | None = None,
@@ -43,10 +49,10 @@ def validate(
 ) -> int:
     """Say whether an identified model predicts a flight it has not seen, and why.
 
-    The joints follow the recording; the base, wings and fuel are predicted.
-    Every sensor is compared with its prediction: fit, error, whether residuals
-    are white, whether momentum balances, and whether the model before
-    identification was any worse. Exit code 1 says that a criterion is not met.
+    The joints follow the recording, the initial state is found from it; the
+    base, wings and fuel are predicted. What is left must be noise once the
+    fit's stated deviations, and those of what is taken as exact, have had
+    their share. Exit code 1 says that a criterion is not met.
 
     For example:
       freefloat validate fit.json second.parquet --report verdict.html
@@ -62,8 +68,12 @@ def validate(
         Prediction error that is allowed beyond the noise, of what was seen [%].
     tip
         Mean error of an end-effector that is allowed [mm]; not judged unless said.
-    deflections
-        Also estimate the initial deflections of wings and fuel; at rest unless said.
+    plan
+        What was commanded, a plan .toml; it drives the prediction in place of the joints.
+    start
+        How the flight begins: found (search), wings and fuel at rest (rest), or as the plan.
+    raw
+        Use the flight as it is; else its faults are repaired first, and noted.
     set
         NAME=VALUE: another limit of acceptance; may be repeated. `--set help` lists them.
     out
@@ -76,13 +86,15 @@ def validate(
         [
             *check_value("--error", error, Positive),
             *check_value("--tip", tip, Positive),
+            *_check_start(start, plan),
             *files.faults(),
         ]
     )
     files.require_possible()
     given = {"error": error / 100.0, "tip": None if tip is None else tip / 1000.0}
     given |= parse_settings("validate", set)["acceptance"]
-    verdict = _judge(fit, flight, given, files.paths, deflections=deflections)
+    how = {"start": start, "raw": raw}
+    verdict = _judge(fit, flight, plan, given, files.paths, how)
     if shared.json:
         screen.print_json(_as_dict(verdict, fit, flight, files.paths))
     else:
@@ -90,13 +102,19 @@ def validate(
     return 0 if verdict.is_positive else 1
 
 
+def _check_start(start: StartKind, plan: Path | None) -> Iterator[Fault]:
+    if start == "plan" and plan is None:
+        remedy = "add --plan PLAN.toml, or leave --start out"
+        yield Fault("--start", "plan, but no plan", "the plan as well", remedy, "option.conflict")
+
+
 def _judge(
     fit: str,
     flight: Path,
+    plan: Path | None,
     limits: Mapping[str, Any],
     files: Mapping[str, Path],
-    *,
-    deflections: bool,
+    how: Mapping[str, Any],
 ) -> Verdict:
     """The verdict, with a bar while it is made, written where that was asked for."""
     from freefloat.cli.waiting import progress, tell_first_run
@@ -111,11 +129,13 @@ def _judge(
     from freefloat.validation.acceptance import AcceptanceLimits
     from freefloat.validation.validate import validate
 
+    model = source.model if isinstance(source, Fit) else source
+    flown = read_plans([] if plan is None else [plan], model)
+    assert not isinstance(flown, list)  # of one plan at most
     with progress("predicting") as update:
         verdict = validate(
-            source, recorded, limits=AcceptanceLimits(**limits), deflections=deflections,
-            progress=update,
-        )  # fmt: skip
+            source, recorded, limits=AcceptanceLimits(**limits), plan=flown, progress=update, **how
+        )
     if "verdict" in files:
         verdict.save(files["verdict"])
     if "report" in files:

@@ -33,7 +33,10 @@ from freefloat.prediction.measurements import with_sensor_noise
 from freefloat.provenance import provenance
 from freefloat.records.option_record import require_value
 from freefloat.telemetry.doctor import prepare_recording
+from freefloat.telemetry.sample_codes import sample_codes
 from freefloat.telemetry.telemetry import Telemetry
+
+SAMPLES_APART = " | "  # format: between the codes of recordings in the provenance of a fit
 
 
 def identify(
@@ -113,7 +116,7 @@ def _with_findings(
 ) -> Fit:
     """The fit with what was found in its recordings, which it names as they came."""
     given = _record(recorded, fit.method, seed)
-    used = {key: given[key] for key in ("data", "recordings")}
+    used = {key: given[key] for key in ("data", "recordings", "samples")}
     return replace(fit, notes=(*found, *fit.notes), provenance={**fit.provenance, **used})
 
 
@@ -210,7 +213,10 @@ def _require_of_method(method: str, options: LinearOptions, *, has_plan: bool) -
 
 def _record(recorded: Sequence[Telemetry], method: str, seed: int) -> dict[str, str]:
     each = " ".join(digest([flight]) for flight in recorded)
-    return provenance(seed=seed, data=digest(recorded), method=method, recordings=each)
+    samples = SAMPLES_APART.join(sample_codes(flight) for flight in recorded)
+    return provenance(
+        seed=seed, data=digest(recorded), method=method, recordings=each, samples=samples
+    )
 
 
 def digest(recorded: Sequence[Telemetry]) -> str:

@@ -196,7 +196,7 @@ def fit_content(fit: Fit) -> dict[str, object]:
         ],
         "correlation": _correlation(fit),
         "notes": fit.notes,
-        "provenance": dict(fit.provenance),
+        "provenance": {k: text for k, text in fit.provenance.items() if k != "samples"},
         "is_fit": True,
     }
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from freefloat.digits import amount_text
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import IdentificationError
 from freefloat.identification.fit import Fit
@@ -19,14 +20,13 @@ from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
 from freefloat.records.option_record import CheckedOptions
 from freefloat.records.values import Positive, Share
-from freefloat.text import listing
+from freefloat.text import count_noun, listing
+from freefloat.validation.consistency import COMBINATION_UNIT, Consistency
 from freefloat.validation.end_effectors import EndEffector
+from freefloat.validation.flight_prediction import FlightPrediction
 from freefloat.validation.momentum_balance import MomentumBalance
-from freefloat.validation.residual_tests import Whiteness
 from freefloat.validation.scores import Score, excess
-
-# These follow what an actuator does at once; their errors are those of differentiated encoders.
-ACCELERATED = (".torque", ".acceleration", ".motor_torque")
+from freefloat.validation.start_search import StartSearch
 
 
 @dataclass(frozen=True)
@@ -35,23 +35,17 @@ class AcceptanceLimits(CheckedOptions, error=IdentificationError):
 
     error: prediction error beyond noise, relative to the signal that was measured (0.1 is 10 %).
     noise: an error in units of what is to be expected of a right model, below which it does not
-    count. correlation: the largest autocorrelation of residuals, which is the share of their power
-    that is autocorrelated; a quarter of the power is half the noise. outside: the share of lags
-    that may leave the 99 % band of white noise. explained: standard deviations of the expected
-    error that explain an autocorrelation (one or two directions of the parameters usually make all
-    of it, so it scatters as a single number does). worse: how much larger an error may be than
-    before the fit. tip: the mean error of an end-effector [m]; none: not judged.
+    count. significance: the chance that all tests of the residuals together call a right model
+    wrong. worse: how much larger an error may be than before the fit. tip: the mean error of an
+    end-effector [m]; none: not judged.
 
     >>> AcceptanceLimits(error=0.02, tip=5e-3)  # predicts to 2 %, end-effectors to 5 mm
-    AcceptanceLimits(error=0.02, noise=2.0, correlation=0.25, outside=0.05, explained=3.0, \
-worse=1.05, tip=0.005)
+    AcceptanceLimits(error=0.02, noise=2.0, significance=0.001, worse=1.05, tip=0.005)
     """
 
     error: Positive = 0.1
     noise: Positive = 2.0
-    correlation: Share = 0.25
-    outside: Share = 0.05
-    explained: Positive = 3.0
+    significance: Share = 1e-3
     worse: Positive = 1.05
     tip: Positive | None = None
 
@@ -71,15 +65,63 @@ class AcceptanceCriterion:
     code: str = ""
 
 
-def prediction(scores: Sequence[Score], limits: AcceptanceLimits) -> AcceptanceCriterion:
-    """Is every sensor predicted?"""
+def initial_state(
+    found: StartSearch, *, contradicted: str = "", is_explained: bool = False
+) -> AcceptanceCriterion:
+    """Is it known where the flight begins? contradicted: what of a given start is not so."""
+    nan = float("nan")
+    if contradicted:
+        code, reason = "start.contradicted", contradicted
+        return AcceptanceCriterion("start", False, found.misfit, nan, reason, code)
+    if found.held is None:
+        code, reason = "start.known", "the initial state is the plan's"
+    elif not found.theta.size:
+        code, reason = "start.none", "nothing about the start has to be found"
+    elif found.is_found or is_explained:
+        code = "start.found"
+        reason = f"{count_noun(found.theta.size, 'initial state')} found from the recording"
+        if found.n_agreed > 1:
+            reason += f"; {found.n_agreed} searches agree"
+    else:
+        code = "start.not_found"
+        ends = found.n_tried - found.n_agreed + 1
+        why = f"{count_noun(found.n_tried, 'search', 'searches')} ended at {ends} places"
+        reason = (
+            f"no initial state was found that explains the flight, and {why}: the model may be"
+            " right; give the commands (--plan), say how it began (--start), record the attitude"
+            " and rate of the base, or validate on a shorter stretch"
+        )
+    is_met = code != "start.not_found"
+    return AcceptanceCriterion("start", is_met, found.misfit, nan, reason, code)
+
+
+def without_start(
+    criterion: AcceptanceCriterion, prediction: FlightPrediction
+) -> AcceptanceCriterion:
+    """The criterion where the initial state was not found: only momentum needs none.
+
+    Nor does momentum speak where joints swing unmeasured: their motion is the prediction's.
+    """
+    is_free = criterion.name == "momentum" and not prediction.has_hidden_swing
+    if is_free or criterion.is_met is not False:
+        return criterion
+    return replace(
+        criterion, is_met=None, code=f"{criterion.name}.not_judged",
+        reason=f"not judged without the initial state ({criterion.reason})",
+    )  # fmt: skip
+
+
+def prediction(
+    scores: Sequence[Score], limits: AcceptanceLimits, *, is_explained: bool
+) -> AcceptanceCriterion:
+    """Is every sensor predicted? is_explained: noise and stated deviations explain what is left."""
     errors: dict[str, float] = {}
     failed = []
     for group in dict.fromkeys(score.group for score in scores):
         own = [score for score in scores if score.group == group]
         beyond, signal, ratio = excess(own)
         share = beyond / signal if signal > 0.0 else np.inf
-        is_noise = ratio <= limits.noise
+        is_noise = is_explained or ratio <= limits.noise
         errors[group] = 0.0 if is_noise else share
         if not is_noise and share > limits.error:
             failed.append(f"{group} ({100 * min(share, 9.99):.0f} %)")
@@ -89,54 +131,82 @@ def prediction(scores: Sequence[Score], limits: AcceptanceLimits) -> AcceptanceC
         reason = f"error beyond the noise, relative to the measured signal: {', '.join(failed)}"
     elif worst == 0.0:
         code = "prediction.within_expected"
-        reason = f"every sensor is predicted to within {limits.noise:g} times the expected error"
+        reason = "every sensor is predicted as well as a right model would"
     else:
         code = "prediction.within_limit"
         reason = f"the worst sensor is {100 * worst:.2g} % off, beyond its noise"
     return AcceptanceCriterion("prediction", not failed, worst, limits.error, reason, code)
 
 
-def white_residuals(
-    found: Sequence[Whiteness], scores: Sequence[Score], limits: AcceptanceLimits
-) -> AcceptanceCriterion:
-    """Are residuals white? Judged where noise is not that of differentiated encoders.
-
-    Long recordings show any autocorrelation, however small; one that carries less than a quarter of
-    the residual's power is less than half the noise, and does not count. Nor does one that the
-    stated standard deviations of the parameters explain.
-    """
-    own = {score.channel: score for score in scores}
-    judged = [w for w in found if not own[w.channel].group.endswith(ACCELERATED)]
-    coloured = [
-        w
-        for w in judged
-        if w.outside > limits.outside and not own[w.channel].is_explained(limits.explained)
-    ]
-    worst = max((w.largest for w in coloured), default=0.0)
-    failed = [w for w in coloured if w.largest > limits.correlation]
-    if not judged:
-        code, reason = "residuals.not_judged", "no channel to judge them by"
-    elif not failed:
-        code = "residuals.white"
-        reason = "residuals are white, or explained by the stated standard deviations"
+def residuals(found: Consistency) -> AcceptanceCriterion:
+    """Is what the prediction leaves noise, once stated deviations have had their share?"""
+    large, limit = found.large, found.options.significance
+    if not large:
+        code, reason = "residuals.noise", "what is left of every channel is noise"
+        if found.has_doubts:
+            reason += ", with what is taken as exact off by no more than its doubt"
+        return AcceptanceCriterion("residuals", True, 1.0, limit, reason, code)
+    worst = max(large, key=lambda test: test.ratio * np.sqrt(test.n))
+    names = listing(dict.fromkeys(test.channel for test in large), most=3)
+    reason = (
+        f"neither noise nor stated deviations explain {names}: between {worst.low:.2g} and"
+        f" {worst.high:.2g} Hz {worst.channel} has {worst.ratio:.3g} times the power of its noise"
+    )
+    code = "residuals.too_large"
+    if found.is_healed:
+        code = "residuals.one_cause"
+        reason += "; one cause explains all of it, see deviations"
     else:
-        code = "residuals.autocorrelated"
-        names = listing((w.channel for w in failed), most=4)
-        reason = f"residuals are autocorrelated, so something is unmodelled or wrong: {names}"
-    is_met = not failed if judged else None
-    return AcceptanceCriterion("residuals", is_met, worst, limits.correlation, reason, code)
+        reason += "; something is missing in the model: see `freefloat structure` and `diagnose`"
+    return AcceptanceCriterion("residuals", False, worst.ratio, limit, reason, code)
+
+
+def deviations(found: Consistency) -> AcceptanceCriterion:
+    """Does nothing have to be further off than it is said to be uncertain?"""
+    limit = found.options.significance
+    if not found.causes:
+        code = "deviations.kept"
+        reason = "the flight contradicts no parameter and no assumption beyond its deviation"
+        return AcceptanceCriterion("deviations", True, 0.0, limit, reason, code)
+    cause = next((c for c in found.causes if c.heals), None)
+    if cause is None:
+        names = listing([c.names[0] for c in found.causes], most=3)
+        reason = (
+            f"the flight contradicts the model beyond all stated deviations, and no single cause"
+            f" explains it (nearest: {names}); look at `freefloat diagnose` and the recording"
+        )
+        value = max(c.chi_square for c in found.causes) ** 0.5
+        return AcceptanceCriterion("deviations", False, value, limit, reason, "deviations.several")
+    others = f" (or {listing(cause.names[1:], most=3)})" if cause.names[1:] else ""
+    off = amount_text(cause.amplitude, cause.unit, cause.std)
+    if cause.unit == COMBINATION_UNIT:
+        code = "deviations.parameter"
+        remedy = "identify from both flights together, or state what else is uncertain"
+    else:
+        code = "deviations.assumption"
+        remedy = f"correct {cause.names[0]}, or free it and identify again"
+    reason = f"the flight says that {cause.names[0]}{others} is off by {off}; {remedy}"
+    value = cause.chi_square**0.5
+    return AcceptanceCriterion("deviations", False, value, limit, reason, code)
 
 
 def momentum(
-    found: Sequence[MomentumBalance], why_not: str, limits: AcceptanceLimits
+    found: Sequence[MomentumBalance],
+    why_not: str,
+    limits: AcceptanceLimits,
+    *,
+    is_explained: bool,
 ) -> AcceptanceCriterion:
-    """Does momentum balance with the model's masses?"""
+    """Does momentum balance with the model's masses, or within their stated deviations?"""
     if not found:
         reason, code = why_not or "not measured", "momentum.not_judged"
         return AcceptanceCriterion("momentum", None, float("nan"), limits.noise, reason, code)
     failed = [b for b in found if b.rms > limits.noise and not b.share <= limits.error]
     worst = max(b.rms for b in found)
-    if failed:
+    if failed and is_explained:
+        failed, code = [], "momentum.explained"
+        reason = "momentum balances as well as the masses are known"
+    elif failed:
         code = "momentum.unbalanced"
         names = ", ".join(f"{b.component} ({b.rms:.2g} times)" for b in failed)
         reason = f"momentum does not balance to within its noise: {names}"
@@ -219,7 +289,10 @@ def provenance_criteria(
         return
     code, reason = {
         True: ("held_out.new", "this flight took no part in the fit"),
-        False: ("held_out.used", "the fit was made from this flight; validate on another one"),
+        False: (
+            "held_out.used",
+            "the fit was made from samples of this flight; use another",
+        ),
         None: ("held_out.unknown", "the fit does not say what it was made from"),
     }[is_held_out]
     nan = float("nan")

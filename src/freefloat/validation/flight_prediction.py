@@ -1,7 +1,7 @@
 """A recorded flight, predicted: joints follow their recording, the model must know the rest.
 
-Where the flight begins is not known exactly: the initial state of the root (and on request of wings
-and fuel) is fitted to the recording, as every comparison of a simulation with measurements has to.
+Where the flight begins is not known exactly: the initial state is found from the recording, as
+every comparison of a simulation with measurements has to, unless a plan says it.
 Everything after follows from the model. What drives the simulation (encoders of driven joints,
 wheel speeds, thrust) is not compared: it agrees with itself and says nothing.
 """
@@ -10,44 +10,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.integrate import require_stable_step
 from freefloat.dynamics.tree import System
-from freefloat.errors import FreefloatError, IdentificationError
+from freefloat.errors import IdentificationError
 from freefloat.excitation.commands import SAME_INSTANT
-from freefloat.model.model import Model
-from freefloat.model.parameter_name import ParameterName
-from freefloat.model.rotations import (
-    conjugate,
-    quaternion_from_rotation_vector,
-    quaternion_product,
-    rotation_vector_from_quaternion,
+from freefloat.excitation.plan import Plan
+from freefloat.identification.output_error.recording import (
+    Recording,
+    between_switches,
+    recording_of,
 )
+from freefloat.model.model import Model
+from freefloat.model.rotations import conjugate, quaternion_product
 from freefloat.notes import Note
 from freefloat.prediction.flight import FlightSegment
 from freefloat.prediction.measurements import Measurement
-from freefloat.prediction.predictor import Predictor, predictor_of
+from freefloat.prediction.predictor import Predictor
 from freefloat.telemetry.attitude import continuous, unit
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.telemetry import Telemetry
+from freefloat.validation.start_search import StartSearch, find_start
 
 # theory: RK4 errs by about (2 pi f h)^5 / 120 a step, 1e-8 for motion at 1 Hz
 STEP = 1e-2  # [s]
-# theory: Gauss-Newton squares the error: three iterations from 0.1 to 1e-8 standard deviations; the
-# others are for steps that had to be shortened
-MOST_ITERATIONS = 8
-# theory: an error of s standard deviations adds s^2 / 2 to an rms in units of noise, here 5e-5
-SETTLED = 1e-2  # standard deviations by which the last correction may move the initial state
 # theory: a dozen initial states from 1500 samples are known to a tenth of one sample's noise
-MOST_SAMPLES = 1500  # per sensor, in the fit of the initial state alone
-# theory: the square root of rounding times a condition of 100; below, a direction is noise
-SINGULAR = 1e-6  # of the largest singular value: such directions of the initial state stay put
+MOST_SAMPLES = 1500  # per sensor, in what is expected of a right model
 # theory: the rms of n samples is known to 1 / sqrt(2 n), of eight to a quarter
 LEAST_SAMPLES = 8  # of a sensor, below which nothing is said of its errors
 AXES = ("x", "y", "z")
+StartKind = Literal["search", "rest", "plan"]
 
 
 @dataclass(frozen=True)
@@ -91,38 +87,64 @@ class ComparedSensor:
 class FlightPrediction:
     """A prediction of a recorded flight.
 
-    recording: the stretch of the telemetry that drove it; start: the fitted `start.*` values,
-    counted from the predictor's own initial state; segment: the predicted motion at every step;
-    sensors: each beside its prediction.
+    recording: the stretch of the telemetry that drove it; search: how its initial state was found;
+    segment: the predicted motion at every step; sensors: each beside its prediction.
     """
 
     recording: Telemetry
-    predictor: Predictor
-    start: Mapping[str, float]
+    search: StartSearch
     segment: FlightSegment
     sensors: tuple[ComparedSensor, ...]
     notes: tuple[str, ...]
+
+    @property
+    def predictor(self) -> Predictor:
+        """What was simulated, beside the measurements that it is compared with."""
+        return self.search.problem.recordings[0]
+
+    @property
+    def start(self) -> Mapping[str, float]:
+        """The `start.*` values found, counted from the predictor's own initial state."""
+        return self.search.values
 
     @property
     def system(self) -> System:
         """The mechanism that was simulated, recorded joints prescribed."""
         return self.predictor.system
 
+    @property
+    def has_hidden_swing(self) -> bool:
+        """Whether a joint moves by its spring and nobody measured it."""
+        recording = self.search.problem.recordings[0]
+        free = [int(g) - 6 for g in self.system.tree.free if g >= 6]
+        return any(not _is_measured(self.system, i, recording) for i in free)
+
     def thin(self) -> Predictor:
         """The predictor with fewer samples of every sensor, enough for their statistics."""
-        return _thin(self.predictor)
+        parts = []
+        for m in self.predictor.measurements:
+            every = max(1, len(m.times) // MOST_SAMPLES)
+            parts.append(m.select(np.arange(len(m.times)) % every == 0))
+        return replace(self.predictor, measurements=tuple(parts))
 
 
 def predict_flight(
-    model: Model, telemetry: Telemetry, *, step: float = STEP, deflections: bool = False
+    model: Model,
+    telemetry: Telemetry,
+    *,
+    step: float = STEP,
+    plan: Plan | None = None,
+    start: StartKind = "search",
 ) -> FlightPrediction:
     """What the model says the sensors should have read on a recorded flight.
 
     Args:
         model: predicts; drives whose motor nobody recorded count as stiff.
         telemetry: drives the simulation where every driven joint is recorded, and is compared.
-        step: of the integration [s], at most; halved until springs are stable.
-        deflections: also fit where unmeasured wings, fuel and springs start; at home otherwise.
+        step: of the integration [s], at most; shortened until shorter ones change nothing.
+        plan: drives everything in place of the recorded motion.
+        start: the initial state. "search": found from the recording, that of wings, fuel and
+            springs as well; "rest": the same, with those at home and at rest; "plan": the plan's.
 
     Raises:
         IdentificationError: what the recording lacks.
@@ -134,40 +156,56 @@ def predict_flight(
     >>> [sensor.measurement.group for sensor in predict_flight(model, flight).sensors]
     ['base.angle', 'base.position', 'base.rate']
     """
-    model, notes = _with_stiff_drives(model, telemetry)
-    stretch = _longest_stretch(model, telemetry)
-    predictor = _comparable(predictor_of(model, stretch, step=step, trims=(False, False)))
-    times = predictor.times
-    if times[-1] - times[0] < 0.99 * telemetry.duration:
+    if start == "plan" and plan is None:
+        raise IdentificationError(
+            "the initial state is to be the plan's, but there is no plan; give it, or let the"
+            " initial state be found",
+            code="option.conflict",
+        )
+    notes: list[str] = []
+    stretch = telemetry
+    if plan is None:
+        model, notes = _with_stiff_drives(model, telemetry)
+        stretch = _longest_stretch(model, telemetry)
+    # the ends of smoothed motion are known poorly, and would be taken for the model's error
+    trims = (plan is None, plan is None)
+    recording = _comparable(
+        between_switches(recording_of(model, stretch, plan=plan, step=step, trims=trims)), plan
+    )
+    times = recording.times
+    if stretch is not telemetry:
         text = f"predicted from {times[0]:.4g} s to {times[-1]:.4g} s, where every driven joint is"
         notes.append(Note("prediction.stretch", f"{text} recorded"))
-    require_stable_step(predictor.system, predictor.start, predictor.grid.step)
-    names = start_names(predictor.system, predictor.measurements, deflections=deflections)
-    start = _fit_start(_thin(predictor), names)
-    prediction = predictor.at(start)
-    if prediction is None:
-        raise FreefloatError(
-            f"the predicted motion of {model.name!r} is not finite; a mass or a stiffness cannot be"
-            " what the model says",
-            code="motion.not_finite",
-        )
-    grid = predictor.grid
+    require_stable_step(recording.system, recording.start, recording.grid.step)
+    search = find_start(recording, held=_coordinates_at_rest(recording, start))
+    recording = search.problem.recordings[0]
+    grid = recording.grid
     every_step = replace(grid, every=1, n_records=grid.n_steps + 1)
     sensors = tuple(
         ComparedSensor(m, "rad" if m.is_attitude else telemetry[m.channels[0]].unit, -residual)
-        for m, residual in zip(predictor.measurements, prediction.residuals, strict=True)
+        for m, residual in zip(recording.measurements, search.descent.at.errors[0], strict=True)
     )
-    return FlightPrediction(
-        stretch, predictor, start, predictor.fly(start, grid=every_step), sensors,
-        (*notes, *predictor.source.notes),
-    )  # fmt: skip
+    segment = recording.fly(search.values, grid=every_step)
+    return FlightPrediction(stretch, search, segment, sensors, (*notes, *recording.source.notes))
 
 
-def _comparable(predictor: Predictor) -> Predictor:
-    """The predictor with sensors of enough samples that fall inside it, and wings at home."""
-    first, last = predictor.source.first, predictor.source.last
+def _coordinates_at_rest(recording: Recording, start: StartKind) -> list[str] | None:
+    """Coordinates whose initial state is not looked for; None: nor is that of the root."""
+    if start == "plan":
+        return None
+    system = recording.system
+    return [
+        system.coordinates[int(g) - 6]
+        for g in system.tree.free
+        if g >= 6 and start == "rest" and not _is_measured(system, int(g) - 6, recording)
+    ]
+
+
+def _comparable(recording: Recording, plan: Plan | None) -> Recording:
+    """The recording with sensors of enough samples that fall inside it, and wings at home."""
+    first, last = recording.source.first, recording.source.last
     kept = []
-    for m in predictor.measurements:
+    for m in recording.measurements:
         asked = m.times - m.sensor.delay
         m = m.select((asked >= first - SAME_INSTANT) & (asked <= last + SAME_INSTANT))
         if len(m.times) >= LEAST_SAMPLES:
@@ -178,71 +216,23 @@ def _comparable(predictor: Predictor) -> Predictor:
             " base.rate.*, base.attitude.*, base.velocity.* or a torque",
             code="channel.none",
         )
-    system, start = predictor.system, predictor.start.copy()
+    recording = replace(recording, measurements=tuple(kept))
+    system, start = recording.system, recording.start.copy()
+    if plan is not None:
+        return recording
     # Wings and fuel begin at home, where a plan has them, not where their springs are at rest; a
     # flexible drive begins relaxed about its recorded motor.
     driven = {int(a) for a, b in system.tree.spring_ends if b >= 0}
     passive = {int(a) for a, b in system.tree.spring_ends if b < 0} - driven
     for i in passive - {int(g) for g in system.tree.given}:
-        if not _is_measured(system, i, kept):
+        if not _is_measured(system, i, recording):
             start[13 + i] = system.model.assembly.coordinates[i].home
-    return replace(predictor, measurements=tuple(kept), start=start)
+    return replace(recording, start=start)
 
 
-def _is_measured(system: System, coordinate: int, measurements: Sequence[Measurement]) -> bool:
+def _is_measured(system: System, coordinate: int, recording: Recording) -> bool:
     name = system.coordinates[coordinate]
-    return any(m.sensor.kind == "encoder" and m.target == name for m in measurements)
-
-
-def start_names(
-    system: System, measurements: Sequence[Measurement], *, deflections: bool
-) -> list[str]:
-    """The initial states that the recording can tell, as `start.*` names."""
-    if system.model.root.type == "fixed":
-        names: list[str] = []
-    else:
-        kinds = {m.sensor.kind for m in measurements}
-        fields = ["rate"] * bool(kinds & {"gyro", "attitude", "accelerometer"})
-        fields += ["attitude"] * ("attitude" in kinds)
-        fields += ["velocity"] * bool(kinds & {"velocity", "position"})
-        fields += ["position"] * ("position" in kinds)
-        is_planar = system.model.root.type == "planar"
-        turning = "z" if is_planar else "xyz"
-        sliding = "xy" if is_planar else "xyz"
-        axes = {"rate": turning, "attitude": turning, "velocity": sliding, "position": sliding}
-        names = [f"start.{field}.{axis}" for field in fields for axis in axes[field]]
-    for g in system.tree.free:
-        if g >= 6 and (deflections or _is_measured(system, int(g) - 6, measurements)):
-            name = system.coordinates[int(g) - 6]
-            names += [f"start.{name}.position", f"start.{name}.velocity"]
-    return names
-
-
-def _fit_start(predictor: Predictor, names: Sequence[str]) -> dict[str, float]:
-    """Gauss-Newton on the initial state, every channel divided by its noise."""
-    # torques follow the prescribed motion at once and say next to nothing of the initial state
-    some = [m for m in predictor.measurements if m.sensor.kind != "joint_torque"]
-    predictor = replace(predictor, measurements=tuple(some))
-    best: dict[str, float] = dict.fromkeys(names, 0.0)
-    if not names or not some:
-        return best
-    start, cost, shrink = best, np.inf, 1.0
-    change = np.zeros(len(names))
-    for _ in range(MOST_ITERATIONS):
-        rows, left = linearise(predictor, start, names)
-        new = float(left @ left)
-        if not new < cost:
-            if shrink < 0.1:
-                break
-            shrink *= 0.3
-            start = _move(best, names, shrink * change)
-            continue
-        best, cost, shrink = start, new, 1.0
-        change, size = _least_squares(rows, left)
-        if size < SETTLED:
-            break
-        start = _move(best, names, change)
-    return best
+    return any(m.sensor.kind == "encoder" and m.target == name for m in recording.measurements)
 
 
 def linearise(
@@ -261,50 +251,6 @@ def linearise(
         rows.append((jacobian / m.noise[:, None]).reshape(residual.size, len(names)))
         left.append((-residual / m.noise).ravel())
     return np.vstack(rows), np.concatenate(left)
-
-
-def _least_squares(rows: Array, left: Array) -> tuple[Array, float]:
-    """The correction, without directions that are hardly seen, and its size in deviations."""
-    scale = np.linalg.norm(rows, axis=0)
-    scale = np.where(scale > 0.0, scale, 1.0)
-    U, s, Vt = np.linalg.svd(rows / scale, full_matrices=False)
-    seen = s > SINGULAR * s[0] if s[0] > 0.0 else np.zeros(len(s), dtype=bool)
-    along = np.where(seen, U.T @ left, 0.0)
-    change = Vt.T @ np.where(seen, along / np.where(seen, s, 1.0), 0.0) / scale
-    return change, float(np.max(np.abs(along), initial=0.0))
-
-
-def _move(start: Mapping[str, float], names: Sequence[str], change: Array) -> dict[str, float]:
-    """Initial states moved by a correction; rotation vectors by a small turn in root axes."""
-    new = dict(start)
-    turn, old = np.zeros(3), np.zeros(3)
-    for name, delta in zip(names, change.tolist(), strict=True):
-        parsed = ParameterName.parse(name)
-        if parsed.owner == "attitude":
-            axis = AXES.index(parsed.field)
-            turn[axis], old[axis] = delta, start[name]
-        else:
-            new[name] += delta
-    composed = rotation_vector_from_quaternion(
-        quaternion_product(
-            quaternion_from_rotation_vector(old), quaternion_from_rotation_vector(turn)
-        )
-    )
-    new |= {
-        f"start.attitude.{axis}": float(composed[k])
-        for k, axis in enumerate(AXES)
-        if f"start.attitude.{axis}" in new
-    }
-    return new
-
-
-def _thin(predictor: Predictor) -> Predictor:
-    """Fewer samples of every sensor: enough to fit a handful of numbers by."""
-    parts = []
-    for m in predictor.measurements:
-        every = max(1, len(m.times) // MOST_SAMPLES)
-        parts.append(m.select(np.arange(len(m.times)) % every == 0))
-    return replace(predictor, measurements=tuple(parts))
 
 
 def between(times: Array, table: Array, wanted: Array) -> Array:

@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freefloat.arrays import Array, read_only_copy
-from freefloat.dynamics.named_parameters import parameter_names
 from freefloat.dynamics.tree import System
 from freefloat.identification.fit import Fit
 from freefloat.identification.output_error.input_noise import with_fresh_noise
 from freefloat.model.model import Model
 from freefloat.prediction.inputs import inputs_from_telemetry
 from freefloat.telemetry.telemetry import Telemetry
+from freefloat.validation.consistency import parameter_deviations
 from freefloat.validation.flight_prediction import FlightPrediction, linearise
 from freefloat.validation.residual_tests import ResidualSpectrum, Whiteness, density, whiteness
 
@@ -62,10 +62,6 @@ class Score:
         """The error in units of what is to be expected; 1 is as good as it can be."""
         total = math.hypot(self.noise, self.expected)
         return self.rmse / total if total > 0.0 else float("inf")
-
-    def is_explained(self, deviations: float) -> bool:
-        """Whether the expected error, times so many deviations, explains the error beyond noise."""
-        return math.sqrt(max(self.rmse**2 - self.noise**2, 0.0)) <= deviations * self.expected
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,14 +145,16 @@ def expected_errors(
 ) -> tuple[Array, ...]:
     """Standard deviations (r,) of every sensor's prediction, in its unit."""
     thin = prediction.thin()
-    names, covariance = _stated_covariance(prediction.system, fit)
+    stated = parameter_deviations(prediction.system, fit)
     start = list(prediction.start)
-    rows, left = linearise(thin, prediction.start, start + names)
-    # what another draw of the encoders' noise does to the prediction
-    other = with_fresh_noise(thin.system, prediction.recording, seed=seed)
-    source = inputs_from_telemetry(thin.model, replace(other, truth=None))
-    jitter = left - linearise(replace(thin, source=source), prediction.start, ())[1]
-    moved = np.column_stack([rows[:, len(start) :] @ _factor(covariance), jitter])
+    rows, left = linearise(thin, prediction.start, [*start, *stated.names])
+    jitter = np.zeros(len(left))
+    if not prediction.search.problem.recordings[0].is_planned:
+        # what another draw of the encoders' noise does to the prediction
+        other = with_fresh_noise(thin.system, prediction.recording, seed=seed)
+        source = inputs_from_telemetry(thin.model, replace(other, truth=None))
+        jitter = left - linearise(replace(thin, source=source), prediction.start, ())[1]
+    moved = np.column_stack([rows[:, len(start) :] @ stated.factor, jitter])
     if start:
         basis = np.linalg.qr(rows[:, : len(start)])[0]
         moved = moved - basis @ (basis.T @ moved)
@@ -168,28 +166,6 @@ def expected_errors(
         found.append(np.sqrt(mean) * m.noise)
         first += n
     return tuple(found)
-
-
-def _stated_covariance(system: System, source: Fit | Model) -> tuple[list[str], Array]:
-    """The parameters whose uncertainty a fit states, and their covariance."""
-    if isinstance(source, Model):
-        return [], np.zeros((0, 0))
-    there = set(parameter_names(system))
-    chosen = [
-        k
-        for k, estimate in enumerate(source.estimates)
-        if estimate.name in there and np.isfinite(source.covariance[k, k])
-    ]
-    covariance = source.covariance[np.ix_(chosen, chosen)]
-    return [source.estimates[k].name for k in chosen], np.nan_to_num(covariance)
-
-
-def _factor(covariance: Array) -> Array:
-    """L with L L^T the covariance, zero where rounding made it negative."""
-    if not covariance.size:
-        return covariance
-    values, vectors = np.linalg.eigh(covariance)
-    return vectors * np.sqrt(np.clip(values, 0.0, None))
 
 
 def residual_statistics(

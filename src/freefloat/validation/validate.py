@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from freefloat.digits import amount_text
 from freefloat.errors import FreefloatError, IdentificationError, TelemetryError
+from freefloat.excitation.plan import Plan
 from freefloat.identification.fit import Fit
-from freefloat.identification.identify import digest
+from freefloat.identification.identify import SAMPLES_APART, digest
+from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.model.model import Model
 from freefloat.notes import Note
+from freefloat.prediction.measurements import with_sensor_noise
 from freefloat.provenance import provenance
 from freefloat.telemetry import quality
+from freefloat.telemetry.doctor import prepare_recording
+from freefloat.telemetry.sample_codes import shares_samples
 from freefloat.telemetry.telemetry import Telemetry
-from freefloat.text import count_noun
+from freefloat.text import count_noun, listing
 from freefloat.validation import acceptance
 from freefloat.validation.acceptance import AcceptanceCriterion, AcceptanceLimits
+from freefloat.validation.consistency import Consistency, judge_consistency
 from freefloat.validation.end_effectors import end_effectors
-from freefloat.validation.flight_prediction import FlightPrediction, predict_flight
+from freefloat.validation.flight_prediction import FlightPrediction, StartKind, predict_flight
 from freefloat.validation.momentum_balance import momentum_balances
 from freefloat.validation.scores import (
     expected_errors,
@@ -33,20 +41,24 @@ def validate(
     flight: Telemetry,
     *,
     limits: AcceptanceLimits = AcceptanceLimits(),  # noqa: B008
-    deflections: bool = False,
+    plan: Plan | None = None,
+    start: StartKind = "search",
+    raw: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Verdict:
     """Whether a fitted model (or any model) predicts a flight it was not made from, and why.
 
-    The joints follow the recording; the initial state of the base is fitted to it. Everything else
-    is prediction, compared with every sensor.
+    The joints follow the recording; the initial state is found from it. Everything else is
+    prediction, compared with every sensor.
 
     Args:
         fit: the fit to be judged, or a model.
         flight: a recording that took no part in the fit.
         limits: from when on a criterion fails.
-        deflections: whether the initial deflections of wings and fuel are fitted too; otherwise
-            they start at home, at rest.
+        plan: the commands, if known exactly; they drive the prediction in place of the recording.
+        start: "search": the initial state is found from the recording, that of wings, fuel and
+            springs too; "rest": these are at home and at rest; "plan": all of it is the plan's.
+        raw: whether the recording is used as it is; else its faults are repaired first.
         progress: told the fraction done.
 
     Returns:
@@ -63,62 +75,93 @@ def validate(
     (True, 'prediction.within_expected')
     """
     new, old = (fit, None) if isinstance(fit, Model) else (fit.model, fit.prior_model)
-    recorded = _Recorded.of(fit, flight)
+    recorded = _Recorded.of(fit, flight, raw=raw)
     report = progress or (lambda fraction: None)
     report(0.1)
+    predict = partial(predict_flight, telemetry=recorded.flight, plan=plan)
     try:
-        predicted = predict_flight(new, flight, deflections=deflections)
+        predicted = predict(new, start=start)
     except (IdentificationError, TelemetryError):
         raise  # bad input is not a verdict
     except FreefloatError as error:
         return recorded.without_prediction(error.message)
-    report(0.4)
-    before = None
-    if old is not None and old != new:
-        try:
-            before = predict_flight(old, flight, deflections=deflections)
-        except FreefloatError as error:
-            text = f"the model before the fit cannot be simulated: {error.message}"
-            recorded.notes.append(Note("prediction.before_failed", text))
-    elif old is not None:
-        text = "the fit changed no parameter of the model"
-        recorded.notes.append(Note("fit.unchanged", text))
-    report(0.7)
-    return recorded.judge(predicted, before, limits)
+    report(0.3)
+    options = TrustOptions(significance=limits.significance)
+    found = judge_consistency(fit, predicted.search, options=options)
+    contradicted = ""
+    if not found.is_met and start != "search":
+        other = predict(new, start="search")
+        without = judge_consistency(fit, other.search, options=options)
+        if without.is_met:
+            contradicted = _start_words(predicted, other, start)
+            predicted, found = other, without
+    report(0.6)
+    before = recorded.before(old, new, partial(predict, start=start))
+    report(0.9)
+    return recorded.judge(predicted, before, found, limits, contradicted=contradicted)
+
+
+def _start_words(given: FlightPrediction, found: FlightPrediction, start: StartKind) -> str:
+    """What of the initial state that was given is not so, by the surest of it."""
+    search = found.search
+    moved = [
+        (abs(value) / std, name, value, std)
+        for (name, value), std in zip(search.values.items(), search.deviations, strict=True)
+        if name not in given.start and std > 0.0
+    ]
+    begin = "with wings and fuel at rest" if start == "rest" else "as the plan says"
+    _, name, value, std = max(moved)
+    return (
+        f"the flight does not begin {begin}: {name.removeprefix('start.')} is"
+        f" {amount_text(value, '', std).strip()} off; once the initial state is found from the"
+        " recording, the model predicts it (leave --start out)"
+    )
 
 
 @dataclass(frozen=True)
 class _Recorded:
-    """A flight and where the model came from: what every verdict on it has in common."""
+    """A flight and where the model came from: what every verdict on it has in common.
+
+    given: the recording as it came; flight: as it is used, its faults repaired.
+    """
 
     source: Fit | Model
+    given: Telemetry
     flight: Telemetry
     quality: tuple[str, ...]
     notes: list[str]
 
     @classmethod
-    def of(cls, source: Fit | Model, flight: Telemetry) -> _Recorded:
-        found = quality(flight)
-        return cls(source, flight, (found.summary, *map(str, found.findings)), [])
+    def of(cls, source: Fit | Model, flight: Telemetry, *, raw: bool) -> _Recorded:
+        found, model = quality(flight), _model_of(source)
+        sound, notes = prepare_recording(flight, model, raw=raw)
+        used = with_sensor_noise(model, sound)
+        told = (found.summary, *map(str, found.findings))
+        return cls(source, flight, used, told, [*notes])
 
     @property
     def is_held_out(self) -> bool | None:
-        """Whether the flight took no part in the fit; None where the fit does not say."""
+        """Whether no part of the flight took part in the fit; None where the fit does not say."""
         if isinstance(self.source, Model):
             return None
-        made_from = self.source.provenance.get("recordings", "").split()
-        return digest([self.flight]) not in made_from if made_from else None
+        told = self.source.provenance
+        made_from = told.get("recordings", "").split()
+        if not made_from:
+            return None
+        used = [codes for codes in told.get("samples", "").split(SAMPLES_APART) if codes]
+        is_part = any(shares_samples(self.given, codes) for codes in used)
+        return digest([self.given]) not in made_from and not is_part
 
     @property
     def model(self) -> Model:
-        return self.source if isinstance(self.source, Model) else self.source.model
+        return _model_of(self.source)
 
     def verdict(self, **parts: object) -> Verdict:
         """A verdict with what is not given left empty."""
         empty = ("scores", "balances", "end_effectors", "whiteness", "spectra", "traces")
         fit = {} if isinstance(self.source, Model) else dict(self.source.provenance)
-        fit = {f"fit_{name}": value for name, value in fit.items()}
-        record = provenance(data=digest([self.flight]), **fit)
+        fit = {f"fit_{name}": value for name, value in fit.items() if name != "samples"}
+        record = provenance(data=digest([self.given]), **fit)
         whole: dict[str, object] = {name: () for name in empty}
         whole |= {
             "model": self.model.name,
@@ -128,6 +171,21 @@ class _Recorded:
             "provenance": record,
         }
         return Verdict(**(whole | parts))  # type: ignore[arg-type]
+
+    def before(
+        self, old: Model | None, new: Model, predict: Callable[[Model], FlightPrediction]
+    ) -> FlightPrediction | None:
+        """The prediction of the model before the fit, if there is one that differs."""
+        if old is None or old == new:
+            text = "the fit changed no parameter of the model"
+            self.notes.extend([Note("fit.unchanged", text)] if old is not None else [])
+            return None
+        try:
+            return predict(old)
+        except FreefloatError as error:
+            text = f"the model before the fit cannot be simulated: {error.message}"
+            self.notes.append(Note("prediction.before_failed", text))
+            return None
 
     def without_prediction(self, why: str) -> Verdict:
         """A model that cannot even be run is not believed."""
@@ -146,7 +204,10 @@ class _Recorded:
         self,
         prediction: FlightPrediction,
         before: FlightPrediction | None,
+        found: Consistency,
         limits: AcceptanceLimits,
+        *,
+        contradicted: str = "",
     ) -> Verdict:
         """The verdict on a prediction."""
         expected = expected_errors(prediction, self.source)
@@ -154,16 +215,25 @@ class _Recorded:
         balances, why_not = momentum_balances(prediction.system, self.flight, prediction.segment)
         tips = end_effectors(prediction, self.flight)
         correlations, spectra = residual_statistics(prediction, before)
-        criteria = (
-            acceptance.prediction(scores, limits),
-            acceptance.white_residuals(correlations, scores, limits),
-            acceptance.momentum(balances, why_not, limits),
-            acceptance.physical(self.model),
+        is_explained = found.is_met
+        judged = (
+            acceptance.prediction(scores, limits, is_explained=is_explained),
+            acceptance.residuals(found),
+            acceptance.deviations(found),
+            acceptance.momentum(balances, why_not, limits, is_explained=is_explained),
             *([] if before is None else [acceptance.improvement(scores, limits)]),
             *acceptance.tips(tips, limits),
-            *acceptance.provenance_criteria(self.source, self.is_held_out),
         )
-        self.notes.extend(prediction.notes)
+        if not prediction.search.is_found and not is_explained:
+            judged = tuple(acceptance.without_start(c, prediction) for c in judged)
+        criteria = (
+            acceptance.initial_state(prediction.search, contradicted=contradicted,
+                                     is_explained=is_explained),
+            *judged,
+            acceptance.physical(self.model),
+            *acceptance.provenance_criteria(self.source, self.is_held_out),
+        )  # fmt: skip
+        self.notes.extend((*prediction.notes, *_noise_notes(prediction)))
         code, status = _status(criteria)
         return self.verdict(
             is_positive=code == "predicts", has_run=True, execution=_execution(prediction),
@@ -171,6 +241,24 @@ class _Recorded:
             end_effectors=tips, whiteness=correlations, spectra=spectra,
             traces=traces_of(prediction, before, self.flight),
         )  # fmt: skip
+
+
+def _model_of(source: Fit | Model) -> Model:
+    return source if isinstance(source, Model) else source.model
+
+
+def _noise_notes(prediction: FlightPrediction) -> Iterator[Note]:
+    """Channels whose noise nobody stated."""
+    guessed = [
+        name for s in prediction.sensors if not s.measurement.is_noise_known for name in s.names
+    ]
+    if guessed:
+        text = (
+            f"the noise of {listing(guessed, most=3)} is not stated: residuals were tested for"
+            " being white, not for being as small as the noise; state it with the recording or in"
+            " the model's [[sensor]]"
+        )
+        yield Note("noise.not_stated", text)
 
 
 def _execution(prediction: FlightPrediction) -> str:
@@ -196,7 +284,11 @@ def _status(criteria: Sequence[AcceptanceCriterion]) -> tuple[str, str]:
         )
     first = failed[0]
     names = ", ".join(criterion.name for criterion in failed)
-    if first.name in ("held out", "fit"):
-        text = f"The model predicts this flight, but is not proven yet ({names}): {first.reason}"
-        return "unproven", text
-    return "rejected", f"The model does not predict this flight ({names}): {first.reason}."
+    of_model = [c for c in failed if c.name not in ("start", "held out", "fit")]
+    if of_model:
+        reason = of_model[0].reason
+        return "rejected", f"The model does not predict this flight ({names}): {reason}."
+    if first.name == "start":
+        return "start_unknown", f"The model is not judged by this flight yet: {first.reason}."
+    text = f"The model predicts this flight, but is not proven yet ({names}): {first.reason}"
+    return "unproven", text

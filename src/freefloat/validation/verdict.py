@@ -42,9 +42,10 @@ class Verdict:
     is_positive: every criterion that could be judged is met. has_run and execution: whether the
     prediction could be made at all and what happened, which is not yet success. status is one
     sentence a person can act on, status_code the same for programs: "predicts", "rejected" (a
-    criterion on the prediction is not met), "unproven" (only the flight or the fit speaks against
-    it: not held out, or not trustworthy), "no_prediction" (the simulation does not run). quality is
-    what `ff.quality` found in the recording.
+    criterion on the prediction is not met), "start_unknown" (the initial state was not found, or is
+    not what was said, and nothing else speaks against the model), "unproven" (only the flight or
+    the fit speaks against it: not held out, or not trustworthy), "no_prediction" (the simulation
+    does not run). quality is what `ff.quality` found in the recording.
     """
 
     model: str
@@ -165,6 +166,8 @@ def as_text(verdict: Verdict) -> str:
 def headline(verdict: Verdict) -> str:
     """One line: the model, and whether it predicts."""
     words = "predicts this flight" if verdict.is_positive else "is NOT to be believed yet"
+    if verdict.status_code == "start_unknown":
+        words = "cannot be judged yet: it is not known how the flight begins"
     return f"{shorten(verdict.model, 50)}: the model {words}"
 
 

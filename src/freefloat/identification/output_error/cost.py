@@ -156,7 +156,7 @@ class OutputErrorProblem:
             far = reach * self.unknowns.room
             rows += list(np.diag(1.0 / far))
             left += list((theta - self.origin) / far)
-        return np.reshape(rows, (-1, len(theta))), np.array(left)
+        return np.reshape(rows, (len(rows), len(theta))), np.array(left)
 
     def until(self, seconds: float) -> OutputErrorProblem:
         """The problem of the first seconds of every recording."""

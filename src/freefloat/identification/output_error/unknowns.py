@@ -6,7 +6,7 @@ recording its own: per-recording parameters and the initial state.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -117,8 +117,12 @@ def unknowns_of(
     *,
     is_start_known: bool,
     options: SearchOptions = USUAL,
+    held: Collection[str] = (),
 ) -> SearchUnknowns:
-    """The free parameters, and unless it is known the initial state of every recording."""
+    """The free parameters, and unless it is known the initial state of every recording.
+
+    held: coordinates whose initial state is not looked for.
+    """
     items: list[Unknown] = []
     for p in parameters.free_ones:
         if p.is_shared and not p.name.startswith("start."):
@@ -131,7 +135,11 @@ def unknowns_of(
         items += [Unknown(p, r, True, p.name + mark) for p in asked]
         if not is_start_known:
             names = {p.name for p in asked}
-            states = [name for name in _states(recording) if name not in names]
+            states = [
+                name
+                for name in _states(recording)
+                if name not in names and ParameterName.parse(name).owner not in held
+            ]
             items += [Unknown(Parameter(n, 0.0, ""), r, False, n + mark) for n in states]
     return _bring_together(parameters, items, _noise_sizes(recordings, options), options)
 
