@@ -34,8 +34,8 @@ GROWTH = 2.0
 LONGER = 4.0  # the first stretch of later searches
 # theory: with one false minimum as wide as the right one, six searches miss both once in 32
 MOST_TRIES = 6
-# theory: another motion leaves many times the noise; with less there is nothing to look for
-EXPLAINED = 2.0  # mean square of residuals in units of noise
+# theory: the mean square of n white residuals scatters by sqrt(2 / n); beyond this it is not noise
+EXPLAINED = 5.0  # standard deviations
 # theory: minima within a standard deviation of each other differ by half a square
 SAME_COST = 0.5
 # theory: residuals that are not noise scatter with the path of the search, by rounding only
@@ -93,7 +93,8 @@ class StartSearch:
             return True
         is_ended = self.descent.ending == "converged"
         is_agreed = self.n_agreed > 1 and 2 * self.n_agreed > self.n_tried
-        return is_ended and (self.misfit < EXPLAINED or is_agreed)
+        scatter = np.sqrt(2.0 / max(self.descent.at.n_rows, 1))
+        return is_ended and (self.misfit < 1.0 + EXPLAINED * scatter or is_agreed)
 
 
 def find_start(
@@ -200,7 +201,7 @@ def _beginnings(problem: OutputErrorProblem, seed: int) -> Iterator[tuple[Array,
             spread[k] = wide[k]
     for k in range(MOST_TRIES):
         aside = spread * rng.standard_normal(len(theta)) if k % 2 else 0.0
-        yield theta + aside, FIRST_HORIZON * LONGER ** (k // 2)
+        yield theta + aside, FIRST_HORIZON * LONGER ** (k % 3)
 
 
 def _is_same(one: Descent, other: Descent) -> bool:
