@@ -44,6 +44,7 @@ FOLDERS = (
     "identification/linear",
     "identification/output_error",
     "identification/trust",
+    "identification/structure",
     "online/kernels",
     "online",
     "design",
@@ -60,7 +61,7 @@ FOLDERS = (
 # Files that stand after the subfolders of their folder: what brings these together.
 ENTRIES = {
     "telemetry": {"__init__"},
-    "identification": {"identify", "structure"},
+    "identification": {"identify"},
     "papers": {"__init__", "study_runner", "figure_files"},
 }
 RANK = {name: float(n) for n, name in enumerate(FOLDERS, start=1)} | {"": 0.0}

@@ -1,4 +1,4 @@
-"""`freefloat structure` tells which effects a recording calls for."""
+"""`freefloat structure` tells which parts a recording calls for."""
 
 from __future__ import annotations
 
@@ -23,8 +23,18 @@ def test_what_is_called_for_is_told_and_written(command, flown, tmp_path):
         "structure", "servicer-slosh", flown, "--plan", "plan.toml", "--known-start",
         "--free", "bus.mass", "--free", "bus.i*", "--save-model", "called.toml", "--json",
     ).json  # fmt: skip
-    assert told["called_for"] == ["slosh"] and told["effects"][0]["gain"] > 10
+    assert told["called_for"] == ["slosh"] and told["present"] == ["tank"]
+    tank = told["parts"][0]
+    assert tank["code"] == "part.present" and tank["chance"] < 1e-3 and tank["visible_at"] < 1
+    assert told["grade"] == "trusted"
     assert ff.load_model(tmp_path / "called.toml").tanks
+
+
+def test_parts_are_listed_for_people(command, flown):
+    ended = command("structure", "servicer-slosh", flown, "--free", "bus.mass")
+    assert ended.code == 0
+    for word in ("tank", "present", "visible at", "trusted", "called for: tank"):
+        assert word in ended.out
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Which effects the data call for: those that are there, and no others."""
+"""Which parts the data call for: those that are there, and no others."""
 
 from __future__ import annotations
 
@@ -11,48 +11,65 @@ from fault_codes import refused
 
 import freefloat as ff
 from freefloat.errors import IdentificationError
-from freefloat.identification import structure
-from freefloat.identification.model_effects import EFFECTS, effects_of
-from freefloat.identification.structure import find_structure, without_effects
+from freefloat.identification.output_error.options import USUAL
+from freefloat.identification.structure.candidate_parts import EFFECTS, parts_of, without_parts
+from freefloat.identification.structure.part_state import Question
+from freefloat.identification.structure.structure_search import find_structure
+from freefloat.identification.trust.trust_options import USUAL_TRUST
 from freefloat.parameters.write_back import with_parameters
 
 FRICTION = "arm_1.drive.friction"
-
-
-def decided(model, own, plan, *, seed=2, free=("bus.*",)):
-    flight = ff.simulate(own, plan, seed=seed)
-    wanted = ff.Parameters(model).free(*free)
-    return find_structure(model, wanted, flight, plan=plan, known_start=True)
 
 
 def shaken(model):
     return splines_then_rest(model, duration=10.0, rest=10.0, points=8)
 
 
+def without(model, *names):
+    """The model without the named parts."""
+    return without_parts(model, [part for part in parts_of(model) if part.name in names])
+
+
+def decided(model, own, plan, *, seed=2, free=("bus.*",), effects=None, known=True):
+    flight = ff.simulate(own, plan, seed=seed)
+    wanted = ff.Parameters(model).free(*free)
+    how = {"plan": plan, "known_start": True} if known else {}
+    return find_structure(model, wanted, flight, effects=effects, **how)
+
+
 def test_models_lose_what_is_dropped():
     servicer = ff.load_model("servicer")
-    names = [effect.name for effect in effects_of(servicer, None)]
-    assert names == ["wings", "slosh", "gravity gradient", "wheels"]
-    bare = without_effects(servicer, names)
+    structural = [part for part in parts_of(servicer) if not part.is_number]
+    assert {part.effect for part in structural} == {
+        "wings", "slosh", "gravity gradient", "wheels"
+    }  # fmt: skip
+    bare = without_parts(servicer, structural)
     assert not ff.modes(bare) and bare.orbit is None and not bare.tanks
     assert bare.mass == pytest.approx(servicer.mass)
     geared = ff.load_model("cbk-arm-geared")
-    assert without_effects(geared, ["flexible joint"]).joint("arm_1").drive is None
-    assert [e.name for e in effects_of(geared, None)] == ["flexible joint"]
+    assert without(geared, "arm_1.drive").joint("arm_1").drive is None
+    wings = ff.load_model("servicer-wings")
+    one = without(wings, "hinge_l2")
+    assert [j.name for j in one.joints if j.role == "locked"] == ["hinge_l2"]
+    assert len(ff.modes(one)) == len(ff.modes(wings)) - 1
 
 
 def test_what_cannot_be_decided_is_refused():
-    cepheus = ff.load_model("planar-capture")
-    flight = ff.simulate(cepheus, ff.default_plan(cepheus, duration=5.0))
-    wanted = ff.Parameters(cepheus).free("bus.mass")
+    capture = ff.load_model("spatial-capture")
+    flight = ff.simulate(capture, ff.default_plan(capture, duration=5.0))
+    wanted = ff.Parameters(capture).free("bus.mass")
     with refused(IdentificationError, "effect.none"):
-        find_structure(cepheus, wanted, flight)
+        find_structure(capture, wanted, flight)
     with refused(IdentificationError, "name.unknown", naming="wind"):
-        effects_of(cepheus, ["wind"])
-    assert set(EFFECTS) >= {"wings", "slosh", "friction"}
+        parts_of(capture, ["wind"])
+    slosh = ff.load_model("servicer-slosh")
+    flight = ff.simulate(slosh, ff.default_plan(slosh, duration=5.0))
+    with refused(IdentificationError, "parameters.none"):
+        find_structure(slosh, ff.Parameters(slosh).free("tank.mass"), flight)
+    assert set(EFFECTS) >= {"wings", "slosh", "friction", "damping", "drag"}
 
 
-def test_bounds_priors_and_ties_reach_every_fit(monkeypatch):
+def test_bounds_priors_and_ties_reach_every_fit():
     slosh = ff.load_model("servicer-slosh")
     ratio = 1.1
     wanted = (
@@ -63,38 +80,54 @@ def test_bounds_priors_and_ties_reach_every_fit(monkeypatch):
         .tie("bus.iyy", to="bus.ixx", factor=ratio)
         .bound("tank_1.stiffness", upper=80.0)
     )
-    asked = []
-
-    def record_and_stop(model, parameters, flights, **options):
-        asked.append(parameters)
-        raise IdentificationError("asked only", code="asked.only")
-
-    monkeypatch.setattr(structure, "identify", record_and_stop)
-    flight = ff.simulate(slosh, ff.default_plan(slosh, duration=1.0), step=1e-2)
-    with refused(IdentificationError, "asked.only"):
-        find_structure(slosh, wanted, flight)
-    plain = asked[0]
+    parts = parts_of(slosh)
+    question = Question(slosh, parts, wanted, (), (), False, USUAL, USUAL_TRUST)
+    plain, whole = question.parameters(()), question.parameters(parts)
     assert plain["bus.mass"].lower == 900.0 and plain["bus.ixx"].prior == wanted["bus.ixx"].prior
     assert plain["bus.iyy"].tied_to == ("bus.ixx", ratio) and set(plain.names) == set(wanted.names)
-    whole = ff.Parameters(slosh).free("tank_*.stiffness").with_conditions_of(wanted)
     assert whole["tank_1.stiffness"].upper == 80.0 and whole["tank_2.stiffness"].upper == np.inf
-    assert whole["bus.mass"].status == "fixed"
+    assert set(whole.names) > {"tank.mass", "tank_1.damping"}
 
 
 def test_fuel_is_called_for_where_it_sloshes_and_nowhere_else():
     slosh = ff.load_model("servicer-slosh")
-    assert decided(slosh, slosh, shaken(slosh)).names == ("slosh",)
-    assert decided(slosh, without_effects(slosh, ["slosh"]), shaken(slosh)).names == ()
+    found = decided(slosh, slosh, shaken(slosh))
+    assert found.present == ("tank",) and found["tank"].code == "part.present"
+    assert found.fit.assessment.grade == "trusted"
+    found = decided(slosh, without(slosh, "tank"), shaken(slosh))
+    assert found.present == () and found["tank"].code == "part.absent"
+    assert found["tank"].visible_at < 1.0  # of what the model says
+
+
+def test_a_flight_that_shows_nothing_tells_nothing():
+    slosh = ff.load_model("servicer-slosh")
+    found = decided(slosh, slosh, ff.Plan(6.0), known=False)
+    assert found.present == () and found["tank"].verdict == "cannot be told"
+
+
+def test_every_hinge_is_decided_by_itself():
+    wings = ff.load_model("servicer-wings")
+    own = without(wings, "hinge_l2", "hinge_r1")
+    found = decided(wings, own, shaken(wings), effects=["wings"])
+    assert found.present == ("hinge_l1", "hinge_r2")
+    assert [found[h].code for h in ("hinge_l2", "hinge_r1")] == ["part.absent"] * 2
+
+
+def test_drag_is_not_claimed_where_there_is_none():
+    cepheus = ff.load_model("cepheus")
+    plan = replace(ff.default_plan(cepheus), start=ff.Start(velocity=(0.1, 0.05, 0.0)))
+    still = decided(cepheus, cepheus, plan, effects=["drag"], known=False)
+    assert still.present == () and {part.effect for part in still.parts} == {"drag"}
 
 
 @pytest.mark.full
 def test_wings_are_called_for_where_they_bend_and_nowhere_else():
     wings = ff.load_model("servicer-wings")
-    found = decided(wings, wings, shaken(wings))
-    assert found.names == ("wings",) and "0.23 Hz" in found.effects[0].evidence
+    hinges = ("hinge_l1", "hinge_l2", "hinge_r1", "hinge_r2")
+    assert decided(wings, wings, shaken(wings)).present == hinges
     for seed in range(5):
-        stiff = decided(wings, without_effects(wings, ["wings"]), shaken(wings), seed=seed)
-        assert stiff.names == ()
+        stiff = decided(wings, without(wings, *hinges), shaken(wings), seed=seed)
+        assert stiff.present == ()
 
 
 @pytest.mark.full
@@ -104,7 +137,8 @@ def test_friction_is_told_from_damping():
     wanted = ff.Parameters(geared).free("bus.izz")
     effects = ["flexible joint", "friction"]
     flight = held_motor_flights(rough, seed=3)[1]
-    assert find_structure(geared, wanted, flight, effects=effects).names == tuple(effects)
+    found = find_structure(geared, wanted, flight, effects=effects)
+    assert found.names == ("flexible joint", "friction")
     for seed in range(5):
         smooth = held_motor_flights(geared, seed=10 * seed)[1]
         found = find_structure(geared, wanted, smooth, effects=effects)
@@ -118,6 +152,7 @@ def test_orbit_and_wheel_are_told_apart():
     still = swinging_arm(slow, duration=180.0, period=60.0, ramp=20.0)
     spinning = replace(still, start=ff.Start(speeds={"rw_x": 100.0}))
     away = replace(ets7, orbit=None)
-    assert decided(ets7, ets7, spinning).names == ("gravity gradient", "wheels")
-    assert decided(ets7, away, spinning).names == ("wheels",)
-    assert decided(ets7, ets7, still).names == ("gravity gradient",)
+    effects = ["gravity gradient", "wheels"]
+    assert decided(ets7, ets7, spinning, effects=effects).present == ("orbit", "rw_x")
+    assert decided(ets7, away, spinning, effects=effects).present == ("rw_x",)
+    assert decided(ets7, ets7, still, effects=effects).present == ("orbit",)

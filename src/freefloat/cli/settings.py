@@ -66,6 +66,7 @@ GROUPS: dict[str, tuple[OptionGroup, ...]] = {
     "structure": (
         OptionGroup("search", f"{_IDENTIFICATION}.output_error.options:SearchOptions"),
         OptionGroup("trust", f"{_IDENTIFICATION}.fit_assembly:TrustLimits"),
+        OptionGroup("tests", f"{_IDENTIFICATION}.trust.trust_options:TrustOptions"),
     ),
     "telemetry": (OptionGroup("quality", "freefloat.telemetry.quality_checks:QualityLimits"),),
     "track": (

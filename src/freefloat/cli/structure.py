@@ -1,4 +1,4 @@
-"""`freefloat structure`: which effects of a model recorded flights call for."""
+"""`freefloat structure`: which parts of a model recorded flights call for."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from freefloat.identification.output_error.options import SearchOptions
-    from freefloat.identification.structure import Structure
+    from freefloat.identification.structure.structure_search import PartVerdict, Structure
+    from freefloat.identification.trust.trust_options import TrustOptions
 
 KERNELS = ("tangent.rk4_tangent", "observe.observe")
 
@@ -46,13 +47,12 @@ def structure(
     save_model: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
-    """Decide which effects of a model the data call for.
+    """Decide which parts of a model the data call for.
 
-    Give a model with every effect one can think of: wings, slosh, flexible
-    joint, friction, gravity gradient, wheels. It is fitted without them, then
-    with each (output error); an effect is called for when the Bayesian
-    information criterion falls by more than 10. Modes of the free response
-    are listed beside.
+    Each hinge, tank, drive, wheel and joint (friction, damping) is tested by
+    itself: present, absent, or cannot be told, with the size that would have
+    been seen. Only what score tests see is fitted. Exit code 1 says that the
+    fit with these parts is not to be trusted.
 
     For example:
       freefloat structure servicer-wings flight.parquet --free 'bus.*'
@@ -67,7 +67,7 @@ def structure(
     free
         What else to estimate, as a name or glob; may be repeated. Unless said, the root body.
     effects
-        The effects to decide on; may be repeated. Unless said, all that the model has.
+        The effects to decide on; may be repeated. Unless said, all that the model can have.
     plan
         What was flown: a plan .toml for all flights, or one each, repeated.
     known_start
@@ -75,7 +75,7 @@ def structure(
     set
         NAME=VALUE: an option of the search; may be repeated. `--set help` lists them.
     save_model
-        The model with only what is called for, to write (.toml).
+        The model with only what is there, to write (.toml).
     """
     from freefloat.cli.waiting import progress, tell_first_run
     from freefloat.model import load_model
@@ -89,12 +89,14 @@ def structure(
     plans = read_plans(plan, robot)
     recorded = list(read_flights(flights).values())
     tell_first_run(*KERNELS, takes="about half a minute")
-    from freefloat.identification.structure import find_structure  # loads Numba, hence late
+    from freefloat.identification.structure.structure_search import (  # loads Numba, hence late
+        find_structure,
+    )
 
-    with progress("fitting") as update:
+    with progress("testing parts") as update:
         found = find_structure(
             robot, wanted, recorded, effects=effects or None, plan=plans, known_start=known_start,
-            search=_search_options(options), progress=update,
+            search=_search_options(options), options=_test_options(options), progress=update,
         )  # fmt: skip
     if save_model is not None:
         found.fit.model.save(save_model)
@@ -112,6 +114,12 @@ def _search_options(given: dict[str, dict[str, Any]]) -> SearchOptions:
     return SearchOptions(**given["search"], trust=TrustLimits(**given["trust"]))
 
 
+def _test_options(given: dict[str, dict[str, Any]]) -> TrustOptions:
+    from freefloat.identification.trust.trust_options import TrustOptions
+
+    return TrustOptions(**given["tests"])
+
+
 def _start_faults(known_start: bool, plan: tuple[Path, ...]) -> Iterator[Fault]:
     if known_start and not plan:
         expected = "a plan, whose initial state is meant"
@@ -119,45 +127,61 @@ def _start_faults(known_start: bool, plan: tuple[Path, ...]) -> Iterator[Fault]:
 
 
 def _overview(model: str, found: Structure, files: dict[str, Path]) -> Iterator[RenderableType]:
-    """Every effect with its worth, and how well the model with those called for fits."""
+    """Every part with its verdict, and how well the model with those that are there fits."""
     yield Text(model, style="bold")
-    rows = [
-        (w.effect.name, _figure(w.gain), "called for" if w.is_called_for else "not called for",
-         w.evidence or "–")
-        for w in found.effects
-    ]  # fmt: skip
-    head = ("effect", "fall of BIC", "verdict", "also")
-    yield from screen.section("Effects", screen.table(head, rows, align="Lrll"))
+    rows = [(p.name, p.verdict, f"{p.chi_square:.4g}", _visible(p)) for p in found.parts]
+    head = ("part", "verdict", "chi-square", "visible at")
+    yield from screen.section("Parts", screen.table(head, rows, align="Llrl"))
     yield ""
-    parts = [("parts", ", ".join(w.effect.parts)) for w in found.effects if w.is_called_for]
+    doubts = [(p.name, p.reason) for p in found.parts if p.verdict == "cannot be told"]
+    notes = [("note", note) for note in found.notes]
     written = [(f"{what} written", str(path)) for what, path in files.items()]
-    yield screen.facts([*parts, ("the fit with these", found.fit.status), *written])
-    names = ", ".join(found.names) or "rigid bodies alone"
+    yield screen.facts([*doubts, *notes, ("the fit with these", found.fit.status), *written])
+    if found.fit.assessment is not None:
+        yield screen.facts([("grade", found.fit.assessment.grade)])
+    names = ", ".join(found.present) or "no part of it"
     yield Text(f"called for: {names}", style="bold")
 
 
-def _figure(gain: float) -> str:
-    return "cannot be fitted" if gain == float("-inf") else f"{gain:+.1f}"
+def _visible(part: PartVerdict) -> str:
+    if part.visible_at == float("inf"):
+        return "never here"
+    if part.unit == "1":
+        return f"{100.0 * part.visible_at:.2g} % of the model's"
+    return f"{part.visible_at:.2g} {part.unit}"
 
 
 def _as_dict(model: str, found: Structure, files: dict[str, Path]) -> dict[str, object]:
-    """The verdict for machines."""
+    """The verdicts for machines."""
+    assessment = found.fit.assessment
     return {
         "ok": found.fit.is_trustworthy,
         "model": model,
         "called_for": list(found.names),
-        "effects": [
+        "present": list(found.present),
+        "parts": [
             {
-                "name": w.effect.name,
-                "parts": list(w.effect.parts),
-                "gain": w.gain,
-                "is_called_for": w.is_called_for,
-                "evidence": w.evidence,
+                "name": p.name,
+                "effect": p.effect,
+                "verdict": p.verdict,
+                "code": p.code,
+                "reason": p.reason,
+                "chi_square": p.chi_square,
+                "chance": p.chance,
+                "value": p.value,
+                "visible_at": p.visible_at if p.visible_at < float("inf") else None,
+                "unit": p.unit,
+                "alike": list(p.alike),
             }
-            for w in found.effects
+            for p in found.parts
         ],
         "status": found.fit.status,
         "status_code": found.fit.status_code,
-        "values": {e.name: {"value": e.value, "std": e.std} for e in found.fit.estimates},
+        "grade": None if assessment is None else assessment.grade,
+        "values": {
+            e.name: {"value": e.value, "std": e.std, "total_std": e.total_std}
+            for e in found.fit.estimates
+        },
+        "notes": screen.notes_json(found.notes),
         "files": paths_as_text(files),
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -32,6 +31,7 @@ from freefloat.parameters.write_back import write_values
 from freefloat.prediction.measurements import with_sensor_noise
 from freefloat.provenance import provenance
 from freefloat.records.option_record import require_value
+from freefloat.telemetry.digest import digest
 from freefloat.telemetry.doctor import prepare_recording
 from freefloat.telemetry.sample_codes import sample_codes
 from freefloat.telemetry.telemetry import Telemetry
@@ -217,13 +217,3 @@ def _record(recorded: Sequence[Telemetry], method: str, seed: int) -> dict[str, 
     return provenance(
         seed=seed, data=digest(recorded), method=method, recordings=each, samples=samples
     )
-
-
-def digest(recorded: Sequence[Telemetry]) -> str:
-    """The sha256 of every channel's name, times and values."""
-    total = hashlib.sha256()
-    for telemetry in recorded:
-        for name, channel in telemetry.channels.items():
-            for part in (name.encode(), channel.time.tobytes(), channel.values.tobytes()):
-                total.update(part)
-    return total.hexdigest()

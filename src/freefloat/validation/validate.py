@@ -10,13 +10,14 @@ from freefloat.digits import amount_text
 from freefloat.errors import FreefloatError, IdentificationError, TelemetryError
 from freefloat.excitation.plan import Plan
 from freefloat.identification.fit import Fit
-from freefloat.identification.identify import SAMPLES_APART, digest
+from freefloat.identification.identify import SAMPLES_APART
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.model.model import Model
 from freefloat.notes import Note
 from freefloat.prediction.measurements import with_sensor_noise
 from freefloat.provenance import provenance
 from freefloat.telemetry import quality
+from freefloat.telemetry.digest import digest
 from freefloat.telemetry.doctor import prepare_recording
 from freefloat.telemetry.sample_codes import shares_samples
 from freefloat.telemetry.telemetry import Telemetry

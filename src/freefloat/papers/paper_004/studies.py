@@ -12,9 +12,9 @@ from freefloat.excitation.motions import AnyMotion, Sinusoid
 from freefloat.excitation.plan import Plan
 from freefloat.identification.fit import Fit
 from freefloat.identification.identify import identify
-from freefloat.identification.structure import gain_of
 from freefloat.model import load_model
 from freefloat.model.model import Model
+from freefloat.papers.paper_004.information_gain import gain_of
 from freefloat.papers.paper_004.model import (
     EVERY,
     JOINT,

@@ -1,0 +1,1 @@
+"""Which parts of a model the recordings call for: every hinge, tank and joint by itself."""
