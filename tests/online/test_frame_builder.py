@@ -93,7 +93,8 @@ def test_without_gathering_mostly_incomplete_samples_are_answered_with_a_hint():
 def test_rejected_frames_show_among_many_gathered_samples():
     health = Health({"gathered": 900, "taken": 30, "gated": 70})
     assert health.codes == ("frames.mostly_gated",)
-    assert Health({"gathered": 900, "taken": 70, "gated": 30}).is_fine
+    assert Health({"gathered": 900, "taken": 70, "gated": 30}).codes == ("samples.many_gated",)
+    assert Health({"gathered": 900, "taken": 95, "gated": 5}).is_fine  # lone outliers
     # samples of other sensors are part of no frame
     assert Health({"gathered": 900, "taken": 70, "incomplete": 300}).is_fine
 

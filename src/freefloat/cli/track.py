@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -115,6 +115,8 @@ def track(
     udp://..., ws://... A line is {"time": 1.2, "base.rate.x": 1e-3, ...} in SI
     units. Lines that are none, and samples that are late, incomplete or
     impossible, are counted and survived. Ctrl-C ends it like the end of data.
+    The estimate is graded as a fit is: trusted, with reservations, or not
+    trusted; the exit code is 1 for the last.
 
     For example:
       freefloat track spatial-capture flight.parquet --out estimates.ndjson
@@ -154,7 +156,7 @@ def track(
     written = [str(path) for path in (out, parquet, state) if path is not None]
     lost = getattr(samples, "n_lost", 0)
     _show_end(tracker, latencies.as_dict(), lost, written, as_json=quiet)
-    return 0 if tracker.health.is_fine else 1
+    return 1 if tracker.estimate.grade == "not trusted" else 0
 
 
 def _announce(tracker: OnlineEstimator, source: str) -> None:
@@ -181,7 +183,8 @@ def _show_end(
     if as_json:
         content = {"samples": health.counts, "health": health.sentence}
         content |= {"health_codes": health.codes, "status": str(estimate.status)}
-        content |= {"status_code": estimate.status.code}
+        content |= {"status_code": estimate.status.code, "grade": estimate.grade}
+        content |= {"assessment": asdict(estimate.assessment)}
         content |= {"latency": latency, "events": [vars(e) for e in health.events]}
         content |= {"connections_lost": n_lost, "unknown_channels": unused}
         screen.print_json({"summary": content, "files": written}, is_line=True)

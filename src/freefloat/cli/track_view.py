@@ -9,10 +9,13 @@ from math import copysign, isnan, log10
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+import numpy as np
 from rich.text import Text
 
 from freefloat.cli import screen
+from freefloat.digits import amount_text
 from freefloat.files import atomic_path
+from freefloat.identification.fit_text import GRADE_WORDS
 from freefloat.online.health import USED
 from freefloat.text import count_noun, listing
 
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from freefloat import Model
+    from freefloat.identification.assessment import Evidence
     from freefloat.online.health import Health
     from freefloat.online.live_estimate import LiveEstimate
 
@@ -29,24 +33,29 @@ NORMAL_95 = 1.96  # theory: standard deviations on either side that hold 95 % of
 RULER = "-100%  -1%|+1%  +100%"
 STYLES = {"seen": "green", "weak": "yellow", "not seen": "dim", "no band": "dim"}
 EVENTS = 4  # format: the last ones that are shown
+DOUBTS = 3  # format: the most important ones that are shown
+GRADE_STYLES = {"trusted": "green", "with reservations": "yellow", "not trusted": "red"}
 
 
 def _table(estimate: LiveEstimate) -> RenderableType:
-    """Parameters with values, deviations, and the interval around the model's value as a bar."""
+    """Parameters with both deviations, and the total interval around the model's value as a bar."""
+    total = estimate.total_std
+    has_total = bool(np.isfinite(total).any())
     lines = zip(
-        estimate.unknowns.free, estimate.values, estimate.std, estimate.statuses,
-        estimate.sizes, strict=True,
+        estimate.unknowns.free, estimate.values, estimate.std,
+        total if has_total else estimate.std, estimate.statuses, estimate.sizes, strict=True,
     )  # fmt: skip
     rows = []
-    for p, value, std, status, size in lines:
-        half = NORMAL_95 * std
+    for p, value, std, whole, status, size in lines:
+        half = NORMAL_95 * whole
+        both = ["–" if isnan(one) else f"{one:.2g}" for one in (std, whole)]
         rows.append((
             p.name, Text(f"{value:.6g}", style="" if status != "not seen" else "dim"),
-            "–" if isnan(std) else f"{half:.2g}", p.unit,
+            *both[: 1 + has_total], p.unit,
             band((value - p.value) / size, half / size), Text(status, style=STYLES[status]),
         ))  # fmt: skip
-    head = ("parameter", "value", "±95 %", "unit", RULER, "status")
-    return screen.table(head, rows, align="LRRLLL")
+    head = ("parameter", "value", "± std", *["± total"] * has_total, "unit", RULER, "status")
+    return screen.table(head, rows, align="LRR" + "R" * has_total + "LLL")
 
 
 def band(shift: float, half: float) -> str:
@@ -88,12 +97,19 @@ def estimate_view(estimate: LiveEstimate, *, is_last: bool = False) -> Renderabl
             title = "No sample was used; these are the model's values:"
         return Group(Text(title, style="dim"), _table(estimate))
     lines = [Text(f"{when}   samples: {sample_counts(health)}", style="dim"), _table(estimate)]
+    lines.append(grade_line(estimate))
     lines += [Text(line) for line in dict.fromkeys([health.sentence, estimate.status])]
     lines += [
         Text(f"{event.time:.2f} s {event.kind}: {event.message}", style="yellow")
         for event in health.events[-EVENTS:]
     ]
     return Group(*lines)
+
+
+def grade_line(estimate: LiveEstimate) -> Text:
+    """Whether the estimate is to be believed, in the colour of its grade."""
+    grade = estimate.grade
+    return Text(f"the estimate {GRADE_WORDS[grade]}", style=GRADE_STYLES[grade])
 
 
 def sample_counts(health: Health) -> str:
@@ -131,7 +147,11 @@ def summary(
     """How it went: samples, events, latencies, files."""
     health = estimate.health
     pairs: list[tuple[str, object]] = [("samples", sample_counts(health))]
-    pairs.append(("health", health.sentence))
+    pairs.append(("grade", grade_line(estimate)))
+    pairs += [("", _sentence(e)) for e in estimate.assessment.reasons]
+    if health.is_fine:
+        pairs.append(("health", health.sentence))
+    pairs += [("scale", line) for line in _scale(estimate)]
     if estimate.time is not None and estimate.status not in health.concerns:
         pairs.append(("parameters", estimate.status))
     if unused:
@@ -148,6 +168,21 @@ def summary(
     )
     pairs += [("written", name) for name in files]
     yield screen.facts(pairs)
+
+
+def _sentence(reason: Evidence) -> str:
+    """Why the grade is no better, and what to do."""
+    return f"{reason.text}: {reason.remedy}" if reason.remedy else reason.text
+
+
+def _scale(estimate: LiveEstimate) -> Iterator[str]:
+    """What is taken for exact, and what its doubt does to the estimates."""
+    for doubt in estimate.assessment.doubts[:DOUBTS]:
+        origin = "stated" if doubt.is_stated else "assumed"
+        yield (
+            f"{doubt.name} ± {amount_text(doubt.deviation, doubt.unit)} ({origin}):"
+            f" {100.0 * doubt.share:.2g} % of the total variance of {doubt.moves}"
+        )
 
 
 # -- estimates written to files --------------------------------------------------------------------
@@ -172,10 +207,11 @@ class EstimateWriter:
         if self.parquet is not None and estimate.time is not None:
             self.names = estimate.names
             self.times.append(estimate.time)
-            self.rows.append([*estimate.values.tolist(), *estimate.std.tolist()])
+            deviations = (*estimate.std.tolist(), *estimate.total_std.tolist())
+            self.rows.append([*estimate.values.tolist(), *deviations])
 
     def finish(self, temporary: Path) -> None:
-        """Write the Parquet file: time, then value and deviation of every parameter."""
+        """Write the Parquet file: time, then value and both deviations of every parameter."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -184,6 +220,7 @@ class EstimateWriter:
         for k, name in enumerate(self.names):
             columns[name] = [row[k] for row in self.rows]
             columns[f"{name}.std"] = [row[n + k] for row in self.rows]
+            columns[f"{name}.total_std"] = [row[2 * n + k] for row in self.rows]
         pq.write_table(pa.table(columns), temporary)
 
 

@@ -169,8 +169,9 @@ class OnlineEstimator:
         outcome: SampleOutcome = "waiting"
         for ready in intake.buffer.drain():
             outcome = self._process(ready)
-        estimate = self._estimate(outcome, intake.events_since(before))
-        return self.estimate if self.filter.finish(intake) else estimate
+        is_later = self.filter.finish(intake)
+        self.filter.renew_trust()
+        return self.estimate if is_later else self._estimate(outcome, intake.events_since(before))
 
     def run(self, samples: Telemetry) -> LiveEstimate:
         """All samples of a recording; the estimate after the last."""
@@ -212,8 +213,8 @@ class OnlineEstimator:
 
     def _estimate(self, outcome: SampleOutcome, events: tuple[Event, ...]) -> LiveEstimate:
         intake, own = self.intake, self.filter
-        health = intake.health(*own.misfit(), own.concerns())
-        return own.estimate(SampleReport(intake.time, outcome, events, health))
+        health = intake.health(*own.misfit(), own.concerns(), own.innovations())
+        return own.estimate(SampleReport(intake.time, outcome, events, health, own.judge))
 
 
 def _filter_by_name(method: str, request: FilterRequest, gather: bool | None) -> FilterFactory:

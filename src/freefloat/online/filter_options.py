@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from freefloat.errors import IdentificationError
+from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.online.kernels.kernel_limits import KernelLimits
 from freefloat.records.option_record import CheckedOptions
 from freefloat.records.values import Count, Natural, NotNegative, Positive, Share
@@ -179,16 +180,6 @@ class FilterOptions(CheckedOptions, error=IdentificationError):
     """Estimates between new computations of the noise in its columns. That part of the information
     moves by one in n after n samples; until it moves by 3 % at most, it is found with each."""
 
-    misfit_rows: Count = 100
-    """Rows from which on the chi-square of the residuals is judged. Per row its standard deviation
-    is sqrt(2 / n): 0.14 with so many."""
-
-    misfit_noisy: Positive = 1.3
-    """Chi-square per row above which intervals are widened; two of these deviations above one."""
-
-    misfit_wrong: Positive = 3.0
-    """Chi-square per row above which model or noise are reported as wrong."""
-
     slowest_rate: Positive = 5.0
     """Rate [Hz] down to which deviations are tested to be honest; below, arms move unmeasured."""
 
@@ -196,3 +187,4 @@ class FilterOptions(CheckedOptions, error=IdentificationError):
     startup: StartupOptions = field(default_factory=StartupOptions)
     frames: FrameOptions = field(default_factory=FrameOptions)
     kalman: KalmanOptions = field(default_factory=KalmanOptions)
+    trust: TrustOptions = field(default_factory=TrustOptions)

@@ -106,7 +106,7 @@ def problem_of(
         system.tree, system.parameters, np.unique(place // 10).astype(np.int64),
         np.column_stack([place, unknown]).astype(np.int64), change[place, unknown],
         np.ascontiguousarray(change[10 * n_links :]),
-        channels.sigma.copy(),
+        channels.sigma.copy(), channels.thrust_noise.copy(),
         np.array([0, 1, 5] if channels.is_planar else range(6), dtype=np.int64),
         len(unknowns.nuisance), len(unknowns.free), float(unknowns.sizes[0]),
         walk_rates(unknowns, request.random_walk),

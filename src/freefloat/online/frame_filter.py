@@ -58,7 +58,6 @@ class FrameFilter(MomentumFilter):
         return (
             *((self._gap,) if self._gap else ()),
             *slow_rate_notes(slowest, step, self.options.slowest_rate),
-            *self.layout.concerns,
         )
 
     def read(self, sample: Sample, intake: Intake) -> SampleOutcome | None:

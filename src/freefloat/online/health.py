@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, get_args
 
+from freefloat.identification.assessment import Evidence
 from freefloat.notes import Note, codes_of
 from freefloat.online.filter_options import FilterOptions
-from freefloat.text import listing
+from freefloat.online.innovations import InnovationSums, innovation_evidence
+from freefloat.text import count_noun, listing
 
 SampleOutcome = Literal[
     "begun", "taken", "gated", "broken", "unusable", "spike", "incomplete", "late", "duplicate",
@@ -19,6 +22,16 @@ USED = ("taken", "begun", "waiting", "gathered", "told")
 # what becomes of a frame; with "gathered" there, the rest are samples that are part of none
 FRAMES = ("begun", "taken", "gated", "broken", "unusable", "spike")
 EventKind = Literal["change", "stuck", "frozen", "clock jump", "gap", "restart"]
+# events after which an estimate is not what it would be without, and what to do about each
+DOUBTFUL: dict[EventKind, str] = {
+    "change": "if nothing was captured or released then, the model is wrong: `freefloat diagnose`"
+    " names causes from the recording",
+    "frozen": "check that sensor, or track without it",
+    "clock jump": "check the clock of the samples",
+}
+# theory: without the largest tenth of them, squares of normal numbers have a mean of 0.62: what
+# passes the gate then looks like noise whatever it is
+MANY_GATED = 0.1
 
 
 @dataclass(frozen=True)
@@ -41,7 +54,8 @@ class Health:
     for the right order; gathered: used together with others; told: thrust or wrench alone.
     chi2, n_rows: of the residuals. concerns: what is wrong with the channels themselves, or that no
     parameter is observable; with any of these all is not well. missing: the channels that
-    incomplete samples lack, the most frequent first. options: has the limits of the misfit.
+    incomplete samples lack, the most frequent first. innovations: their sums, where the filter
+    keeps them and noise is stated as white.
 
     >>> Health({"taken": 98, "gated": 2}, events=()).n_rejected
     2
@@ -54,6 +68,7 @@ class Health:
     concerns: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     options: FilterOptions = field(default=FilterOptions(), repr=False, compare=False)
+    innovations: InnovationSums | None = field(default=None, repr=False, compare=False)
 
     @property
     def n_samples(self) -> int:
@@ -73,10 +88,40 @@ class Health:
     @property
     def widening(self) -> float:
         """Factor on the variances: residuals are so much larger than the stated noise."""
-        return self.misfit if self._is_misfit(self.options.misfit_noisy) else 1.0
+        codes = [e.code for e in self._innovation_evidence]
+        return max(self.misfit, 1.0) if "innovations.too_large" in codes else 1.0
 
-    def _is_misfit(self, limit: float) -> bool:
-        return self.n_rows > self.options.misfit_rows and self.misfit > limit
+    @cached_property
+    def _innovation_evidence(self) -> tuple[Evidence, ...]:
+        sums = self.innovations
+        return () if sums is None else innovation_evidence(sums, 1.0, self.options.trust)
+
+    def evidence(self, ratio: float = 1.0) -> Iterator[Evidence]:
+        """All that speaks against an estimate; ratio: of its statistical to total deviations."""
+        trouble = self._trouble()
+        for note in self.concerns if trouble is None else (*self.concerns, trouble):
+            yield Evidence(codes_of([note])[0] or "health", str(note), "not trusted")
+        yield from self._events()
+        if self.innovations is not None:
+            yield from innovation_evidence(self.innovations, ratio, self.options.trust)
+
+    def _events(self) -> Iterator[Evidence]:
+        """Events, and samples that were gated, after which an estimate is to be doubted."""
+        for kind, remedy in DOUBTFUL.items():
+            found = [event for event in self.events if event.kind == kind]
+            if found:
+                more = f" ({count_noun(len(found), 'time')} so far)" if found[1:] else ""
+                text = f"{kind} at {found[-1].time:.6g} s{more}: {found[-1].message}"
+                code = f"event.{kind.replace(' ', '_')}"
+                yield Evidence(code, text, "with reservations", float(len(found)), remedy=remedy)
+        gated, taken = (self.counts.get(k, 0) for k in ("gated", "taken"))
+        if MANY_GATED * (gated + taken) < gated <= taken:
+            share = gated / (gated + taken)
+            text = f"{share:.0%} of the samples do not fit and were left out"
+            yield Evidence(
+                "samples.many_gated", text, "with reservations", share, MANY_GATED,
+                remedy="so many are no outliers: the model or the noise is wrong",
+            )  # fmt: skip
 
     @property
     def is_fine(self) -> bool:
@@ -86,8 +131,8 @@ class Health:
     @property
     def notes(self) -> tuple[str, ...]:
         """All that is wrong, as sentences with codes; empty when all is well."""
-        trouble = self._trouble()
-        return self.concerns if trouble is None else (*self.concerns, trouble)
+        found = [e for e in self.evidence() if e.grade != "trusted"]
+        return tuple(Note(e.code, f"{e.text}: {e.remedy}" if e.remedy else e.text) for e in found)
 
     @property
     def codes(self) -> tuple[str, ...]:
@@ -113,12 +158,6 @@ class Health:
         frames = {k: self.counts.get(k, 0) for k in FRAMES}
         if is_gathered and (unused := _mostly_unused(frames, "frames")):
             return unused
-        if self._is_misfit(self.options.misfit_wrong):
-            return Note(
-                "residuals.too_large",
-                f"residuals are {self.misfit**0.5:.1f} times as large as the noise: model or noise"
-                " are wrong, and the intervals are widened by as much",
-            )
         return None
 
     def _lack(self) -> str:

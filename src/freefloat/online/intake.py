@@ -13,6 +13,7 @@ from freefloat.model.model import Model
 from freefloat.notes import Note
 from freefloat.online.filter_options import FilterOptions
 from freefloat.online.health import Event, Health, SampleOutcome
+from freefloat.online.innovations import InnovationSums
 from freefloat.online.live_channels import likeliest, noise_of_sensors
 from freefloat.prediction.measurements import sensor_channels
 from freefloat.telemetry.names import XYZ, XYZW, channel_names
@@ -253,15 +254,22 @@ class Intake:
         new = self.n_events - n_events
         return tuple(self.events[-new:]) if new else ()
 
-    def health(self, chi2: float, n_rows: int, concerns: Sequence[str]) -> Health:
+    def health(
+        self,
+        chi2: float,
+        n_rows: int,
+        concerns: Sequence[str],
+        innovations: InnovationSums | None = None,
+    ) -> Health:
         """What became of the samples so far: made for every sample, so as fast as can be."""
         counts = dict(self.counts)
         if self.buffer.held:
             counts["waiting"] = len(self.buffer.held)
         concerns = (*concerns, *self.unknown.concerns)
         return Health(
-            counts, tuple(self.events), chi2, n_rows, concerns, self._most_missing(), self.options
-        )
+            counts, tuple(self.events), chi2, n_rows, concerns, self._most_missing(), self.options,
+            innovations,
+        )  # fmt: skip
 
     def _most_missing(self) -> tuple[str, ...]:
         """The channels that samples lack, those that lack most often first."""

@@ -15,11 +15,11 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import System, flatten
+from freefloat.errors import IdentificationError
 from freefloat.excitation.commands import WRENCH
 from freefloat.identification.linear.method_choice import why_output_error
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import field_of
-from freefloat.notes import Note
 from freefloat.observability.scale import is_scaled
 from freefloat.online.filter_problem import (
     checked_forgetting,
@@ -29,6 +29,7 @@ from freefloat.online.filter_problem import (
     with_fixed_values,
 )
 from freefloat.online.health import Event, EventKind, SampleOutcome
+from freefloat.online.innovations import InnovationSums
 from freefloat.online.intake import Intake
 from freefloat.online.kalman_memory import (
     CHI2,
@@ -55,12 +56,6 @@ from freefloat.telemetry.sample_rows import Sample
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.thrust_levels import open_levels, with_switches
 
-RIGID = Note(
-    "filter.rigid_model",
-    "every coordinate is measured, and the Kalman filter's covariance is then too small:"
-    " use the square-root method",
-)
-
 
 def needs_kalman(model: Model, parameters: Parameters, like: Telemetry | None = None) -> bool:
     """Whether only the Kalman filter can find the parameters live.
@@ -72,6 +67,17 @@ def needs_kalman(model: Model, parameters: Parameters, like: Telemetry | None = 
     """
     flights = [like if like is not None else Telemetry.of([])]
     return why_output_error(flatten(model), parameters, flights) is not None
+
+
+def require_swinging(system: System) -> None:
+    """IdentificationError for a rigid robot, of which the Kalman filter is too sure."""
+    if not np.any(system.tree.free >= 6):
+        raise IdentificationError(
+            f"in {system.model.name!r} nothing swings unmeasured, and the Kalman filter is then too"
+            " sure of what it finds: leave method= out (square-root), or, for sensor biases and for"
+            " flights without the root's velocity, identify from the recording",
+            code="filter.rigid_model",
+        )
 
 
 class Readout:
@@ -121,6 +127,7 @@ class KalmanFilter(LiveFilter):
         fixed = with_fixed_values(model, parameters)
         driven = [c.name for c in fixed.assembly.coordinates if c.role == "torque"]
         self.system = flatten(with_prescribed(fixed, driven))
+        require_swinging(self.system)
         streams = live_streams(self.system, request.like, request.noise)
         self.unknowns = kalman_unknowns(self.system, parameters, streams, self.options)
         sigma = np.concatenate([s.noise for s in streams])
@@ -135,7 +142,6 @@ class KalmanFilter(LiveFilter):
         self.memory = self.recursion.memory
         window = self.options.start_window
         self._may_wait = window is None
-        self._swings = bool(np.any(self.system.tree.free >= 6))
         seconds = self.options.first_window if window is None else window
         self.window = StartWindow(seconds, self.options.most_kept)
         self.readout = Readout(self.system, streams, thrust)
@@ -183,9 +189,15 @@ class KalmanFilter(LiveFilter):
         """Chi-square of the innovations, and their number."""
         return float(self.memory.numbers[CHI2]), int(self.memory.counts[N_ROWS])
 
-    def concerns(self) -> tuple[str, ...]:
-        """That another filter would do better; any rate will do."""
-        return () if self._swings else (RIGID,)
+    def innovations(self) -> InnovationSums | None:
+        """The sums of the innovations; None where noise is coloured, which they would tell of."""
+        m, f = self.memory, self.recursion
+        if any(stream.sensor.coloured is not None for stream in f.streams):
+            return None
+        rows = tuple(name for stream in f.streams for name in stream.rows)
+        return InnovationSums(
+            m.row_counts[:-1].copy(), m.octave_power.copy(), m.window_worst.copy(), rows, 0.0
+        )
 
     def samples_of(self, recording: Telemetry) -> Iterable[Sample]:
         """A recording's samples, and between them the instants at which thrusters switched."""

@@ -29,6 +29,9 @@ from freefloat.online.kalman_memory import (
     KalmanMemory,
     Settings,
     copy_of,
+    innovation_arrays,
+    note_innovations,
+    rows_by_stream,
 )
 from freefloat.online.kalman_start import WindowEnd
 from freefloat.online.propagation import (
@@ -67,6 +70,7 @@ class KalmanRecursion:
             if p.tied_to and p.tied_to[0] in [q.name for q in unknowns.free]
         ]
         self.layout = self._layout()
+        self.rows_of = rows_by_stream(self.streams)
         self.memory = self._memory()
         self._made: tuple[bytes, System] | None = None
         # what parameters change depends on their values only for pendulums and rests of springs
@@ -117,6 +121,7 @@ class KalmanRecursion:
             start + self.unknowns.sizes * self.unknowns.prior[:, 0],
             np.zeros(len(system.tree.thruster_link) + 6), np.zeros(3),
             np.zeros(4, dtype=np.int64), np.zeros(len(self.streams), dtype=np.int64),
+            *innovation_arrays(sum(map(len, self.rows_of))),
         )  # fmt: skip
 
     def _spread(self) -> Array:
@@ -249,7 +254,7 @@ class KalmanRecursion:
         m, layout = self.memory, self.layout
         before = copy_of(m)
         places, odd = list(found), []
-        step = np.zeros(layout.n_all)
+        step, white = np.zeros(layout.n_all), np.zeros(0)
         for turn in range(self.options.iterations):
             C, left = self._rows(places, [found[k] for k in places])
             if not np.isfinite(np.vstack(C)).all() or not np.isfinite(np.concatenate(left)).all():
@@ -261,16 +266,12 @@ class KalmanRecursion:
             if turn == 0:
                 odd = self._odd(places, C, left)
                 kept = [n for n, k in enumerate(places) if k not in odd]
-                places, C, left = (
-                    [places[n] for n in kept],
-                    [C[n] for n in kept],
-                    [left[n] for n in kept],
-                )
-                blur = [blur[n] for n in kept]
+                places, C = [places[n] for n in kept], [C[n] for n in kept]
+                left, blur = [left[n] for n in kept], [blur[n] for n in kept]
                 if not places:
                     return odd
             rows = np.vstack(C)
-            root, new, nis = update_root(before.root, rows, np.concatenate(left) + rows @ step)
+            root, new, white = update_root(before.root, rows, np.concatenate(left) + rows @ step)
             if not np.all(np.isfinite(new)):
                 return self._undo(before)
             change, step = new - step, new
@@ -278,8 +279,9 @@ class KalmanRecursion:
             if not self._is_large(change):
                 break
         m.root[:] = root
-        m.numbers[NIS], m.counts[DOF] = nis, len(rows)
-        m.numbers[CHI2] += nis
+        m.numbers[NIS], m.counts[DOF] = white @ white, len(rows)
+        m.numbers[CHI2] += m.numbers[NIS]
+        note_innovations(m, np.concatenate([self.rows_of[k] for k in places]), white)
         m.counts[N_ROWS] += len(rows)
         return odd
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import hypot, sqrt
 from operator import itemgetter
 from typing import Any
@@ -54,19 +53,6 @@ class Channels:
     is_planar: bool
     notes: tuple[Note, ...]
     take: Callable[[Mapping[str, Any]], Any]
-
-    @cached_property
-    def concerns(self) -> tuple[Note, ...]:
-        """That deviations leave something out."""
-        noisy = [name for name, k in self.thrusters.items() if self.thrust_noise[k] > 0.0]
-        if not noisy:
-            return ()
-        which = listing(noisy, most=1)
-        text = (
-            f"standard deviations leave out the noise of thrust readings ({which}): identify from"
-            " the recording, or give the commanded thrust, with noise 0"
-        )
-        return (Note("channel.thrust_noise", text),)
 
     @property
     def sources(self) -> list[slice | int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -10,43 +11,37 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from freefloat.arrays import Array, read_only_copy
+from freefloat.identification.assessment import Assessment, Grade
 from freefloat.identification.corrected_least_squares import (
     Bias,
     LeastSquaresSolution,
     solve_triangle,
 )
 from freefloat.identification.physical.consistent_fit import Physical, closest_physical
-from freefloat.model.model import Model
-from freefloat.model.parameter_name import field_of
 from freefloat.notes import Note
-from freefloat.observability.scale import is_scaled
 from freefloat.observability.visibility import known_status
 from freefloat.online.filter_problem import DIFFUSE, FilterUnknowns
 from freefloat.online.health import Event, Health, SampleOutcome
+from freefloat.online.judgement import Judgement, assess_estimate
+from freefloat.online.status_note import KNOWN, NO_BAND, status_note
 from freefloat.parameters.parameters import Parameters
-from freefloat.text import count_noun, listing
 
-NO_BAND = "no band"  # the status of all that an estimator without deviations finds
-KNOWN = ("seen", "weak")
-# theory: of a vector that has nothing to do with k lost directions of n, a part sqrt(k / n) lies in
-# them by chance, 0.4 for 3 of 20; of the vector of all masses all of it, but for the errors of its
-# estimates. The limit lies half way
-MOSTLY = 0.7
-# theory: a mass known to 1 % tells a direction, of which it is so large a part, to 10 %: where
-# `known_status` begins to call a parameter weak
-PART = 0.1
 # theory: natural sizes, a hundredth of the diffuse prior: to the data a change by a whole natural
 # size is less than 1e-4 standard deviations, so what is known is the prior
 UNKNOWN = 1e-2 * DIFFUSE
 
 
 class SampleReport(NamedTuple):
-    """What the intake knows after a sample: the time [s] of the last one used, None before any."""
+    """What the intake knows after a sample: the time [s] of the last one used, None before any.
+
+    judge: the filter's judgement of an estimate, made when it is asked for.
+    """
 
     time: float | None
     outcome: SampleOutcome
     events: tuple[Event, ...]
     health: Health
+    judge: Callable[[LiveEstimate], Judgement | None] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +50,8 @@ class LiveEstimate:
 
     report: what became of this sample and of all so far; nis and dof: its normalised innovation
     squared and the degrees of freedom. Values, deviations, health, status and the physical
-    projection are worked out on first use, from a snapshot of the filter.
+    projection are worked out on first use, from a snapshot of the filter; total deviations and
+    grade from the flight kept until they are asked for, which takes a second now and then.
     """
 
     report: SampleReport
@@ -126,8 +122,45 @@ class LiveEstimate:
 
     @property
     def interval95(self) -> Array:
-        """(n, 2) bounds that hold the truth in 95 of 100 cases."""
+        """(n, 2) bounds that hold the truth in 95 of 100 cases if what is known is exact."""
         return np.column_stack([self.values - 1.96 * self.std, self.values + 1.96 * self.std])
+
+    @cached_property
+    def judgement(self) -> Judgement | None:
+        """Total deviations and evidence; None where the filter knows none."""
+        judge = self.report.judge
+        return None if judge is None or not np.isfinite(self.std).any() else judge(self)
+
+    @property
+    def n_tested(self) -> int:
+        """Samples whose innovations were compared with noise."""
+        sums = self.report.health.innovations
+        return 0 if sums is None else int(np.max(sums.counts, initial=0))
+
+    @property
+    def total_std(self) -> Array:
+        """Standard deviations with what is taken as exact; NaN where not known.
+
+        `std` has the noise alone, as if thrust, known bodies, wheels and sensors were exact.
+        """
+        judged = self.judgement
+        return np.full(len(self.names), np.nan) if judged is None else judged.total_std
+
+    @property
+    def total_interval95(self) -> Array:
+        """(n, 2) bounds that hold the truth in 95 of 100 cases, whatever is off by its doubt."""
+        half = 1.96 * self.total_std
+        return np.column_stack([self.values - half, self.values + half])
+
+    @cached_property
+    def assessment(self) -> Assessment:
+        """The grade with its evidence, as a Fit has it."""
+        return assess_estimate(self)
+
+    @property
+    def grade(self) -> Grade:
+        """trusted, with reservations, or not trusted."""
+        return self.assessment.grade
 
     @property
     def statuses(self) -> tuple[str, ...]:
@@ -154,8 +187,10 @@ class LiveEstimate:
 
     def as_dict(self) -> dict[str, object]:
         """The estimate as plain numbers, for JSON."""
-        fields = ("value", "std", "status")
-        columns = (self.values.tolist(), self.std.tolist(), self.statuses)
+        fields = ("value", "std", "total_std", "status")
+        columns = (
+            self.values.tolist(), self.std.tolist(), self.total_std.tolist(), self.statuses
+        )  # fmt: skip
         return {
             "time": self.time,
             "outcome": self.outcome,
@@ -164,6 +199,11 @@ class LiveEstimate:
                 name: dict(zip(fields, row, strict=True))
                 for name, row in zip(self.names, zip(*columns, strict=True), strict=True)
             },
+            "grade": self.grade,
+            "reasons": [
+                {"code": e.code, "text": e.text, "grade": e.grade, "remedy": e.remedy}
+                for e in self.assessment.reasons
+            ],
             "events": [vars(event) for event in self.events],
             "health": self.health.sentence,
             "health_codes": list(self.health.codes),
@@ -304,65 +344,3 @@ class ValueEstimate(LiveEstimate):
         """The closest parameters that bodies can have, in natural sizes."""
         weights = np.diag(1.0 / np.square(self.sizes))
         return closest_physical(self.parameters, self.names, self.values, weights)
-
-
-def status_note(estimate: LiveEstimate) -> Note:
-    """How many parameters are observable; why not, and a remedy, where none is."""
-    names, statuses = estimate.names, estimate.statuses
-    if NO_BAND in statuses:
-        return Note("observable.unknown", "this method has no covariance; square-root has")
-    unseen = [name for name, s in zip(names, statuses, strict=True) if s not in KNOWN]
-    seen = f"{len(names) - len(unseen)} of {count_noun(len(names), 'parameter')} seen"
-    if not unseen:
-        n_weak = statuses.count("weak")
-        return Note("observable.all", seen + (f", {n_weak} weakly" if n_weak else ""))
-    if len(unseen) < len(names):
-        return Note("observable.some", f"{seen}; not {listing(unseen, most=4)}")
-    return _nothing_seen(estimate)
-
-
-def _nothing_seen(estimate: LiveEstimate) -> Note:
-    """What hides all parameters, and what would show them."""
-    start = "no single parameter is observable: "
-    lost = estimate.lost_directions
-    if lost is None:
-        why = "the first samples are still being kept, to be solved together"
-        return Note("observable.none.starting", start + why)
-    if not lost.shape[1]:
-        return Note("observable.none.too_few_samples", f"{start}too few samples yet")
-    n, k = len(estimate.names), lost.shape[1]
-    why = f"{k} of {count_noun(n, 'combination')} not observable"
-    if not _is_scale_lost(estimate, lost):
-        help_ = "larger or longer motion of the joints would show more, or fewer free parameters"
-        return Note("observable.none.motion", f"{start}{why}; {help_}")
-    ways = [*_forces(estimate.parameters.model)]
-    mass = _telling_mass(estimate, lost)
-    if mass:
-        ways.append(f"a known mass (fix {mass})")
-    ways.append("identify from the recording, which uses positions too")
-    why = f"{why}, the scale of all masses among them; try {', or '.join(ways)}"
-    return Note("observable.none.scale", start + why)
-
-
-def _is_scale_lost(estimate: LiveEstimate, lost: Array) -> bool:
-    """Whether growing all masses and inertias together would go unnoticed."""
-    moves = np.linalg.norm(lost, axis=1) > 1e-6  # what no reading depends on is no part of it
-    pairs = zip(estimate.names, estimate.values, moves, strict=True)
-    theta = np.array([v * (is_scaled(name) and bool(m)) for name, v, m in pairs]) / estimate.sizes
-    size = float(np.linalg.norm(theta))
-    return size > 0.0 and float(np.linalg.norm(lost.T @ theta)) > MOSTLY * size
-
-
-def _telling_mass(estimate: LiveEstimate, lost: Array) -> str:
-    """A mass that tells the scale once it is known; empty if more than that is lost."""
-    if lost.shape[1] > 1:
-        return ""
-    masses = [k for k, name in enumerate(estimate.names) if field_of(name) == "mass"]
-    best = max(masses, key=lambda k: abs(lost[k, 0]), default=None)
-    return "" if best is None or abs(lost[best, 0]) < PART else estimate.names[best]
-
-
-def _forces(model: Model) -> list[str]:
-    """Known forces that the model could have."""
-    thrust = f"{model.thrusters[0].name}.force ..." if model.thrusters else "base.force.x ..."
-    return [f"thrust (given as {thrust})", *(["wheels that spin up"] if model.wheels else [])]

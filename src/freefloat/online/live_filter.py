@@ -16,7 +16,9 @@ from freefloat.arrays import Array
 from freefloat.model.model import Model
 from freefloat.online.filter_options import FilterOptions
 from freefloat.online.health import EventKind, SampleOutcome
+from freefloat.online.innovations import InnovationSums
 from freefloat.online.intake import Intake
+from freefloat.online.judgement import Judgement
 from freefloat.online.live_estimate import LiveEstimate, SampleReport
 from freefloat.parameters.parameters import Parameters
 from freefloat.telemetry.sample_rows import Sample
@@ -99,6 +101,17 @@ class LiveFilter(Protocol):
     def misfit(self) -> tuple[float, int]:
         """Chi-square of the residuals, and their number."""
         return 0.0, 0
+
+    def innovations(self) -> InnovationSums | None:
+        """The sums of the innovations so far; None if nobody keeps them or they are not white."""
+        return None
+
+    def judge(self, estimate: LiveEstimate) -> Judgement | None:
+        """Total deviations and what the flight kept says of an estimate; None: not known."""
+        return None
+
+    def renew_trust(self) -> None:
+        """The next judgement is one of all samples so far, whatever it takes."""
 
     def notes(self) -> tuple[str, ...]:
         """What was assumed."""

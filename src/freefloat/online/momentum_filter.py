@@ -9,7 +9,7 @@ a probe that runs along, and taken off, as in batch identification.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -27,7 +27,10 @@ from freefloat.online.filter_problem import (
     with_fixed_values,
 )
 from freefloat.online.health import OUTCOMES, Event, EventKind, SampleOutcome
+from freefloat.online.innovations import InnovationSums, forget_innovations, row_names
 from freefloat.online.intake import Intake
+from freefloat.online.judgement import Judgement
+from freefloat.online.kept_flight import KeptFlight
 from freefloat.online.kernels.codes import (
     ALL,
     BEGUN,
@@ -44,12 +47,13 @@ from freefloat.online.kernels.codes import (
     INPUT_TIME,
     KERNEL_BITS,
     KERNEL_MASK,
+    N_INNOVATIONS,
     N_ROWS,
-    N_WRENCH,
     NIS,
     OUT_OF_STEP,
     SETTLED,
     SINCE_CHANGE,
+    SPIKE,
     STEP,
     STUCK,
     TAKEN,
@@ -62,9 +66,14 @@ from freefloat.online.live_estimate import InformationEstimate, SampleReport
 from freefloat.online.live_filter import FilterRequest, LiveFilter, restore_in_place
 from freefloat.online.sample import SampleVector
 from freefloat.online.startup_replay import StartupReplay
+from freefloat.online.trials import begin_segment, colours_of
 from freefloat.telemetry.sample_rows import Sample
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.thrust_levels import with_switches
+
+if TYPE_CHECKING:
+    from freefloat.online.live_assessment import LiveTrust
+    from freefloat.online.live_estimate import LiveEstimate
 
 OUTCOME_WORDS: dict[int, SampleOutcome] = {
     int(code): cast(SampleOutcome, code.name.lower())
@@ -95,6 +104,10 @@ class MomentumFilter(LiveFilter):
         self.replay = StartupReplay(self.memory, self.options.startup)
         self.reset = reset_places(model, self.unknowns, request.reset)
         self.vector = SampleVector(self.layout)
+        self.kept = KeptFlight(self.vector, self.problem.sigma)
+        self._trust: tuple[int, LiveTrust | None] | None = None  # and of how many samples
+        self._row_names = row_names(self.problem.rows)
+        self._is_coloured = any(colours_of(self))
         self.silenced: set[str] = set()  # channels that repeat themselves
         self._kernels: Any = None
         self._bound: Any = None
@@ -145,17 +158,38 @@ class MomentumFilter(LiveFilter):
         """Chi-square of the residuals, and their number."""
         return self.memory.numbers.item(CHI2), self.memory.counts.item(N_ROWS)
 
+    def innovations(self) -> InnovationSums | None:
+        """The sums of the innovations; None where noise is coloured (trials judge it) or none."""
+        if self._is_coloured or self.layout.notes:
+            return None
+        m = self.memory
+        return InnovationSums(
+            np.full(len(m.octave_power[0]), m.counts[N_INNOVATIONS]), m.octave_power.copy(), m.window_worst.copy(),
+            self._row_names, m.numbers.item(STEP),
+        )  # fmt: skip
+
+    def judge(self, estimate: LiveEstimate) -> Judgement | None:
+        """By trials of the flight kept, made anew when it has grown to twice as long."""
+        from freefloat.online.live_assessment import GROWTH, judge_estimate, judge_flight
+
+        n = self.kept.n_samples * self.kept.stride
+        if self._trust is None or not self._trust[0] <= n < GROWTH * self._trust[0]:
+            self._trust = n, judge_flight(self, estimate.std, self.options.trust)
+        trust = self._trust[1]
+        return None if trust is None else judge_estimate(trust, estimate, self.options.trust)
+
+    def renew_trust(self) -> None:
+        """The next judgement is one of all samples kept."""
+        self._trust = None
+
     def notes(self) -> tuple[str, ...]:
         """What was assumed of the channels."""
         return self.layout.notes
 
     def concerns(self) -> tuple[str, ...]:
-        """Samples that come too slowly, and noise that deviations leave out."""
+        """Samples that come too slowly."""
         step = self.memory.numbers.item(STEP)
-        return (
-            *slow_rate_notes("samples come", step, self.options.slowest_rate),
-            *self.layout.concerns,
-        )
+        return slow_rate_notes("samples come", step, self.options.slowest_rate)
 
     def samples_of(self, recording: Telemetry) -> Iterable[Sample]:
         """A recording's samples, and between them the instants at which thrusters switched."""
@@ -222,6 +256,8 @@ class MomentumFilter(LiveFilter):
         else:
             self._settle(time, code, intake)
             odd = self._kernels.find_odd(self._bound, code) if code in (TAKEN, GATED) else 0
+        if code in (BEGUN, TAKEN) or (vector.has_inputs and code in (GATED, SPIKE)):
+            self.kept.note(time, vector, self.problem.sigma, is_sample=code in (BEGUN, TAKEN))
         if odd:
             self._react(time, odd, intake)
         return code
@@ -238,6 +274,7 @@ class MomentumFilter(LiveFilter):
             self._bind()
         self._kernels.take_inputs(self._bound, time, vector.has_wrench)
         self.replay.note(time, vector, self.problem.sigma, is_sample=False)
+        self.kept.note(time, vector, self.problem.sigma, is_sample=False)
         return True
 
     def _settle(self, time: float, code: int, intake: Intake) -> None:
@@ -260,13 +297,8 @@ class MomentumFilter(LiveFilter):
     def _begin_segment(self) -> None:
         """Forget positions, impulses and the initial momentum."""
         m = self.memory
-        nuisance = range(self.problem.n_nuisance)
-        leave_out(m, list(nuisance))
-        start(m, self.unknowns, nuisance)
-        m.counts[HISTORY] = m.counts[N_WRENCH] = 0
-        for array in (m.level_moments, m.wrench_moments, m.switch_displacement,
-                      m.impulse_variance, m.wrench_error):  # fmt: skip
-            array[:] = 0.0
+        begin_segment(m, self)
+        self.kept.restart()
         if not m.numbers[SETTLED]:
             self.replay.begin(m)  # what was kept belongs to another segment
 
@@ -295,6 +327,7 @@ class MomentumFilter(LiveFilter):
         m = self.memory
         if self.replay.snapshot is not None:
             self.replay.rewind(m)
+            self.kept.clear()
             intake.report(Event(time, "restart", "the first samples contradict each other"))
             return
         names = self.unknowns.names
@@ -309,6 +342,8 @@ class MomentumFilter(LiveFilter):
             leave_out(m, self.reset)
             start(m, self.unknowns, self.reset)
             renew_model_weights(self.problem, m)
+        forget_innovations(m)  # they are those of another robot
+        self.kept.clear()
         self.replay.begin(m)
 
     def _frozen_channels(self) -> list[str]:
@@ -347,6 +382,7 @@ class MomentumFilter(LiveFilter):
     def arrays(self) -> dict[str, Any]:
         """Everything, by name."""
         found = {f"memory.{name}": array for name, array in self.memory._asdict().items()}
+        found |= self.kept.arrays()
         found |= {f"vector.{name}": array for name, array in self.vector.arrays().items()}
         found["silenced"] = np.array([name in self.silenced for name in self.channels])
         return found | self.replay.arrays()
@@ -358,3 +394,5 @@ class MomentumFilter(LiveFilter):
         silenced = zip(self.channels, arrays["silenced"], strict=True)
         self.silenced = {name for name, is_silenced in silenced if is_silenced}
         self.replay.restore(arrays)
+        self.kept.restore(arrays)
+        self._trust = None

@@ -17,8 +17,8 @@ def propagate_root(S: Array, F: Array, W: Array) -> Array:
     return np.asarray(np.linalg.qr(np.hstack([F @ S, W]).T, mode="r")).T
 
 
-def update_root(S: Array, C: Array, innovation: Array) -> tuple[Array, Array, float]:
-    """Factor, correction and NIS after rows `C` with unit noise said `innovation`.
+def update_root(S: Array, C: Array, innovation: Array) -> tuple[Array, Array, Array]:
+    """Factor, correction and whitened innovation after rows `C` with unit noise said `innovation`.
 
     One orthogonal turn of [[1, C S], [0, S]] to lower triangular form gives the factor of the
     innovation, the gain in its units and the new factor.
@@ -30,7 +30,7 @@ def update_root(S: Array, C: Array, innovation: Array) -> tuple[Array, Array, fl
     before[m:, m:] = S
     after = np.asarray(np.linalg.qr(before.T, mode="r")).T
     white = solve_triangular(after[:m, :m], innovation, lower=True, check_finite=False)
-    return np.ascontiguousarray(after[m:, m:]), after[m:, :m] @ white, float(white @ white)
+    return np.ascontiguousarray(after[m:, m:]), after[m:, :m] @ white, white
 
 
 def nis_of(B: Array, innovation: Array) -> float:

@@ -21,7 +21,7 @@ from freefloat.online.kernels.input_moments import (
 )
 
 Tree = namedtuple("Tree", "thrusters")
-Problem = namedtuple("Problem", "tree n_nuisance")
+Problem = namedtuple("Problem", "tree n_nuisance thrust_noise")
 Memory = namedtuple(
     "Memory",
     "counts numbers times velocities positions axes inertia switch_displacement"
@@ -125,7 +125,7 @@ def begun(k: int) -> tuple[Problem, Memory]:
         rng.normal(size=k), np.zeros((k, 5)), np.zeros((4, 7)), np.zeros((6, 4)),
     )  # fmt: skip
     m.counts[HISTORY], m.numbers[INPUT_TIME], m.numbers[STEP] = 4, 1.0, 0.1
-    return Problem(Tree(thrusters), 3), m
+    return Problem(Tree(thrusters), 3, np.zeros(k)), m
 
 
 def test_levels_hold_until_they_are_told_anew_and_a_switch_is_taken_out_of_the_past():
@@ -161,3 +161,14 @@ def test_after_a_gap_a_switch_may_have_been_at_any_time():
     thruster = problem.tree.thrusters[0]
     expected = variance * np.concatenate([R @ thruster[3:], R @ thruster[:3]]) ** 2
     np.testing.assert_allclose(m.impulse_variance, expected, rtol=1e-12)
+
+
+def test_noise_of_an_open_valve_is_in_the_impulse():
+    problem, m = begun(2)
+    problem = problem._replace(thrust_noise=np.array([0.02, 0.03]))
+    m.levels[1] = 0.0  # a closed one pushes nobody
+    R = m.axes[3].reshape(3, 3)
+    inputs(problem, m, 1.1, m.levels.copy(), np.zeros(6), False)
+    thruster = problem.tree.thrusters[0]
+    expected = (0.02 * 0.1) ** 2 * np.concatenate([R @ thruster[3:], R @ thruster[:3]]) ** 2
+    np.testing.assert_allclose(m.impulse_variance, expected, rtol=1e-9)

@@ -81,7 +81,7 @@ def assumption_columns(rows: WhiteRows) -> AssumptionColumns:
         columns[:, k] -= _estimated_share(rows, name)
     deviations = np.array([found[name].std for name in names])
     single = AssumptionColumns(tuple(found.values()), columns * deviations)
-    return _with_common(single)
+    return with_common(single)
 
 
 def _columns(rows: WhiteRows, names: Sequence[str]) -> Array:
@@ -127,7 +127,7 @@ def _estimated_share(rows: WhiteRows, name: str) -> Array:
     return share
 
 
-def _with_common(single: AssumptionColumns) -> AssumptionColumns:
+def with_common(single: AssumptionColumns) -> AssumptionColumns:
     """The assumptions, and what several of a class have in common."""
     assumptions, columns = list(single.assumptions), [single.columns]
     for name, pattern in COMMON.items():

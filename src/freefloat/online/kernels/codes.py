@@ -51,6 +51,7 @@ class Count(IntEnum):
     SINCE_CHANGE = 5  # samples taken since the last change
     N_ROWS = 6  # rows in R and z
     N_WRENCH = 7  # wrench samples known, 0 to 4
+    N_INNOVATIONS = 8  # samples whose innovations are in the sums of `innovation_tests`
 
 
 class Number(IntEnum):
@@ -71,7 +72,9 @@ class Number(IntEnum):
 BEGUN, TAKEN, GATED, BROKEN, UNUSABLE, SPIKE, GAP = map(int, KernelOutcome)
 NOTHING, GAPS, ALL = map(int, WatchLevel)
 CHANGED, OUT_OF_STEP, FROZEN, STUCK = map(int, Odd)
-HISTORY, ROWS_HERE, N_TAKEN, N_GATED, GATES, SINCE_CHANGE, N_ROWS, N_WRENCH = map(int, Count)
+HISTORY, ROWS_HERE, N_TAKEN, N_GATED, GATES, SINCE_CHANGE, N_ROWS, N_WRENCH, N_INNOVATIONS = map(
+    int, Count
+)
 INPUT_TIME, CHI2, EXCESS, NIS, DOF, SHARE, WRONG, STEP, LEVEL, SETTLED = map(int, Number)
 
 KERNEL_BITS = 3  # format: bits that an outcome takes in what `take_sample` returns

@@ -112,11 +112,24 @@ def root_acceleration(inertia, is_planar, x, y, z, fx, fy, fz):
 
 
 @inline
+def add_impulse_variance(w, m, variance):
+    """The integral of a thruster's level has this variance [N2 s2]."""
+    R = m.axes[3]
+    for axis in range(3):
+        a = 3 * axis
+        push = R[a] * w[3] + R[a + 1] * w[4] + R[a + 2] * w[5]
+        turn = R[a] * w[0] + R[a + 1] * w[1] + R[a + 2] * w[2]
+        m.impulse_variance[axis] += variance * push * push
+        m.impulse_variance[3 + axis] += variance * turn * turn
+
+
+@inline
 def integrate_inputs(problem, m, t, levels, wrench, has_wrench):
     """Integrate the inputs up to t; the wrench runs smoothly to what it is then.
 
-    A thruster switches when it is said to; after a gap it may have done so at any time in between,
-    and m.impulse_variance (6,) keeps the variance of its impulse and angular impulse.
+    A thruster switches when it is said to; after a gap it may have done so at any time in between.
+    That, and the noise of the level that an open one is said to have, goes into the variance of
+    impulse and angular impulse, m.impulse_variance (6,).
     """
     origin, before = m.times[3], m.numbers[INPUT_TIME]
     is_begun = m.counts[HISTORY] > 0
@@ -125,20 +138,17 @@ def integrate_inputs(problem, m, t, levels, wrench, has_wrench):
         is_gap = m.numbers[STEP] > 0.0 and gap > 1.5 * m.numbers[STEP]
         for n in range(m.levels.shape[0]):
             more = levels[n] - m.levels[n]
+            if problem.thrust_noise[n] > 0.0 and m.levels[n] != 0.0:
+                off = problem.thrust_noise[n] * gap
+                add_impulse_variance(problem.tree.thrusters[n], m, off * off)
             if not (is_gap and more != 0.0):
                 add_level(m.level_moments[n], m.levels[n], before - origin, t - origin)
                 continue
             middle = 0.5 * (before + t) - origin
             add_level(m.level_moments[n], m.levels[n], before - origin, middle)
             add_level(m.level_moments[n], levels[n], middle, t - origin)
-            w, R = problem.tree.thrusters[n], m.axes[3]
             variance = more * more * gap * gap / 12.0
-            for axis in range(3):
-                a = 3 * axis
-                push = R[a] * w[3] + R[a + 1] * w[4] + R[a + 2] * w[5]
-                turn = R[a] * w[0] + R[a + 1] * w[1] + R[a + 2] * w[2]
-                m.impulse_variance[axis] += variance * push * push
-                m.impulse_variance[3 + axis] += variance * turn * turn
+            add_impulse_variance(problem.tree.thrusters[n], m, variance)
     if has_wrench and (m.counts[N_WRENCH] == 0 or t > m.wrench[3, 0]):
         for j in range(3):
             for k in range(7):

@@ -15,6 +15,7 @@ import numpy as np
 from freefloat.dynamics.kernels.mechanism import ParameterArrays, Tree
 from freefloat.dynamics.kernels.newton_euler import Work, new_work
 from freefloat.online.kernels.codes import Count, Number
+from freefloat.online.kernels.innovation_tests import OCTAVES
 from freefloat.online.kernels.kernel_limits import KernelLimits
 from freefloat.online.kernels.square_root_information import ROOM
 
@@ -29,6 +30,7 @@ class FilterProblem(NamedTuple):
     entry_sizes: np.ndarray  # (e,) and by how much; in the order of the unknowns
     rotor_blocks: np.ndarray  # (rotors, n) how rotor inertias [kg m2] move with the unknowns
     sigma: np.ndarray  # (sources,) standard deviations [SI]
+    thrust_noise: np.ndarray  # (thrusters,) standard deviations of a level that is open [N]
     rows: np.ndarray  # (m,) which of the six equations the root has
     n_nuisance: int
     n_unknowns: int  # n
@@ -88,6 +90,11 @@ class FilterMemory(NamedTuple):
     weight_x: np.ndarray  # (n,) the unknowns that rows are weighted by
     weight_phi: np.ndarray  # (links, 10) inertial parameters of these
     weight_rotor: np.ndarray  # (rotors,) [kg m2]
+    # whether innovations are noise, see innovation_tests.py
+    octave_half: np.ndarray  # (octaves, m) sums that wait for their other half
+    octave_power: np.ndarray  # (octaves, m) of the differences of such sums
+    window_half: np.ndarray  # (octaves, 2) NIS and rows of windows that wait for theirs
+    window_worst: np.ndarray  # (octaves, 2) chance of the oddest window, as -ln; its NIS per row
     # what readings look odd
     last: np.ndarray  # the last sample, as it came
     spike_state: np.ndarray  # (4,) samples known, spikes in a row, instants of the last two [s]
@@ -151,6 +158,7 @@ class FilterScratch(NamedTuple):
     lanes: np.ndarray  # (8,)
     innovation_covariance: np.ndarray  # (m, m) S = 1 + U^T U + V^T V
     innovation: np.ndarray  # (m,) of the whitened rows
+    octave_sum: np.ndarray  # (m,) innovations summed so far, from octave to octave
     row: np.ndarray  # (N + 1,)
     gradient: np.ndarray  # (N + 1,) R^T R d; any right side
     direction: np.ndarray  # (N,) d, along which an unknown walks
@@ -181,6 +189,8 @@ def new_memory(problem: FilterProblem) -> FilterMemory:
         information_root=np.zeros((N, N + 1)), bias=np.zeros((N, N + 1)), x=np.zeros(N),
         worst=np.ones(N), clear_factor=np.eye(N), weight_x=np.zeros(n),
         weight_phi=problem.par.phi.copy(), weight_rotor=problem.par.rotor.copy(),
+        octave_half=np.zeros((OCTAVES, m)), octave_power=np.zeros((OCTAVES, m)),
+        window_half=np.zeros((OCTAVES, 2)), window_worst=np.zeros((OCTAVES, 2)),
         last=np.zeros(10 + 2 * c), spike_state=np.zeros(4), recent=np.zeros((2, 10 + 2 * c)),
         usual_miss=np.zeros(10 + 2 * c), repeats=np.zeros(sources, dtype=np.int64),
         rest=np.zeros((c, 2)),
@@ -212,7 +222,8 @@ def new_scratch(problem: FilterProblem, memory: FilterMemory) -> FilterScratch:
         noise_factor=np.zeros(square), walk_factor=np.zeros(square), walk_gain=np.zeros(square),
         walk_cross=np.zeros(square), walk_before=np.zeros(table), uncertain=np.zeros(eights),
         misled=np.zeros(eights), solved=np.zeros(eights), lanes=np.zeros(8),
-        innovation_covariance=np.zeros(square), innovation=np.zeros(m), row=np.zeros(N + 1),
-        gradient=np.zeros(N + 1), direction=np.zeros(N), along=np.zeros(N),
-        noise_part=np.zeros(fours), clear_part=np.zeros(fours),
+        innovation_covariance=np.zeros(square), innovation=np.zeros(m),
+        octave_sum=np.zeros(m), row=np.zeros(N + 1), gradient=np.zeros(N + 1),
+        direction=np.zeros(N), along=np.zeros(N), noise_part=np.zeros(fours),
+        clear_part=np.zeros(fours),
     )  # fmt: skip

@@ -31,6 +31,7 @@ from freefloat.online.kernels.codes import (
     UNUSABLE,
     WRONG,
 )
+from freefloat.online.kernels.innovation_tests import note_innovation
 from freefloat.online.kernels.input_moments import integrate_inputs, switch_thrusters
 from freefloat.online.kernels.interval import (
     decorrelate,
@@ -319,6 +320,9 @@ def take_rows(problem, m, k, t, s):
     set_rows(problem, k.probe_columns, m.probe_columns, dx, dy, dz, J, k.gain, True, k.probe_rows)
     decorrelate(k, m.probe_rows, k.probe_rows)
     note_level(m, nis / m.numbers[DOF])
+    # else they are weighted by a model that may be wrong, or the estimate may be noise
+    if m.numbers[SETTLED] == 1.0 and m.numbers[SHARE] == 1.0:
+        note_innovation(m, k, nis, m.numbers[DOF])
     copy_table(k.probe_rows, k.plain_rows[1])
     if age_information(problem, m, k, h):  # the walk has another estimate now
         copy_table(k.plain_rows[0], k.rows)
