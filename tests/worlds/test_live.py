@@ -10,7 +10,7 @@ KINDS = {kind.name: kind for kind in all_kinds()}
 # one of each sort: sensor, actuator, joint, body, surroundings, a change in flight, data
 WRONG = (
     ("gyro mounting rotation", "twins", 1), ("velocity gain", "puck", 2),
-    ("thrust gain", "puck", 2), ("encoder zero", "puck", 2), ("known arm heavier", "puck", 2),
+    ("thrust gain", "puck", 2), ("gear ratio", "puck", 2), ("known arm heavier", "puck", 2),
     ("drag", "puck", 2), ("mass lost", "puck", 2), ("target slides in the hand", "puck", 2),
     ("slosh mode", "puck", 2), ("clock step of the base", "puck", 1),
 )  # fmt: skip

@@ -88,10 +88,7 @@ class KalmanRecursion:
             for stream in self.streams
         ]  # fmt: skip
         # what must be positive may go at most nine tenths down at once
-        self._is_positive = np.array([
-            field_of(p.name) in POSITIVE
-            for p in unknowns.free
-        ], dtype=bool)  # fmt: skip
+        self._is_positive = np.array([field_of(p.name) in POSITIVE for p in unknowns.free], bool)
         self._bounds = np.array([[p.lower, p.upper] for p in unknowns.free]).T
 
     def _joint_of(self, stream: Measurement) -> tuple[int, int] | None:
@@ -221,7 +218,7 @@ class KalmanRecursion:
             self.system, self.layout, float(m.numbers[TIME]), ahead, x=m.x, joints=m.joints,
             push=m.push, longest=self.options.step,
         )  # fmt: skip
-        if not (np.all(np.isfinite(x)) and np.all(np.isfinite(F))):
+        if not (np.isfinite(x).all() and np.isfinite(F).all()):
             return False
         noise = np.zeros(self.layout.n_all)
         noise[self.layout.parameters] = np.sqrt(settings.walk * ahead)
@@ -270,8 +267,8 @@ class KalmanRecursion:
                 left, blur = [left[n] for n in kept], [blur[n] for n in kept]
                 if not places:
                     return odd
-            rows = np.vstack(C)
-            root, new, white = update_root(before.root, rows, np.concatenate(left) + rows @ step)
+            rows, error = np.vstack(C), np.concatenate(left)
+            root, new, white = update_root(before.root, rows, error + rows @ step)
             if not np.all(np.isfinite(new)):
                 return self._undo(before)
             change, step = new - step, new
@@ -279,10 +276,10 @@ class KalmanRecursion:
             if not self._is_large(change):
                 break
         m.root[:] = root
-        m.numbers[NIS], m.counts[DOF] = white @ white, len(rows)
+        m.numbers[NIS], m.counts[DOF] = white @ white, len(white)
         m.numbers[CHI2] += m.numbers[NIS]
         note_innovations(m, np.concatenate([self.rows_of[k] for k in places]), white)
-        m.counts[N_ROWS] += len(rows)
+        m.counts[N_ROWS] += len(white)
         return odd
 
     def _curvature_noise(self, places: list[int], before: KalmanMemory) -> Sequence[Array]:

@@ -163,8 +163,9 @@ class MomentumFilter(LiveFilter):
         if self._is_coloured or self.layout.notes:
             return None
         m = self.memory
+        counts = np.full(len(m.octave_power[0]), m.counts[N_INNOVATIONS])
         return InnovationSums(
-            np.full(len(m.octave_power[0]), m.counts[N_INNOVATIONS]), m.octave_power.copy(), m.window_worst.copy(),
+            counts, m.octave_power.copy(), m.window_worst.copy(),
             self._row_names, m.numbers.item(STEP),
         )  # fmt: skip
 
