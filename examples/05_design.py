@@ -37,8 +37,8 @@ for estimate in fit.estimates[:4]:
 # What is known now is a prior; the next motion is for what is still weak, around the new model.
 known = ff.Parameters.of(fit.model).free("target.*")
 for estimate in fit.estimates:
-    if estimate.std > 0.0:
-        known = known.prior(estimate.name, std=estimate.std)
+    if estimate.total_std > 0.0:
+        known = known.prior(estimate.name, std=estimate.total_std)
 again = design(
     fit.model, known, duration=30.0, harmonics=3, criterion="worst_parameter", seed=1, effort=quick
 )

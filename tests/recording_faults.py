@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from estimator import identify
 
 import freefloat as ff
 from freefloat.excitation import Pulses
@@ -296,7 +297,7 @@ def print_answers(n: int) -> None:
     for seed in range(n):
         clean = flight(model.name, seed)
         faulty, _ = faulty_flight(model.name, seed)
-        one, other = (ff.identify(model, wanted, f, method="momentum") for f in (clean, faulty))
+        one, other = (identify(model, wanted, f, method="momentum") for f in (clean, faulty))
         for name in ("bus.mass", "bus.izz", "target.mass"):
             errors.append((other[name].value - other[name].prior) / other[name].std)
             ratios.append((other[name].value - other[name].prior) / one[name].std)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
+from estimator import identify
+
 import freefloat as ff
 from freefloat import Fit, Model, Telemetry
 from freefloat.excitation import Pulses
@@ -34,4 +36,4 @@ def planar_fit() -> Fit:
     """Bus and target of the planar capture, from a start 30 % off."""
     prior = heavier(planar())
     wanted = ff.Parameters(prior).free("bus.mass", "bus.m[xy]", "bus.izz", "target.*")
-    return ff.identify(prior, wanted, planar_flight(1, 60.0))
+    return identify(prior, wanted, planar_flight(1, 60.0))

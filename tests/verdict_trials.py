@@ -118,7 +118,6 @@ def _library_fit(
         believed, model, free = library_model(name, seed, colour, sensors)
         first = ff.simulate(model, flight_plan(model, seed), seed=seed)
         fit = ff.identify(believed, ff.Parameters(believed).free(*free), first)
-        fit = ff.assess_fit(fit, first, improve=True)
         return fit, ff.simulate(model, flight_plan(model, seed + 500), seed=seed + 500)
 
     return make
@@ -134,8 +133,7 @@ def _ring_fit(sensors: str, seed: int) -> Callable[[], tuple[ff.Fit, ff.Telemetr
         believed = model.with_joint("hinge", stiffness=66.0, damping=0.03)
         wanted = ff.Parameters(believed).free("hinge.stiffness", "hinge.damping")
         first = ring_down(model, seed + 500)
-        fit = ff.identify(believed, wanted, first, method="output_error")
-        return ff.assess_fit(fit, first, improve=True), ring_down(model, seed)
+        return ff.identify(believed, wanted, first), ring_down(model, seed)
 
     return make
 

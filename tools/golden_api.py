@@ -116,7 +116,7 @@ def identify(
     model = prior_model(name)
     if search:
         options["search"] = SearchOptions(**search)
-    return ff.identify(model, wanted(model, *globs), flights, **options)
+    return ff.identify(model, wanted(model, *globs), flights, assess=False, **options)
 
 
 def fit_content(fit: ff.Fit) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from estimator import identify
 
 import freefloat as ff
 from freefloat.prediction.flight_summary import summarise_flight
@@ -70,7 +71,7 @@ def test_a_fit_says_where_to_go_on(command, tmp_path):
     model = ff.load_model("cepheus")
     free = ff.Parameters.of(model).free("link_2.mx", "link_2.izz")
     plan = ff.default_plan(model, duration=5.0)
-    fit = ff.identify(model, free, [ff.simulate(model, plan, seed=1)])
+    fit = identify(model, free, [ff.simulate(model, plan, seed=1)])
     fit.save("fit.json")
     done = command("design", "cepheus", "--fit", "fit.json", *QUICK, "--json")
     assert done.code == 0, done.err

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from estimator import identify
 from systems import random_model
 
 import freefloat as ff
@@ -62,7 +63,7 @@ def worst_error(seed: int) -> tuple[float, int]:
 
         states = samples_of(flatten(model), flight).states[:1]
         known = balance(flatten(model), states).angular_momentum_about_com[0].tolist()
-    fit = ff.identify(model, wanted, flight, method=method, momentum=known)
+    fit = identify(model, wanted, flight, method=method, momentum=known)
     if method == "angular":
         return combination_error(model, fit), len(fit.combinations)
     seen = [e for e in fit.estimates if e.status == "seen"]

@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from estimator import identify
 from exciting_plans import exciting_plan
 from fault_codes import refused
 from live_flights import clean_flight, damaged, noisy, steady_flight, truth, wanted
@@ -75,7 +76,7 @@ def test_agrees_with_batch(figure, name, seeds):
             follower = tracker(name, like=flight)
             live = follower.run(flight)
             assert not follower.events  # nothing changed, and nobody said so
-            fit = ff.identify(ff.load_model(name), wanted(name), flight, method="momentum",
+            fit = identify(ff.load_model(name), wanted(name), flight, method="momentum",
                               physical=False)  # fmt: skip
             apart += [abs(live[n][0] - fit[n].value) / fit[n].std for n in live.names]
         shares[kind], worst[kind] = float(np.mean(np.array(apart) < 1.0)), max(apart)

@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from estimator import identify
 from plan_samples import shaking
 from scipy.stats import chi2
 
@@ -89,7 +90,7 @@ def test_wings_are_found_from_afar_and_as_in_batch(figure):
     nees, n, flight, e = surprise(WINGS, 1, 10.0)
     springs = [k for k, x in enumerate(e.names) if x.endswith("stiffness")]
     apart = np.abs(e.values[springs] / truth(WINGS, e.names)[springs] - 1.0)
-    fit = ff.identify(wrong(WINGS), ff.Parameters(wrong(WINGS)).free(*FREE[WINGS]), flight)
+    fit = identify(wrong(WINGS), ff.Parameters(wrong(WINGS)).free(*FREE[WINGS]), flight)
     off = np.array([(e[x][0] - fit[x].value) / np.hypot(e[x][1], fit[x].std) for x in e.names])
     figure("O4", f"wings: {np.mean(np.abs(off) < 1):.0%} within 1 sigma of batch, worst"
                  f" {np.max(np.abs(off)):.2f}; stiffness within {apart.max():.2%}")  # fmt: skip

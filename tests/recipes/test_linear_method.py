@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from estimator import identify
 from recipes.linear_momentum import LinearMomentum
 
 import freefloat as ff
@@ -20,7 +21,7 @@ def test_identify_uses_it_by_its_name():
     wanted = ff.Parameters(model).free("bus.mass")
     plan = ff.default_plan(model, duration=20.0)
     flight = ff.simulate(model, ff.Plan(plan.duration, motions=plan.motions), seed=1)  # no thrust
-    fit = ff.identify(model, wanted, flight, method="linear_momentum")
+    fit = identify(model, wanted, flight, method="linear_momentum")
     mass = fit["bus.mass"]
     assert fit.method == "linear_momentum" and mass.status == "seen"
     assert abs(mass.value - wanted["bus.mass"].value) < 4.0 * mass.std

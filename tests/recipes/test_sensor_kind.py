@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from estimator import identify
 from recipes.range_finder import RANGE
 
 import freefloat as ff
@@ -36,6 +37,6 @@ def test_output_error_and_the_cramer_rao_bound_use_it(model):
     bound = ff.cramer_rao(model, wanted, plan, sensors="range", known_start=True)["target.mass"]
     flight = ff.simulate(model, plan, seed=1).select("base.range")
     how = {"method": "output_error", "plan": plan, "known_start": True}
-    mass = ff.identify(model, wanted, flight, **how)["target.mass"]
+    mass = identify(model, wanted, flight, **how)["target.mass"]
     assert mass.std == pytest.approx(bound, rel=0.05)  # the estimate is a little off the truth
     assert abs(mass.value - wanted["target.mass"].value) < 4.0 * mass.std

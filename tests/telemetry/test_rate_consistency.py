@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from estimator import identify
 
 import freefloat as ff
 from freefloat.model import builtin_models
@@ -78,7 +79,7 @@ def test_a_fit_says_so_too():
     model = ff.load_model("planar-capture")
     flight = scaled(flown("planar-capture"), "*.velocity", np.pi / 180.0)
     wanted = ff.Parameters(model).free("target.mass")
-    fit = ff.identify(model, wanted, flight, method="momentum")
+    fit = identify(model, wanted, flight, method="momentum")
     assert "rate.degrees" in codes_of(fit.notes)
 
 

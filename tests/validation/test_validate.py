@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from estimator import identify
 from fault_codes import refused
 from systems import random_model
 from validation_flights import heavier, planar, planar_fit, planar_flight
@@ -92,7 +93,7 @@ def test_a_wrong_mass_is_seen_in_every_way_there_is():
 def test_a_model_that_was_right_before_is_not_held_against_the_fit():
     """No estimate predicts as well as the truth; its stated deviations explain the difference."""
     wanted = ff.Parameters(planar()).free("bus.mass", "bus.m[xy]", "bus.izz", "target.*")
-    verdict = ff.validate(ff.identify(planar(), wanted, planar_flight(1, 60.0)), planar_flight(2))
+    verdict = ff.validate(identify(planar(), wanted, planar_flight(1, 60.0)), planar_flight(2))
     assert verdict["improvement"].is_met and verdict.is_positive, str(verdict)
 
 

@@ -72,6 +72,7 @@ def _assess(path: Path, request: IdentifyRequest) -> Fit:
     """A saved fit, graded by the flights given."""
     from freefloat.identification.fit import load_fit
     from freefloat.identification.trust.assess import assess_fit
+    from freefloat.identification.trust.trust_options import TrustOptions
 
     saved = load_fit(path)
     if saved.model.name != request.model.name:
@@ -80,7 +81,8 @@ def _assess(path: Path, request: IdentifyRequest) -> Fit:
         raise IdentificationError("the fit is of another model:", [fault])
     return assess_fit(
         saved, list(request.flights.values()), plan=request.plan,
-        known_start=request.choices.known_start,
+        known_start=request.choices.known_start, raw=request.choices.raw,
+        options=TrustOptions(**request.settings["assessment"]),
     )  # fmt: skip
 
 

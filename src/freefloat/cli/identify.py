@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from freefloat import Fit, Model, Parameters, Plan, Telemetry
-    from freefloat.identification.output_error.options import SearchOptions
 
 Solver = Literal["corrected", "ls", "iv"]
 Robust = Literal["none", "huber", "tukey"]
@@ -89,7 +88,7 @@ class Choices:
     raw: Annotated[bool, FLAG] = False
     """Use the flights as they are; else their faults are repaired first, and noted."""
 
-    assess: Annotated[bool, FLAG] = False
+    assess: bool = True
     """Grade the fit by all channels: total deviations, evidence, causes; auto ends there."""
 
     set: Annotated[tuple[str, ...], REPEATED] = ()
@@ -178,6 +177,7 @@ def run_identification(request: IdentifyRequest) -> Fit:
     from freefloat.identification.identify import identify
     from freefloat.identification.linear.linear_options import LinearOptions
     from freefloat.identification.output_error.options import SearchOptions
+    from freefloat.identification.trust.trust_options import TrustOptions
 
     given = request.settings
     search = {"starts": choices.starts, "profile": choices.profile, **given["search"]}
@@ -198,9 +198,10 @@ def run_identification(request: IdentifyRequest) -> Fit:
             known_start=choices.known_start,
             search=SearchOptions(**search, trust=trust),
             options=LinearOptions(**given["linear"], trust=trust),
+            raw=choices.raw,
+            assess=choices.assess,
+            trust=TrustOptions(**given["assessment"]),
         )
-        if choices.assess:
-            fit = _assess(request, fit, SearchOptions(**search, trust=trust))
     notes = (*fit.notes, *_unused_notes(fit, given))
     return replace(fit, notes=notes, provenance={**fit.provenance, **request.sources})
 
@@ -211,17 +212,6 @@ def _unused_notes(fit: Fit, given: dict[str, dict[str, Any]]) -> Iterator[Note]:
     if unused:
         text = f"--set {', '.join(unused)}: of another method than {fit.method}, not used"
         yield Note("option.unused", text)
-
-
-def _assess(request: IdentifyRequest, fit: Fit, search: SearchOptions) -> Fit:
-    """The fit graded; what auto found is moved to the likelihood of all channels."""
-    from freefloat.identification.trust.assess import assess_fit
-
-    return assess_fit(
-        fit, list(request.flights.values()), parameters=request.parameters, plan=request.plan,
-        known_start=request.choices.known_start, search=search,
-        improve=request.choices.method == "auto", raw=request.choices.raw,
-    )  # fmt: skip
 
 
 def _write(request: IdentifyRequest, fit: Fit) -> None:
@@ -273,9 +263,8 @@ def parse_request(
 
 def _groups(method: str) -> str:
     """The groups of `--set` that a method has; any may turn out to count with `auto`."""
-    return {"auto": "search linear trust", "output_error": "search trust"}.get(
-        method, "linear trust"
-    )
+    own = {"auto": "search linear", "output_error": "search"}.get(method, "linear")
+    return f"{own} trust assessment"
 
 
 def _sources(model: str, flights: Sequence[Path]) -> dict[str, str]:

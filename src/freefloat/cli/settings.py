@@ -58,6 +58,7 @@ GROUPS: dict[str, tuple[OptionGroup, ...]] = {
         OptionGroup("linear", f"{_IDENTIFICATION}.linear.linear_options:LinearOptions",
                     flags=_LINEAR_FLAGS),
         OptionGroup("trust", f"{_IDENTIFICATION}.fit_assembly:TrustLimits"),
+        OptionGroup("assessment", f"{_IDENTIFICATION}.trust.trust_options:TrustOptions"),
     ),
     "spectrum": (
         OptionGroup("modal", f"{_IDENTIFICATION}.modes.free_response:ModalOptions"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -24,6 +24,8 @@ from freefloat.identification.method_names import Method
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.output_error_fit import identify_by_output_error
 from freefloat.identification.recording_warnings import recording_warnings
+from freefloat.identification.trust.assess import grade_fit
+from freefloat.identification.trust.trust_options import USUAL_TRUST, TrustOptions
 from freefloat.model.model import Model
 from freefloat.notes import Note
 from freefloat.parameters.parameters import Parameters
@@ -57,6 +59,8 @@ def identify(
     search: SearchOptions = USUAL,
     seed: int | None = None,
     raw: bool = False,
+    assess: bool = True,
+    trust: TrustOptions = USUAL_TRUST,
 ) -> Fit:
     """Find the free parameters from one or several recordings of the same system.
 
@@ -64,10 +68,8 @@ def identify(
         model: the system as it is known so far.
         parameters: which parameters are free, fixed or tied, with bounds and priors.
         flights: one recording or several.
-        method: "momentum", "angular", "force", "torque", "weak", "energy", "reduced" (linear),
-            "output_error" (simulates the model, see docs/output_error.md), or "auto".
-        solver: "corrected" (the default), "ls" or "iv". This, the next five and `seed` are short
-            for fields of `options`.
+        method: "auto", "output_error" or a linear one; docs/choose.md tells them apart.
+        solver: "corrected" (usual), "ls" or "iv"; this, the next five and `seed`: of `options`.
         robust: "huber" or "tukey" loss against outliers; also for output error.
         physical: whether estimates are moved to the closest physically consistent ones.
         momentum: known angular momentum about the centre of mass [N m s] (angular method).
@@ -79,35 +81,35 @@ def identify(
         search: how output error looks for its minimum.
         seed: of everything drawn at random; recorded in the fit.
         raw: use the recordings as they are; else their faults are repaired first, and noted.
+        assess: grade the fit by everything recorded (docs/trust.md); "auto" ends at all channels.
+        trust: significance and limits of the assessment.
 
     Returns:
-        Values with intervals and statuses, residuals, the new model, and whether to trust them.
+        Values with intervals and statuses, residuals, the new model, and how far to trust them.
 
     Raises:
         IdentificationError: nothing is free, an option is unknown, or channels are missing.
 
     >>> import freefloat as ff
-    >>> from freefloat.excitation import Pulses
     >>> model = ff.load_model("planar-capture")
-    >>> thrusts = {"thr_1": Pulses(((1.0, 5.0, 5.0),))}
-    >>> flight = ff.simulate(model, replace(ff.default_plan(model), thrusts=thrusts), seed=1)
+    >>> flight = ff.simulate(model, ff.default_plan(model), seed=1)
     >>> wanted = ff.Parameters(model).free("bus.mass", "target.mass")
     >>> fit = ff.identify(model, wanted, flight)
-    >>> fit.method, fit["target.mass"].status, fit.status_code
-    ('momentum', 'seen', 'seen.all')
+    >>> fit.method, fit["target.mass"].status, fit.assessment.grade
+    ('output_error', 'seen', 'trusted')
     """
     recorded = (flights,) if isinstance(flights, Telemetry) else tuple(flights)
     _require(model, parameters, recorded)
+    require_value(search, SearchOptions, "search", IdentificationError)
+    require_value(trust, TrustOptions, "trust", IdentificationError)
     given = {"solver": solver, "robust": robust, "physical": physical, "drag": drag, "clock": clock}
     options = _merge(options, **given, seed=seed, momentum=momentum)
     sound, found = _prepare(model, parameters, recorded, options, raw=raw)
-    by_output_error = partial(
-        identify_by_output_error, write_values(parameters), sound, prior_model=model, plan=plan,
-        robust=options.robust, known_start=known_start, seed=options.seed,
-        options=require_value(search, SearchOptions, "search", IdentificationError),
-    )  # fmt: skip
-    args = (model, write_values(parameters), sound, method, options, by_output_error)
-    fit = _identify(*args, has_plan=plan is not None or known_start)
+    how = {"plan": plan, "known_start": known_start, "seed": options.seed}
+    fit = _identify(model, write_values(parameters), sound, method, options, search, how)
+    if assess:
+        how |= {"search": search, "options": trust, "improve": method == "auto"}
+        fit = grade_fit(fit, sound, parameters=parameters, **how)
     return _with_findings(fit, recorded, found, options.seed) if found else fit
 
 
@@ -143,11 +145,15 @@ def _identify(
     recorded: tuple[Telemetry, ...],
     method: str,
     options: LinearOptions,
-    by_output_error: Callable[..., Fit],
-    *,
-    has_plan: bool,
+    search: SearchOptions,
+    how: Mapping[str, Any],
 ) -> Fit:
     """By the method asked for or chosen; by output error where noise hides too much from that."""
+    by_output_error = partial(
+        identify_by_output_error, parameters, recorded, prior_model=model, robust=options.robust,
+        options=search, **how,
+    )  # fmt: skip
+    has_plan = how["plan"] is not None or how["known_start"]
     is_auto = method == "auto"
     choice = choose_method(parameters, recorded) if is_auto else _named_choice(method)
     record = _record(recorded, choice.method, options.seed)

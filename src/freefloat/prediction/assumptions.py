@@ -353,7 +353,9 @@ def _of_sensor(model: Model, measurement: Measurement) -> Iterator[Assumption]:
         unit = "rad" if kind == "attitude" else channel_unit(channel)[0]
         noise = float(measurement.noise[r])
         bias = float(measurement.bias[r])
-        yield _reading(f"bias.{channel}", bias, unit, 10.0 * noise, "bias", noise)
+        # a constant turn of an attitude sensor is how it is aligned
+        doubt = ("tilt", 1.0) if kind == "attitude" else ("bias", noise)
+        yield _reading(f"bias.{channel}", bias, unit, 10.0 * noise, *doubt)
         slope = noise / seconds
         yield _reading(f"drift.{channel}", 0.0, _per_second(unit), 10.0 * slope, "drift", slope)
         if kind != "attitude":

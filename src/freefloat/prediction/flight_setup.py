@@ -54,15 +54,15 @@ SIZES = {
 SLOW_STOP = 100.0  # theory: likewise; [s] in which a drag of natural size slows the robot down
 DRAGS = {"linear": LINEAR_DRAG, "angular": ANGULAR_DRAG}
 WRENCHES = ("base.torque", "base.force")
-MOST_TABLES = 6  # theory: steps and records of a value and of either side of it
+SIDES = 6  # theory: steps and records of a value and of either side of it
 
 
 @dataclass(frozen=True)
 class InputTables:
     """The inputs of a flight as they were recorded or planned, at the steps and records of a grid.
 
-    ahead(seconds): the same so much later in the recording; the last few are kept, for all delays
-    are differentiated by the same step.
+    ahead(seconds): the same so much later in the recording; kept as long as one evaluation, with
+    the derivatives by all delays, may ask for it again.
     """
 
     source: InputSource
@@ -84,11 +84,17 @@ class InputTables:
             return self.records if is_record else self.steps
         key = (seconds, is_record)
         if key not in self._store:
-            while len(self._store) >= MOST_TABLES:
+            while len(self._store) >= SIDES * self._owners:
                 self._store.pop(next(iter(self._store)))
             times = self.grid.instants if is_record else self.grid.stages
             self._store[key] = self.source.tabulate(times + seconds)
         return self._store[key]
+
+    @cached_property
+    def _owners(self) -> int:
+        """How many inputs can have a delay each."""
+        model = self.source.model
+        return 2 * len(model.assembly.coordinates) + len(model.thrusters) + len(WRENCHES)
 
     @cached_property
     def _store(self) -> dict[tuple[float, bool], Inputs]:
@@ -171,7 +177,29 @@ def setup_at(
     own = {name: value for name, value in values.items() if is_of_setup(name)}
     refuse_unknown(system.model, own)
     changed = {n: v for n, v in own.items() if v != nominal_value(system.model, n)}
-    system = _system_at(system, values, changed)
+    return _with_inputs(_system_at(system, values, changed), tables, start, changed)
+
+
+def vary_setup(
+    base: FlightSetup,
+    system: System,
+    tables: InputTables,
+    start: Array,
+    values: Mapping[str, float],
+    name: str,
+) -> FlightSetup:
+    """`setup_at` values that differ from those of `base` by one name only: half the work."""
+    own = {n: v for n, v in values.items() if is_of_setup(n)}
+    changed = {n: v for n, v in own.items() if v != nominal_value(system.model, n)}
+    if ParameterName.parse(name).kind == "input":
+        return _with_inputs(base.system, tables, start, changed)
+    return replace(base, system=_system_at(system, values, changed))
+
+
+def _with_inputs(
+    system: System, tables: InputTables, start: Array, changed: Mapping[str, float]
+) -> FlightSetup:
+    """The setup with its inputs as `changed` says, and a start that goes with them."""
     named: dict[str, dict[str, float]] = {}
     for name, value in changed.items():
         parsed = ParameterName.parse(name)

@@ -35,6 +35,7 @@ from freefloat.prediction.flight_setup import (
     nominal_value,
     setup_at,
     setup_size,
+    vary_setup,
 )
 from freefloat.prediction.initial_state import first_state, with_start
 from freefloat.prediction.inputs import (
@@ -157,16 +158,16 @@ class Predictor:
         """
         values = values or {}
         smooth = [name for name in names if not is_of_setup(name)]
-        middle = self._predict(values, smooth, self.setup_at(values))
+        base = self.setup_at(values)
+        middle = self._predict(values, smooth, base)
         if middle is None or len(smooth) == len(names):
             return middle
         jacobian = [np.zeros((*part.shape[:2], len(names))) for part in middle.jacobian]
-        places = [p for p, name in enumerate(names) if not is_of_setup(name)]
         for part, known in zip(jacobian, middle.jacobian, strict=True):
-            part[:, :, places] = known
+            part[:, :, [not is_of_setup(name) for name in names]] = known
         for p, name in enumerate(names):
             if is_of_setup(name):
-                change = self._difference(values, name, middle)
+                change = self._difference(values, name, middle, base)
                 if change is None:
                     return None
                 for part, column in zip(jacobian, change, strict=True):
@@ -190,7 +191,7 @@ class Predictor:
         return Prediction(tuple(names), predicted, residuals, jacobian, segment)
 
     def _difference(
-        self, values: Mapping[str, float], name: str, middle: Prediction
+        self, values: Mapping[str, float], name: str, middle: Prediction, base: FlightSetup
     ) -> list[Array] | None:
         """The column of every measurement (N, r) by differences on the same grid."""
         value = values.get(name, nominal_value(self.model, name))
@@ -198,16 +199,16 @@ class Predictor:
         # inputs have kinks between samples, whose two sides count alike
         is_delay, sides = field_of(name) == "delay", [middle]
         for change in (-step, step) if is_delay else (step,):
-            setup = self.setup_at({**values, name: value + change})
+            moved = {**values, name: value + change}
+            setup = vary_setup(base, self.system, self.tables, self.start, moved, name)
             if is_jump_delay(self.source, name):
                 # a delay moves impulses; that it also flips a reading at an edge has no derivative
-                setup = replace(setup, record_inputs=self.setup_at(values).record_inputs)
+                setup = replace(setup, record_inputs=base.record_inputs)
             side = self._predict(values, (), setup)
             if side is None:
                 return None
             sides.append(side)
-        one, other = sides[-2:]
-        apart = 2.0 * step if is_delay else step
+        (one, other), apart = sides[-2:], 2.0 * step if is_delay else step
         return [
             reading_change(m, one.values[k], other.values[k], middle.residuals[k]) / apart
             for k, m in enumerate(self.measurements)

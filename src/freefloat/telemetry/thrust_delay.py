@@ -88,8 +88,11 @@ def _delay(
     step = float(np.median(steps)) if len(steps) else 0.0
     if len(time) < 50 or not np.all(np.abs(steps - step) < 0.5 * step):
         return None
-    tried = np.arange(round(_EARLIEST * _FINE / step), round(_LATEST * _FINE / step)) * step / _FINE
     y = np.diff(values, order)
+    coarse = np.arange(round(_EARLIEST / step), round(_LATEST / step) + 1) * step
+    left = [_squares_left(time, y, forces, order, float(delay)) for delay in coarse]
+    # the minimum is as wide as a step or wider, so it lies beside the best of the whole steps
+    tried = coarse[int(np.argmin(left))] + np.arange(-2 * _FINE, 2 * _FINE + 1) * step / _FINE
     squares = np.array([_squares_left(time, y, forces, order, float(delay)) for delay in tried])
     scale = MAD * float(np.median(np.abs(y)))
     rest, whole = float(np.min(squares)), float(np.sum(y**2))

@@ -27,8 +27,8 @@ from freefloat.identification.trust.assumption_columns import (
     AssumptionColumns,
     assumption_columns,
 )
-from freefloat.identification.trust.causes import Explanation, explain, is_noise
-from freefloat.identification.trust.consider import consider
+from freefloat.identification.trust.causes import Explanation, Reported, explain, is_noise
+from freefloat.identification.trust.joint_point import approach_straight
 from freefloat.identification.trust.misfit import BandTest, band_tests
 from freefloat.identification.trust.trust_options import USUAL_TRUST, TrustOptions
 from freefloat.identification.trust.white_rows import WhiteRows, white_rows
@@ -126,7 +126,8 @@ def _consistency(found: Explanation, options: TrustOptions, *, has_doubts: bool)
         for channel, own in each.items()
         for test in (_by_fastest(own) if channel in guessed else own)
     ]
-    return Consistency(tuple(tests), found.causes, found.healed is not None, has_doubts, options)
+    is_healed = found.is_noise and bool(found.causes)
+    return Consistency(tuple(tests), found.causes, is_healed, has_doubts, options)
 
 
 def _by_fastest(tests: Sequence[BandTest]) -> list[BandTest]:
@@ -147,10 +148,8 @@ def _by_fastest(tests: Sequence[BandTest]) -> list[BandTest]:
 
 
 def _explain(rows: WhiteRows, taken: AssumptionColumns, options: TrustOptions) -> Explanation:
-    none = np.zeros(0)
-    return explain(
-        rows, consider(rows, taken), places=(), names=(), total=none, sizes=none, options=options
-    )
+    nothing = Reported((), (), np.zeros(0), np.zeros(0))
+    return explain(rows, taken, nothing, options, advance=approach_straight)
 
 
 def _assumption(stated: StatedParameters, k: int) -> Assumption:

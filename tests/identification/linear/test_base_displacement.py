@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from estimator import identify
 from exciting_plans import exciting_plan
 from live_flights import clean_flight, truth, wanted
 
@@ -45,7 +46,7 @@ def test_valves_that_switch_between_samples_of_a_turning_base_do_not_mislead():
         if isinstance(commanded, Pulses)
     }
     flight = ff.simulate(model, replace(plan, thrusts=late), seed=0)
-    fit = ff.identify(model, wanted(name), flight, method="momentum", physical=False)
+    fit = identify(model, wanted(name), flight, method="momentum", physical=False)
     values = np.array([fit[p.name].value for p in wanted(name).free_ones])
     std = np.array([fit[p.name].std for p in wanted(name).free_ones])
     # 20 correlated errors of one flight; with means turned as a whole it was 7

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from estimator import identify
 from fault_codes import refused
 
 import freefloat as ff
@@ -31,7 +32,7 @@ def test_a_late_clock_is_found_with_the_parameters(clock: str, late: float) -> N
     flight = ff.simulate(MODEL, PUSHED, seed=1)
     # thrust follows the base's clock, which counts as right when the joints are late
     flight = flight.shift([name for name in channels_of(clock, flight)], late)
-    fit = ff.identify(MODEL, WANTED, flight, clock=clock)
+    fit = identify(MODEL, WANTED, flight, clock=clock)
     assert fit.is_trustworthy
     seconds, std = delay_of(fit)
     assert abs(seconds - late) < 4.0 * std + 1e-6  # the note is rounded
@@ -42,7 +43,7 @@ def test_a_late_clock_is_found_with_the_parameters(clock: str, late: float) -> N
 
 def test_unnoticed_it_costs_trust() -> None:
     flight = ff.simulate(MODEL, PUSHED, seed=1).shift("base.*", 0.03)
-    assert not ff.identify(MODEL, WANTED, flight).is_trustworthy
+    assert not identify(MODEL, WANTED, flight).is_trustworthy
 
 
 def test_the_weak_form_finds_late_torques() -> None:
@@ -50,7 +51,7 @@ def test_the_weak_form_finds_late_torques() -> None:
     model = replace(MODEL, sensors=(*MODEL.sensors, torques))
     flight = ff.simulate(model, PUSHED, seed=3).shift("arm_*.torque", 0.02)
     wanted = ff.Parameters(model).free("bus.mass")
-    fit = ff.identify(model, wanted, flight, method="weak", clock="torques")
+    fit = identify(model, wanted, flight, method="weak", clock="torques")
     seconds, std = delay_of(fit)
     assert abs(seconds - 0.02) < 4.0 * std + 1e-6
     assert std < 5e-3
@@ -61,7 +62,7 @@ def test_every_recording_has_its_own_clock() -> None:
         ff.simulate(MODEL, PUSHED, seed=seed).shift("base.*", late)
         for seed, late in ((1, 0.02), (2, -0.03))
     ]
-    fit = ff.identify(MODEL, WANTED, flights, clock="base")
+    fit = identify(MODEL, WANTED, flights, clock="base")
     told = [note for note in fit.notes if note.code == "delay.estimated"]
     assert [note.split(":")[0] for note in told] == ["recording 1", "recording 2"]
     assert "later" in told[0] and "earlier" in told[1]
@@ -71,7 +72,7 @@ def test_intervals_hold_with_an_unknown_clock() -> None:
     inside = []
     for seed in range(10):
         flight = ff.simulate(MODEL, PUSHED, seed=seed).shift("base.*", 0.004)
-        fit = ff.identify(MODEL, WANTED, flight, clock="base")
+        fit = identify(MODEL, WANTED, flight, clock="base")
         seconds, std = delay_of(fit)
         inside.append([abs(seconds - 0.004) < 1.96 * std] + [
             abs(e.value - WANTED[e.name].value) < 1.96 * e.std for e in fit.estimates
@@ -91,4 +92,4 @@ def test_intervals_hold_with_an_unknown_clock() -> None:
 def test_what_cannot_be_set_is_said(clock: str, method: str, code: str) -> None:
     flight = ff.simulate(MODEL, PUSHED, seed=1)
     with refused(ff.FreefloatError, code):
-        ff.identify(MODEL, WANTED, flight, method=method, clock=clock)
+        identify(MODEL, WANTED, flight, method=method, clock=clock)

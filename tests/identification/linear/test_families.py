@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from estimator import identify
 from fault_codes import refused
 
 import freefloat as ff
@@ -67,7 +68,7 @@ def test_a_family_from_outside_is_used_by_its_name(monkeypatch) -> None:
     model = ff.load_model("planar-capture")
     flight = ff.simulate(model, ff.default_plan(model), seed=1)
     wanted = ff.Parameters(model).free("target.mass", "target.mx", "target.my")
-    fit = ff.identify(model, wanted, flight, method="linear_momentum")
+    fit = identify(model, wanted, flight, method="linear_momentum")
     assert fit.method == "linear_momentum" and fit.is_trustworthy
     for e in fit.estimates:
         assert abs(e.value - wanted[e.name].value) < 4.0 * e.std, e.name
@@ -97,11 +98,11 @@ def test_options_and_keywords_say_the_same() -> None:
     model = ff.load_model("planar-capture")
     flight = ff.simulate(model, ff.default_plan(model, duration=20.0), seed=1)
     wanted = ff.Parameters(model).free("target.mass")
-    short = ff.identify(model, wanted, flight, method="momentum", solver="ls", seed=3)
+    short = identify(model, wanted, flight, method="momentum", solver="ls", seed=3)
     options = LinearOptions(solver="ls", seed=3)
-    same = ff.identify(model, wanted, flight, method="momentum", options=options)
+    same = identify(model, wanted, flight, method="momentum", options=options)
     # The provenance has the second in which a fit was made.
     made = {"created": short.provenance["created"]}
     assert replace(same, provenance={**same.provenance, **made}) == short
-    wide = ff.identify(model, wanted, flight, method="weak", options=LinearOptions(half_width=20))
-    assert wide.estimates != ff.identify(model, wanted, flight, method="weak").estimates
+    wide = identify(model, wanted, flight, method="weak", options=LinearOptions(half_width=20))
+    assert wide.estimates != identify(model, wanted, flight, method="weak").estimates

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from estimator import identify
 
 import freefloat as ff
 from freefloat.arrays import Array
@@ -86,7 +87,7 @@ def test_the_remedy_is_one_that_is_left(is_planned: bool, monkeypatch: pytest.Mo
     flight = ff.simulate(arm, plan, seed=1, step=1e-2)
     wanted = ff.Parameters(arm).free("arm_1.drive.stiffness")
     known = plan if is_planned else None
-    fit = ff.identify(arm, wanted, flight, method="output_error", plan=known)
+    fit = identify(arm, wanted, flight, method="output_error", plan=known)
     assert not fit.is_trustworthy
     assert fit.status_code == "not_trusted.alternative_minima"
     assert ("plan" in fit.status) is not is_planned
@@ -101,7 +102,7 @@ def flown_by_encoders(seed: int) -> ff.Fit:
     flight = ff.simulate(SERVICER, DRIVEN, seed=seed)
     free = ("bus.*", "target.*", "hinge_*.stiffness", "tank_*.stiffness")
     wanted = ff.Parameters(SERVICER).free(*free)
-    return ff.identify(SERVICER, wanted, flight, method="output_error")
+    return identify(SERVICER, wanted, flight, method="output_error")
 
 
 @pytest.mark.full

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from doubtful_flights import chaser, flight, shake
+from estimator import identify
 
 import freefloat as ff
 from freefloat.identification.fit import Fit
@@ -33,7 +34,7 @@ def alter(telemetry: Telemetry, **changes) -> Telemetry:
 def found(model: Model, telemetry: Telemetry, truth: dict[str, float]) -> Fit:
     """A fit of the bus and what is wrong; every estimate within its interval, and known."""
     wanted = ff.Parameters(model).free("bus.mass", "bus.izz", *truth)
-    fit = ff.identify(model, wanted, telemetry, method="output_error")
+    fit = identify(model, wanted, telemetry, method="output_error")
     truth = {**truth, "bus.mass": 90.0}
     for name, value in truth.items():
         estimate = fit[name]
@@ -111,6 +112,6 @@ def test_damping_that_starts_at_nothing_is_seen():
     guess = chaser().with_joint("hinge", damping=0.0)
     recording = flight(seed=2)
     wanted = ff.Parameters(guess).free("bus.mass", "hinge.damping", "hinge.friction")
-    fit = ff.identify(guess, wanted, recording, method="output_error")
+    fit = identify(guess, wanted, recording, method="output_error")
     assert fit["hinge.damping"].status == "seen"
     assert abs(fit["hinge.damping"].value - 0.5) <= 3.0 * fit["hinge.damping"].std

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from estimator import identify
 
 import freefloat as ff
 from freefloat.cli.run import run
@@ -30,20 +31,20 @@ def encoder_notes(fit: ff.Fit) -> list[str]:
 
 def test_noisy_encoders_are_told_of_with_a_remedy_that_helps() -> None:
     flight, wanted = flown(5e-3), ff.Parameters(MODEL).free(*FREE)
-    fit = ff.identify(MODEL, wanted, flight, method="output_error")
+    fit = identify(MODEL, wanted, flight, method="output_error")
     (note,) = encoder_notes(fit)
     assert "--plan" in note and "--method momentum" in note
     (name,) = [name for name in FREE if f" {name} to " in note]
-    other = ff.identify(MODEL, wanted, flight, method="momentum")
+    other = identify(MODEL, wanted, flight, method="momentum")
     assert other[name].std < 0.5 * fit[name].std
-    planned = ff.identify(MODEL, wanted, flight, method="output_error", plan=PLAN)
+    planned = identify(MODEL, wanted, flight, method="output_error", plan=PLAN)
     assert not encoder_notes(planned)
     assert planned[name].std < 0.5 * fit[name].std
 
 
 def test_good_encoders_are_nothing_to_talk_about() -> None:
     wanted = ff.Parameters(MODEL).free(*FREE)
-    assert not encoder_notes(ff.identify(MODEL, wanted, flown(1e-5), method="output_error"))
+    assert not encoder_notes(identify(MODEL, wanted, flown(1e-5), method="output_error"))
 
 
 def test_the_command_says_it_too(

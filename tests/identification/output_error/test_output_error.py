@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from estimator import identify
 from fault_codes import refused
 from plan_samples import shaking
 
@@ -33,7 +34,7 @@ BUS = ff.Parameters(ETS7).free("bus.*")
 
 def by_output_error(parameters: ff.Parameters, flight, **options) -> ff.Fit:
     options.setdefault("plan", FLOWN)
-    return ff.identify(parameters.model, parameters, flight, method="output_error", **options)
+    return identify(parameters.model, parameters, flight, method="output_error", **options)
 
 
 def quiet(model: ff.Model, noise: float = 1e-9) -> ff.Model:
@@ -149,7 +150,7 @@ def test_all_effects_at_once_from_one_recording() -> None:
     names = ff.Parameters(model).free(*free).names
     off = {n: (1.15 if n.endswith("stiffness") else 0.9) * value[n] for n in names}
     start = with_parameters(model, off)
-    fit = ff.identify(start, ff.Parameters(start).free(*free), flight, plan=plan)
+    fit = identify(start, ff.Parameters(start).free(*free), flight, plan=plan)
     assert fit.method == "output_error" and fit.is_trustworthy
     z = np.abs(sigmas(fit, model))
     assert np.mean(z < 1.96) > 0.8 and z.max() < 4.5  # 27 parameters of one run, correlated
@@ -158,7 +159,7 @@ def test_all_effects_at_once_from_one_recording() -> None:
 def test_recordings_share_parameters_and_keep_their_own() -> None:
     flights = [ff.simulate(ETS7, FLOWN, seed=seed, step=1e-2) for seed in (1, 2)]
     wanted = BUS.free("bias.base.rate.*").per_recording("bias.base.rate.*")
-    fit = ff.identify(ETS7, wanted, flights, plan=FLOWN)
+    fit = identify(ETS7, wanted, flights, plan=FLOWN)
     assert fit.method == "output_error" and fit.reason.code == "choice.sensor_parameter"
     assert fit["bias.base.rate.z[2]"].name.endswith("[2]")
     alone = by_output_error(BUS, flights[0])
@@ -317,14 +318,14 @@ def test_the_method_is_chosen_where_only_it_can_and_says_why() -> None:
     wings = ff.load_model("servicer-wings")
     plan = ff.default_plan(wings, duration=6.0)
     flight = ff.simulate(wings, plan, seed=0, step=1e-2)
-    fit = ff.identify(wings, ff.Parameters(wings).free("bus.mass"), flight)
+    fit = identify(wings, ff.Parameters(wings).free("bus.mass"), flight)
     assert fit.method == "output_error" and fit.reason.code == "choice.unrecorded_motion"
-    equations = ff.identify(ETS7, BUS.fix("*").free("bus.mass"), FLIGHT)
+    equations = identify(ETS7, BUS.fix("*").free("bus.mass"), FLIGHT)
     assert equations.method != "output_error"
-    buried = ff.identify(ETS7, BUS, FLIGHT)
+    buried = identify(ETS7, BUS, FLIGHT)
     assert buried.method == "output_error" and buried.reason.code == "choice.buried_in_noise"
     with refused(IdentificationError, "option.conflict"):
-        ff.identify(ETS7, BUS, FLIGHT, method="force", plan=FLOWN)
+        identify(ETS7, BUS, FLIGHT, method="force", plan=FLOWN)
 
 
 def test_sensor_parameters_are_known_by_channel() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from estimator import identify
 
 import freefloat as ff
 from freefloat import model as of_models
@@ -117,14 +118,14 @@ def test_a_model_far_off_is_found_in_few_flights(
     plan, off = pushed(model), off_by(model, factors)
     flight = ff.simulate(model, plan, seed=1, step=1e-2)
     wanted = ff.Parameters(off).free(*free)
-    fit = ff.identify(off, wanted, flight, method="output_error", plan=plan)
+    fit = identify(off, wanted, flight, method="output_error", plan=plan)
     assert fit.is_trustworthy and worst(fit, model) < 4.0
     assert "model.not_written" not in codes_of(fit.notes)
     # a good start and the rounds for the noise; springs are sought over three horizons first
     assert n_flights(fit) < 20
     if factors == {"bus": 3.0} or name == "ets7":
         monkeypatch.setattr(search, "linear_starts", lambda problem, wanted, theta: [theta])
-        alone = ff.identify(off, wanted, flight, method="output_error", plan=plan)
+        alone = identify(off, wanted, flight, method="output_error", plan=plan)
         assert n_flights(alone) > 3 * n_flights(fit)
 
 
@@ -157,7 +158,7 @@ def test_a_body_on_the_edge_of_what_is_real_is_written_all_the_same(tmp_path: Pa
     model = winged(tmp_path, 400.0)
     off = off_by(model, {"bus": 1 / 3, "target": 3.0})
     flight = ff.simulate(model, pushed(model), seed=1, step=1e-2)
-    fit = ff.identify(off, ff.Parameters(off).free("bus.*", "target.*"), flight, method="momentum")
+    fit = identify(off, ff.Parameters(off).free("bus.*", "target.*"), flight, method="momentum")
     assert not fit.is_trustworthy  # the wing is missing
 
 
@@ -165,5 +166,5 @@ def test_a_recording_of_one_row_is_no_error_of_ours() -> None:
     """Velocities of 1 Hz for 20 s make one test function of the weak form."""
     model = ff.load_model("servicer")
     flight = ff.simulate(model, ff.default_plan(model, duration=20.0), seed=1, step=1e-2)
-    fit = ff.identify(model, ff.Parameters(model).free("bus.mass"), flight, method="weak")
+    fit = identify(model, ff.Parameters(model).free("bus.mass"), flight, method="weak")
     assert fit.method == "weak"

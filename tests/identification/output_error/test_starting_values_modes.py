@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from estimator import identify
 
 import freefloat as ff
 from freefloat.excitation import Moves
@@ -40,7 +41,7 @@ def off_by(factor: float) -> ff.Parameters:
 
 def found_from(factor: float) -> ff.Fit:
     wanted = off_by(factor)
-    return ff.identify(wanted.model, wanted, FLIGHT, method="output_error", plan=KICKED)
+    return identify(wanted.model, wanted, FLIGHT, method="output_error", plan=KICKED)
 
 
 def worst(fit: ff.Fit) -> float:
@@ -111,7 +112,7 @@ def test_friction_is_found_from_next_to_nothing_and_from_far_too_much(start: flo
     flight = ff.simulate(arm, plan, seed=1, step=5e-3)
     off = with_parameters(arm, {"arm_1.drive.friction": start})
     wanted = ff.Parameters(off).free("arm_1.drive.*")
-    fit = ff.identify(off, wanted, flight, method="output_error", plan=plan)
+    fit = identify(off, wanted, flight, method="output_error", plan=plan)
     truth = {p.name: p.value for p in ff.Parameters(arm)}
     assert fit.is_trustworthy, fit.status
     assert max(abs(e.value - truth[e.name]) / e.std for e in fit.estimates) < 4.0

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from estimator import identify
 from scipy.signal import lfilter
 
 import freefloat as ff
@@ -41,7 +42,7 @@ def errors_of(
     errors, stds = [], []
     for seed in range(runs):
         flight = change(model, ff.simulate(model, plan, seed=seed, step=1e-2), seed)
-        fit = ff.identify(model, wanted, flight, method="output_error", plan=plan)
+        fit = identify(model, wanted, flight, method="output_error", plan=plan)
         errors.append(np.array([e.value for e in fit.estimates]) - truth)
         stds.append([e.std for e in fit.estimates])
     return np.array(errors), np.array(stds), ff.cramer_rao(model, wanted, plan).std
@@ -152,7 +153,7 @@ def test_noise_of_encoders_that_drive_the_joints_is_counted() -> None:
     inside, widths = [], []
     for seed in range(runs):
         flight = ff.simulate(model, plan, seed=seed, step=1e-2, sensors=sensors)
-        fit = ff.identify(model, wanted, flight, method="output_error")
+        fit = identify(model, wanted, flight, method="output_error")
         error = np.array([e.value for e in fit.estimates]) - truth
         std = np.array([e.std for e in fit.estimates])
         inside.append(np.abs(error) < 1.96 * std)
@@ -170,6 +171,6 @@ def test_gauss_markov_noise_of_a_sensor_is_found_out() -> None:
     )
     flight = ff.simulate(model, plan, seed=0, step=1e-2, sensors=sensors)
     wanted = ff.Parameters(model).free(*CASES["planar-capture"])
-    fit = ff.identify(model, wanted, flight, method="output_error", plan=plan)
+    fit = identify(model, wanted, flight, method="output_error", plan=plan)
     (note,) = [n for n in fit.notes if getattr(n, "code", "") == "residuals.autocorrelated"]
     assert "base.rate.z" in note

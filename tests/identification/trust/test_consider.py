@@ -1,11 +1,14 @@
 """Consider covariance and score tests, against least squares done in full."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from identification.trust.linear_rows import assumptions, linear_rows
 
-from freefloat.identification.trust.causes import explain, score
+from freefloat.identification.trust.causes import Reported, explain, score
 from freefloat.identification.trust.consider import consider, doubt_shares, total_deviations
+from freefloat.identification.trust.joint_point import JointPoint, approach_straight
 from freefloat.identification.trust.trust_options import TrustOptions
 
 
@@ -74,14 +77,30 @@ def test_a_score_is_what_freeing_takes_off(c):
     assert scores.amplitude[c] == pytest.approx(d[c], rel=1e-6)
 
 
+def straight_there(point: JointPoint) -> JointPoint:
+    """The joint maximum of a linear problem, by least squares with a row a prior."""
+    exact, held = point.exact_rows.residual, point.precision
+    J, G = point.rows.jacobian, point.taken.columns
+    A = np.block([[J, G], [np.zeros((len(held), J.shape[1])), np.diag(held)]])
+    both = np.linalg.lstsq(A, -np.concatenate([exact, np.zeros(len(held))]), rcond=None)[0]
+    off = both[J.shape[1] :]
+    residual = exact + G @ off
+    return replace(point, rows=replace(point.rows, residual=residual), deviations=off)
+
+
 def named(rows, taken):
-    found = consider(rows, taken)
     std = np.sqrt(np.diag(np.linalg.inv(rows.jacobian.T @ rows.jacobian)))
-    total = total_deviations(found, list(range(4)), std, np.ones(4))
-    return explain(
-        rows, found, places=list(range(4)), names=["p", "q", "r", "s"], total=total,
-        sizes=np.ones(4), options=TrustOptions(),
-    ).causes  # fmt: skip
+    reported = Reported(tuple(range(4)), ("p", "q", "r", "s"), np.ones(4), std)
+    return explain(rows, taken, reported, TrustOptions(), advance=approach_straight).causes
+
+
+def test_the_joint_maximum_is_that_of_least_squares_with_priors():
+    rows, taken = problem(6, wrong=(1, 3.0))
+    for freed in ((), (1,)):
+        point = JointPoint(rows, taken, np.zeros(5), freed)
+        one, other = approach_straight(point), straight_there(point)
+        np.testing.assert_allclose(one.deviations, other.deviations, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(one.rows.remainder, other.rows.remainder, atol=1e-9)
 
 
 @pytest.mark.parametrize("c", range(3))

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from freefloat.arrays import Array
 from freefloat.errors import FreefloatError
 from freefloat.excitation.plan import Plan
 from freefloat.identification.assessment import (
@@ -24,12 +23,8 @@ from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.recording import between_switches, recording_of
 from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.identification.trust.assumption_columns import assumption_columns
-from freefloat.identification.trust.causes import explain, largest_shift
-from freefloat.identification.trust.consider import (
-    consider,
-    doubt_shares,
-    total_deviations,
-)
+from freefloat.identification.trust.causes import Explanation, Reported, explain
+from freefloat.identification.trust.consider import consider, doubt_shares
 from freefloat.identification.trust.evidence import (
     block_evidence,
     cause_evidence,
@@ -92,7 +87,26 @@ def assess_fit(
     given = (flights,) if isinstance(flights, Telemetry) else tuple(flights)
     shift = not any(e.name.startswith("delay.") for e in fit.estimates)
     sound = (prepare_recording(flight, fit.model, raw=raw, shift=shift)[0] for flight in given)
-    recorded = tuple(with_sensor_noise(fit.model, flight) for flight in sound)
+    return grade_fit(
+        fit, tuple(with_sensor_noise(fit.model, flight) for flight in sound),
+        parameters=parameters, plan=plan, known_start=known_start, options=options, search=search,
+        seed=seed, improve=improve,
+    )  # fmt: skip
+
+
+def grade_fit(
+    fit: Fit,
+    recorded: Sequence[Telemetry],
+    *,
+    parameters: Parameters | None,
+    plan: Plan | Sequence[Plan] | None,
+    known_start: bool,
+    options: TrustOptions,
+    search: SearchOptions,
+    seed: int,
+    improve: bool,
+) -> Fit:
+    """`assess_fit` by recordings that are sound, with the noise of the model's sensors."""
     plans = plan if isinstance(plan, Sequence) else [plan] * len(recorded)
     free = _free(fit, parameters)
     if not free.free_ones:
@@ -107,7 +121,8 @@ def assess_fit(
     better = likelihood_fit(fit, rows, free) if improve and is_start else None
     if better is not None and not _is_better(better, fit, rows, options):
         better = None
-    return _assess(better or fit, rows, options, compared=fit)
+    again = free if improve and is_start else None
+    return _assess(better or fit, rows, options, compared=fit, free=again)
 
 
 def _is_better(better: Fit, fit: Fit, rows: WhiteRows, options: TrustOptions) -> bool:
@@ -151,40 +166,63 @@ def _rows(
     return white_rows(problem, theta, options=options, seed=seed)
 
 
-def _assess(fit: Fit, rows: WhiteRows, options: TrustOptions, *, compared: Fit) -> Fit:
-    """The fit graded by the rows; compared: the fit that is held against their likelihood."""
-    places, labels = _report_places(rows)
-    sizes = rows.problem.unknowns.sizes[places]
-    std = _deviations(fit, labels)
-    considered = consider(rows, assumption_columns(rows))
-    total = total_deviations(considered, places, std, sizes)
-    found = explain(
-        rows, considered, places=places, names=labels, total=total, sizes=sizes, options=options
-    )
-    joint = largest_shift(found.joint_shift[places] * sizes, total, labels)
-    known = np.isfinite(std)
-    ratio = float(np.max(std[known] / total[known])) if known.any() else 1.0
+def _assess(
+    fit: Fit, rows: WhiteRows, options: TrustOptions, *, compared: Fit, free: Parameters | None
+) -> Fit:
+    """The fit graded by the rows.
+
+    compared: the fit that is held against their likelihood. free: what is fitted again where
+    assumptions have to give way; None leaves the fit where it is.
+    """
+    reported = _report_of(fit, rows)
+    found = explain(rows, assumption_columns(rows), reported, options)
+    considered, is_replaced = found.considered, fit is not compared
+    adjusted = _adjust(fit, found, free)
+    if adjusted is not None:
+        fit, point = adjusted, found.joint
+        assert point is not None  # what was adjusted was adjusted there
+        reported = _report_of(fit, rows)
+        considered = replace(
+            consider(point.exact_rows, point.taken, point.precision), is_adjusted=True
+        )
+    total = reported.total(considered)
+    known = np.isfinite(reported.std)
+    ratio = float(np.max(reported.std[known] / total[known])) if known.any() else 1.0
+    places, names = reported.places, reported.names
     evidence = (
         *status_evidence(fit),
-        *search_evidence(rows),
+        *search_evidence(rows if adjusted is None else found.rows),
         *noise_evidence(rows),
         *misfit_evidence(found, ratio, options),
-        *cause_evidence(found, joint, options),
-        *block_evidence(found.healed or found.rows, places, labels, std, total, options),
-        *method_evidence(compared, rows, places, labels, total, options),
-    )
-    spread = dict(zip(labels, total, strict=True))
+        *cause_evidence(found, options, is_adjusted=adjusted is not None),
+        *block_evidence(found.rows, places, names, reported.std, total, options),
+        *method_evidence(
+            compared, rows, places, names, total, options,
+            is_settled=is_replaced and found.is_noise,
+        ),
+    )  # fmt: skip
+    spread = dict(zip(names, total, strict=True))
     estimates = tuple(
         replace(e, total_std=float(spread.get(e.name, np.nan))) for e in fit.estimates
     )
-    doubts = doubt_shares(considered, places, labels, total, sizes)
+    doubts = doubt_shares(considered, places, names, total, reported.sizes)
     return _grade(replace(fit, estimates=estimates), evidence, found.causes, doubts)
 
 
-def _deviations(fit: Fit, labels: Sequence[str]) -> Array:
-    """Statistical standard deviations by name, NaN where there is none."""
+def _adjust(fit: Fit, found: Explanation, free: Parameters | None) -> Fit | None:
+    """The fit at the joint maximum, where one was needed and found."""
+    if free is None or found.joint is None or not found.joint.is_reached:
+        return None
+    return likelihood_fit(fit, found.joint.rows, free, is_joint=True)
+
+
+def _report_of(fit: Fit, rows: WhiteRows) -> Reported:
+    """The unknowns that are reported, with the deviations of the fit; NaN where there is none."""
+    places, names = _report_places(rows)
     known = {e.name: e.std for e in fit.estimates}
-    return np.array([known.get(label, np.nan) for label in labels])
+    std = np.array([known.get(name, np.nan) for name in names])
+    sizes = rows.problem.unknowns.sizes[places]
+    return Reported(tuple(places), tuple(names), sizes, std)
 
 
 def _grade(

@@ -19,7 +19,8 @@ from freefloat.errors import FreefloatError
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.trust.white_rows import WhiteRows
 from freefloat.model import inertia
-from freefloat.model.parameter_name import ParameterName
+from freefloat.model.parameter_name import SCALE, ParameterName
+from freefloat.parameters.parameters import parameter_values
 from freefloat.prediction.assumptions import Assumption, list_assumptions
 from freefloat.telemetry.channel import Mask
 from freefloat.text import listing
@@ -45,6 +46,7 @@ class AssumptionColumns:
 
     assumptions: tuple[Assumption, ...]
     columns: Array
+    members: tuple[tuple[int, ...], ...] = ()  # of what a class has in common, at the end
 
     @property
     def is_scale(self) -> Mask:
@@ -84,6 +86,33 @@ def assumption_columns(rows: WhiteRows) -> AssumptionColumns:
     return with_common(single)
 
 
+def assumption_values(
+    rows: WhiteRows, taken: AssumptionColumns, deviations: Array
+) -> dict[str, float]:
+    """Parameters by name, with the assumptions off by `deviations` (units of their doubt)."""
+    n = len(taken.assumptions) - len(taken.members)
+    off = deviations[:n].copy()
+    for members, common in zip(taken.members, deviations[n:], strict=True):
+        off[list(members)] += common
+    found, free = {}, {unknown.name for unknown in rows.problem.unknowns.items}
+    known = parameter_values(rows.problem.recordings[0].system)
+    for assumption, amount in zip(taken.assumptions[:n], off, strict=True):
+        value = assumption.value + amount * assumption.std
+        own = _parts(assumption.name)
+        if own & free:  # a body that is estimated in part: only the rest of it is known
+            found |= {name: value * known[name] for name in own - free if name in known}
+        else:
+            found[assumption.name] = value
+    return found
+
+
+def _parts(name: str) -> set[str]:
+    """The parameters that the scale of a body multiplies; none of anything else."""
+    parsed = ParameterName.parse(name)
+    fields = inertia.NAMES if parsed.field == SCALE else ()
+    return {f"{parsed.owner}.{field}" for field in fields}
+
+
 def _columns(rows: WhiteRows, names: Sequence[str]) -> Array:
     """Whitened columns of the named assumptions, one unit each."""
     problem, theta = rows.problem, rows.descent.at.theta
@@ -115,12 +144,8 @@ def _coarse(recording: Recording) -> Recording:
 
 def _estimated_share(rows: WhiteRows, name: str) -> Array:
     """What of a body's scale belongs to parameters that are estimated, and not taken as exact."""
-    parsed = ParameterName.parse(name)
-    share = np.zeros(len(rows.residual))
-    if parsed.field != "scale":
-        return share
+    share, own = np.zeros(len(rows.residual)), _parts(name)
     unknowns, theta = rows.problem.unknowns, rows.descent.at.theta
-    own = {f"{parsed.owner}.{field}" for field in inertia.NAMES}
     for k, unknown in enumerate(unknowns.items):
         if unknown.name in own:
             share += rows.jacobian[:, k] * theta[k] / unknowns.sizes[k]
@@ -129,7 +154,7 @@ def _estimated_share(rows: WhiteRows, name: str) -> Array:
 
 def with_common(single: AssumptionColumns) -> AssumptionColumns:
     """The assumptions, and what several of a class have in common."""
-    assumptions, columns = list(single.assumptions), [single.columns]
+    assumptions, columns, groups = list(single.assumptions), [single.columns], []
     for name, pattern in COMMON.items():
         members = [k for k, a in enumerate(assumptions) if _belongs(a.name, pattern)]
         if len(members) > 1:
@@ -137,7 +162,8 @@ def with_common(single: AssumptionColumns) -> AssumptionColumns:
             words = listing([assumptions[k].name for k in members], most=4)
             assumptions.append(replace(first, name=name, reason=f"common to {words}"))
             columns.append(np.sum(single.columns[:, members], axis=1, keepdims=True))
-    return AssumptionColumns(tuple(assumptions), np.hstack(columns))
+            groups.append(tuple(members))
+    return AssumptionColumns(tuple(assumptions), np.hstack(columns), tuple(groups))
 
 
 def _belongs(name: str, pattern: str) -> bool:

@@ -1,15 +1,19 @@
-"""Score tests: which assumption, were it wrong, would explain the residuals; without a refit.
+"""Score tests: which assumption, were it wrong, would explain the residuals.
 
 Every assumption is allowed to be off by its stated deviation (a prior row each); one at a time is
 then freed altogether. With prior-scaled columns G, what the unknowns explain projected out, and
 M = (1 + G'G)^-1, the jointly most probable deviations are d = M G'r, and freeing assumption c
 rather than taking it as exact takes d_c^2 / (M_cc (1 - M_cc)) off the sum of squares. How
 improbable the deviation is under its own prior, the *surprise*, is d_c / sqrt(1 - M_cc).
+
+Where assumptions are strained, the tests are made at the joint maximum. The one that explains most
+is freed, the maximum looked for again, and so on while any is improbable: two that are wrong at
+once hide each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +21,9 @@ from scipy.special import ndtri
 
 from freefloat.arrays import Array
 from freefloat.identification.assessment import Cause
-from freefloat.identification.trust.consider import Consideration
+from freefloat.identification.trust.assumption_columns import AssumptionColumns
+from freefloat.identification.trust.consider import Consideration, consider, total_deviations
+from freefloat.identification.trust.joint_point import JointPoint, approach
 from freefloat.identification.trust.misfit import band_tests
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.identification.trust.white_rows import WhiteRows
@@ -62,58 +68,123 @@ def noise_level(rows: WhiteRows, considered: Consideration) -> float:
     """
     slopes = considered.columns.T @ rows.draws
     each = [score(considered, slopes[:, k]).surprise for k in range(slopes.shape[1])]
-    # theory: d = M G'w of noise w alone, without prior deviations, has the covariance M - M^2
+    # theory: d = M G'w of noise w alone, without prior deviations, has the covariance M G'G M
     M = considered.posterior
-    spread = np.sqrt(np.maximum(np.diag(M - M @ M), 0.0) / np.maximum(1.0 - np.diag(M), 1e-12))
-    known = spread > 1e-6
+    variance = np.einsum("ij,jk,ki->i", M, considered.information, M)
+    spread = np.sqrt(np.maximum(variance, 0.0) / np.maximum(1.0 - np.diag(M), 1e-12))
+    known = (spread > 1e-6) & (np.diag(M) < 1.0)
     values = np.concatenate([s[known] / spread[known] for s in each]) if each else np.ones(0)
     return max(1.0, float(np.sqrt(np.mean(values**2)))) if len(values) else 1.0
+
+
+@dataclass(frozen=True)
+class Reported:
+    """The unknowns that are reported: places among all, names, natural sizes, deviations."""
+
+    places: tuple[int, ...]
+    names: tuple[str, ...]
+    sizes: Array
+    std: Array
+
+    def total(self, considered: Consideration) -> Array:
+        """Total standard deviations, in the parameters' units."""
+        return total_deviations(considered, self.places, self.std, self.sizes)
+
+    def largest_shift(self, moves: Array, total: Array) -> tuple[float, str]:
+        """The largest of the moves (unknowns, natural sizes) [total deviations], and of what."""
+        moved = np.abs(moves[list(self.places)] * self.sizes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shifts = np.where(total > 0.0, moved / total, np.nan)
+        if not np.any(np.isfinite(shifts)):
+            return float("nan"), ""
+        worst = int(np.nanargmax(shifts))
+        return float(shifts[worst]), self.names[worst]
 
 
 @dataclass(frozen=True)
 class Explanation:
     """What the assumptions, within their doubt, make of the residuals.
 
-    rows: residuals and draws without it: what noise alone must explain. healed: the same with the
-    first cause freed, where that explains everything. joint_shift: of the unknowns, in natural
-    sizes, by the jointly most probable deviations. noise: standard deviation of a whitened row.
+    rows: residuals and draws without it: what noise alone must explain. causes: freed ones first,
+    and those no longer needed after them. considered: with assumptions exact. joint: the joint
+    maximum with the causes freed; None where nothing is strained. shift, moved: by how much the
+    most probable assumptions would move an estimate [total standard deviations], and which.
+    is_noise: whether `rows` are.
     """
 
     rows: WhiteRows
     causes: tuple[Cause, ...]
-    healed: WhiteRows | None
-    joint_shift: Array
+    considered: Consideration
+    joint: JointPoint | None
+    shift: float
+    moved: str
+    is_noise: bool
 
 
 def explain(
     rows: WhiteRows,
-    considered: Consideration,
-    *,
-    places: Sequence[int],
-    names: Sequence[str],
-    total: Array,
-    sizes: Array,
+    taken: AssumptionColumns,
+    reported: Reported,
     options: TrustOptions,
+    *,
+    advance: Callable[[JointPoint, int], JointPoint] = approach,
 ) -> Explanation:
-    """The assumptions the data contradict, by what freeing each explains; none where none is."""
-    if not considered.assumptions:
-        return Explanation(rows, (), None, np.zeros(rows.jacobian.shape[1]))
+    """The assumptions the data contradict, by what freeing each explains; none where none is.
+
+    advance: from a point to the joint maximum, by so many evaluations.
+    """
+    considered = consider(rows, taken)
+    if not taken.assumptions:
+        return Explanation(rows, (), considered, None, 0.0, "", is_noise(rows, options))
+    total = reported.total(considered)
+    point = JointPoint(rows, taken, np.zeros(len(taken.assumptions)))
+    found = _scores(point)
+    shift, moved = reported.largest_shift(considered.moves @ found.joint, total)
+    if not found.significant(options) and shift <= options.reserve:
+        left = _without(rows, considered)
+        return Explanation(left, (), considered, None, shift, moved, is_noise(left, options))
+    point = advance(point, options.evaluations)
+    found = _scores(point)
+    first, freed = found, list[tuple[int, float]]()
+    shift, moved = reported.largest_shift(_moves(point) @ point.deviations, total)
+    while (c := found.first(options, but=point.freed)) >= 0 and len(freed) < options.causes_named:
+        freed.append((c, float(found.chi_square[c])))
+        point = advance(replace(point, freed=(*point.freed, c)), options.evaluations)
+        found = _scores(point)
+    left = _at_joint(point)
+    heals = is_noise(left, options)
+    causes = _causes(point, first, freed, heals, reported, total, options)
+    return Explanation(left, causes, considered, point, shift, moved, heals)
+
+
+@dataclass(frozen=True)
+class _PointScores(Scores):
+    """Scores at a joint point; joint: the most probable deviations along its slopes."""
+
+    joint: Array
+
+    def significant(self, options: TrustOptions) -> list[int]:
+        """Assumptions that are improbably far off, by what freeing each explains."""
+        limit = surprise_limit(len(self.surprise), options.significance)
+        order = np.argsort(-self.chi_square)
+        return [int(c) for c in order if abs(self.surprise[c]) > limit]
+
+    def first(self, options: TrustOptions, *, but: Sequence[int]) -> int:
+        """The first of them that is not freed yet; -1 where there is none."""
+        return next((c for c in self.significant(options) if c not in but), -1)
+
+
+def _scores(point: JointPoint) -> _PointScores:
+    rows = point.exact_rows
+    considered = consider(rows, point.taken, point.precision)
     slopes = considered.columns.T @ rows.remainder
     found = score(considered, slopes, noise=noise_level(rows, considered))
-    limit = surprise_limit(len(found.surprise), options.significance)
-    order = [int(c) for c in np.argsort(-found.chi_square) if abs(found.surprise[c]) > limit]
-    causes, done, healed = [], set[int](), None
-    for c in order:
-        if c in done or len(causes) >= options.causes_named:
-            continue
-        group = _alike(considered, c, options.alike)
-        done |= set(group)
-        freed = _without(rows, considered, c, float(found.amplitude[c]))
-        heals = is_noise(freed, options)
-        healed = freed if heals and healed is None else healed
-        causes.append(_cause(considered, found, c, group, heals, places, names, total, sizes))
-    joint = considered.posterior @ slopes
-    return Explanation(_without(rows, considered), tuple(causes), healed, considered.moves @ joint)
+    found.surprise[list(point.freed)] = 0.0  # what nothing holds surprises nobody
+    return _PointScores(**vars(found), joint=-considered.posterior @ slopes)
+
+
+def _moves(point: JointPoint) -> Array:
+    return consider(point.exact_rows, point.taken, point.precision).moves
 
 
 def is_noise(rows: WhiteRows, options: TrustOptions) -> bool:
@@ -122,15 +193,21 @@ def is_noise(rows: WhiteRows, options: TrustOptions) -> bool:
     return min(test.chance for test in tests) * len(tests) > options.significance
 
 
-def _without(
-    rows: WhiteRows, considered: Consideration, c: int | None = None, amplitude: float = 0.0
-) -> WhiteRows:
-    """Residuals and draws without what the assumptions explain; c freed, or none."""
+def _without(rows: WhiteRows, considered: Consideration) -> WhiteRows:
+    """Residuals and draws without what the assumptions explain."""
     G = considered.columns
-    left = rows.remainder if c is None else rows.remainder - G[:, c] * amplitude
-    share = considered.posterior @ (G.T @ np.column_stack([left, rows.draws]))
+    share = considered.posterior @ (G.T @ np.column_stack([rows.remainder, rows.draws]))
     explained = G @ share
-    return replace(rows, residual=left - explained[:, 0], draws=rows.draws - explained[:, 1:])
+    return replace(
+        rows, residual=rows.remainder - explained[:, 0], draws=rows.draws - explained[:, 1:]
+    )
+
+
+def _at_joint(point: JointPoint) -> WhiteRows:
+    """The rows at a joint maximum, and draws without what the assumptions explain of them."""
+    considered = consider(point.exact_rows, point.taken, point.precision)
+    left = _without(point.exact_rows, considered)
+    return replace(point.rows, residual=point.rows.remainder, draws=left.draws)
 
 
 def _alike(considered: Consideration, c: int, alike: float) -> list[int]:
@@ -141,27 +218,32 @@ def _alike(considered: Consideration, c: int, alike: float) -> list[int]:
     return [c, *(int(k) for k in np.argsort(-cosine) if k != c and cosine[k] > alike)]
 
 
-def _cause(
-    considered: Consideration, found: Scores, c: int, group: Sequence[int], heals: bool,
-    places: Sequence[int], names: Sequence[str], total: Array, sizes: Array,
-) -> Cause:  # fmt: skip
-    """The cause with what it would do to the estimates."""
-    assumption = considered.assumptions[c]
-    moves = considered.moves[list(places), c] * sizes * float(found.amplitude[c])
-    shift, name = largest_shift(moves, total, names)
-    return Cause(
-        tuple(considered.assumptions[k].name for k in group), assumption.unit,
+def _causes(
+    point: JointPoint, first: _PointScores, freed: Sequence[tuple[int, float]], heals: bool,
+    reported: Reported, total: Array, options: TrustOptions,
+) -> tuple[Cause, ...]:  # fmt: skip
+    """What was freed, then what looked improbable before that, as far as it is something else."""
+    considered = consider(point.exact_rows, point.taken, point.precision)
+    noise = noise_level(point.exact_rows, considered)
+    variance = np.maximum(np.diag(considered.posterior), 0.0)
+    found, done = [], set[int]()
+    rest = [(c, float(first.chi_square[c])) for c in first.significant(options)]
+    for place, (c, chi_square) in enumerate([*freed, *rest]):
+        if c in done or len(found) >= options.causes_named:
+            continue
+        is_freed = place < len(freed)
+        group = _alike(considered, c, options.alike)
+        done |= set(group)
         # residuals are predicted minus measured: what explains them is to be taken back
-        -float(found.amplitude[c]) * assumption.std, float(found.std[c]) * assumption.std,
-        float(found.chi_square[c]), shift, name, heals,
-    )  # fmt: skip
-
-
-def largest_shift(moves: Array, total: Array, names: Sequence[str]) -> tuple[float, str]:
-    """The largest move of an estimate [total standard deviations], and which; NaN of none."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shifts = np.where(total > 0.0, np.abs(moves) / total, np.nan)
-    if not np.any(np.isfinite(shifts)):
-        return float("nan"), ""
-    worst = int(np.nanargmax(shifts))
-    return float(shifts[worst]), names[worst]
+        off = point.deviations[c] if is_freed else -first.amplitude[c]
+        std = noise * np.sqrt(variance[c]) if is_freed else first.std[c]
+        shift, name = reported.largest_shift(considered.moves[:, c] * off, total)
+        unit, doubt = point.taken.assumptions[c].unit, point.taken.assumptions[c].std
+        names = tuple(point.taken.assumptions[k].name for k in group)
+        found.append(
+            Cause(
+                names, unit, float(off) * doubt, float(std) * doubt, chi_square, shift, name,
+                heals and is_freed,
+            )
+        )  # fmt: skip
+    return tuple(found)

@@ -16,7 +16,7 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.identification.assessment import DoubtShare
 from freefloat.identification.trust.assumption_columns import AssumptionColumns
-from freefloat.identification.trust.white_rows import WhiteRows
+from freefloat.identification.trust.white_rows import RANK, WhiteRows
 from freefloat.prediction.assumptions import Assumption
 from freefloat.telemetry.channel import Mask
 
@@ -30,7 +30,8 @@ class Consideration:
 
     moves (unknowns, assumptions): by one standard deviation of each, in natural sizes.
     posterior (assumptions, assumptions): covariance of the assumptions, in units of their
-    deviations, once the data have spoken. information: of the data on them alone.
+    deviations, once the data have spoken. information: of the data on them alone. is_adjusted: the
+    estimates belong to the most probable assumptions, not to exact ones.
     """
 
     assumptions: tuple[Assumption, ...]
@@ -39,14 +40,17 @@ class Consideration:
     moves: Array
     information: Array
     posterior: Array
+    is_adjusted: bool = False
 
     @cached_property
     def room(self) -> Array:
         """The covariance that counts (assumptions, assumptions), in units of their deviations.
 
-        What carries the scale counts with all its doubt: the estimates take it for exact. Anything
-        else can be no farther off than the data leave room for.
+        What carries the scale counts with all its doubt where the estimates take it for exact.
+        Anything else can be no farther off than the data leave room for.
         """
+        if self.is_adjusted:
+            return self.posterior
         both = np.outer(~self.is_scale, ~self.is_scale)
         return np.where(both, self.posterior, np.diag(np.ones(len(self.posterior))) * ~both)
 
@@ -55,14 +59,19 @@ class Consideration:
         return self.moves[place] * (self.room @ self.moves[place])
 
 
-def consider(rows: WhiteRows, taken: AssumptionColumns) -> Consideration:
-    """What the assumptions can do to the estimates, and the data say of them."""
-    inverse = np.linalg.pinv(rows.jacobian, rcond=1e-10)
+def consider(
+    rows: WhiteRows, taken: AssumptionColumns, precision: Array | None = None
+) -> Consideration:
+    """What the assumptions can do to the estimates, and the data say of them.
+
+    precision: of every prior in units of the doubt; one unless given, zero of what is freed.
+    """
     columns = rows.project_out(taken.columns)
     F = columns.T @ columns
-    posterior = np.linalg.inv(np.eye(len(F)) + F)
+    prior = np.eye(len(F)) if precision is None else np.diag(precision)
+    posterior = np.linalg.pinv(prior + F, rcond=RANK, hermitian=True)
     return Consideration(
-        taken.assumptions, taken.is_scale, columns, -inverse @ taken.columns, F, posterior
+        taken.assumptions, taken.is_scale, columns, -rows.inverse @ taken.columns, F, posterior
     )
 
 

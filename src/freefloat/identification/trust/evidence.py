@@ -80,22 +80,17 @@ def misfit_evidence(found: Explanation, ratio: float, options: TrustOptions) -> 
     small = [t for t in tests if t.too_small * n < options.significance]
     if large:
         worst = max(large, key=lambda t: t.ratio * np.sqrt(t.n))
-        is_healed = found.healed is not None
-        shift = 0.0 if is_healed else excess(found.rows).shift * ratio
+        shift = excess(found.rows).shift * ratio
         names = list(dict.fromkeys(t.channel for t in large))
         text = (
             f"residuals of {listing(names, most=3)} are not noise: between {worst.low:.2g} and"
             f" {worst.high:.2g} Hz {worst.channel} has {worst.ratio:.3g} times the power of its"
             " noise"
         )
-        if is_healed:
-            remedy = "one wrong assumption explains it, see below"
-        elif found.causes:
-            remedy = "none of the causes below explains all of it: several, or one not listed"
-        else:
-            remedy = "something is missing in the model or wrong in the recording"
-        best: Grade = "trusted" if is_healed else "with reservations"
-        grade = grade_of_shift(shift, options, best=best)
+        remedy = "something is missing in the model or wrong in the recording"
+        if found.causes:
+            remedy = "the causes below do not explain all of it: there is one that is not listed"
+        grade = grade_of_shift(shift, options, best="with reservations")
         yield Evidence("residuals.too_large", text, grade, worst.ratio, 1.0, shift, remedy)
     if small:
         worst = min(small, key=lambda t: t.ratio)
@@ -112,32 +107,40 @@ def misfit_evidence(found: Explanation, ratio: float, options: TrustOptions) -> 
 
 
 def cause_evidence(
-    found: Explanation, joint: tuple[float, str], options: TrustOptions
+    found: Explanation, options: TrustOptions, *, is_adjusted: bool
 ) -> Iterator[Evidence]:
-    """Assumptions that the data contradict; joint: what all together, within their doubt, move."""
-    # a cause that explains everything is the one; else any of them may be part of it
-    healing = [cause for cause in found.causes if cause.heals][:1]
-    for cause in healing or found.causes[:1]:
+    """Assumptions that the data contradict, or that are strained.
+
+    is_adjusted: whether the estimates allow for it.
+    """
+    freed = [cause for cause in found.causes if cause.heals] or found.causes[:1]
+    for cause in freed:
         others = f" (or {listing(cause.names[1:], most=3)})" if cause.names[1:] else ""
         text = (
             f"the data contradict {cause.names[0]}{others}: off by"
-            f" {amount_text(cause.amplitude, cause.unit, cause.std)}; that would"
-            f" move {cause.moves} by {cause.shift:.2g} total standard deviations"
+            f" {amount_text(cause.amplitude, cause.unit, cause.std)}, which moves {cause.moves} by"
+            f" {cause.shift:.2g} total standard deviations"
         )
+        grade = grade_of_shift(cause.shift, options)
+        if is_adjusted:
+            text += "; the estimates allow for it"
+            grade = "with reservations" if found.is_noise or grade == "trusted" else grade
         yield Evidence(
-            "assumption.contradicted", text, grade_of_shift(cause.shift, options),
-            cause.chi_square, float("nan"), cause.shift,
+            "assumption.contradicted", text, grade, cause.chi_square, float("nan"), cause.shift,
             remedy=f"free {cause.names[0]}, or correct it",
         )  # fmt: skip
-    shift, name = joint
-    if not found.causes and shift > options.reserve:
+    if not found.causes and found.shift > options.reserve:
         text = (
-            f"what is taken as exact, adjusted to the data within its doubt, would move {name} by"
-            f" {shift:.2g} total standard deviations"
+            f"what is taken as exact, adjusted to the data within its doubt, moves {found.moved} by"
+            f" {found.shift:.2g} total standard deviations"
         )
+        if is_adjusted:
+            text += "; the estimates allow for it"
         yield Evidence(
-            "assumptions.strained", text, grade_of_shift(shift, options), shift, options.reserve,
-            shift, remedy="state the uncertainties that apply, or free what is doubtful",
+            "assumptions.strained", text,
+            "trusted" if is_adjusted else grade_of_shift(found.shift, options),
+            found.shift, options.reserve, found.shift,
+            remedy="state the uncertainties that apply, or free what is doubtful",
         )  # fmt: skip
 
 
@@ -170,9 +173,12 @@ def block_evidence(
 
 def method_evidence(
     fit: Fit, rows: WhiteRows, places: Sequence[int], labels: Sequence[str], total: Array,
-    options: TrustOptions,
+    options: TrustOptions, *, is_settled: bool,
 ) -> Iterator[Evidence]:  # fmt: skip
-    """The method's estimate against the maximum of the likelihood of all channels."""
+    """The method's estimate against the maximum of the likelihood of all channels.
+
+    is_settled: the latter is reported, and nothing but noise is left by it.
+    """
     spread = dict(zip(labels, total, strict=True))
     found = [
         (moved / spread[name], name, z)
@@ -186,7 +192,9 @@ def method_evidence(
             f" {z:.2g} standard deviations of their difference"
         )
         yield Evidence(
-            "methods.disagree", text, grade_of_shift(shift, options), z, float("nan"), float(shift),
+            "methods.disagree", text,
+            "trusted" if is_settled else grade_of_shift(shift, options), z, float("nan"),
+            float(shift),
             remedy="a channel or an effect that the method leaves out matters; use auto or"
             " output_error",
         )  # fmt: skip

@@ -22,8 +22,13 @@ from freefloat.parameters.parameters import Parameters
 SUPERSEDED = ("not_trusted.residuals", "not_trusted.autocorrelated")
 
 
-def likelihood_fit(start: Fit, rows: WhiteRows, parameters: Parameters) -> Fit | None:
-    """The fit at the maximum, begun at `start`; None where none was found."""
+def likelihood_fit(
+    start: Fit, rows: WhiteRows, parameters: Parameters, *, is_joint: bool = False
+) -> Fit | None:
+    """The fit at the maximum, begun at `start`; None where none was found.
+
+    is_joint: assumptions are adjusted as well.
+    """
     if rows.descent.ending != "converged":
         return None
     problem, errors = rows.problem, rows.descent.at.errors
@@ -41,15 +46,27 @@ def likelihood_fit(start: Fit, rows: WhiteRows, parameters: Parameters) -> Fit |
     solution = _widen(solution_of(parameters, found, notes, ()), rows)
     if solution.objection is not None and solution.objection.code in SUPERSEDED:
         solution = replace(solution, objection=None)  # the assessment judges residuals better
-    text = f"all channels together, from the values of {start.method} ({start.reason})"
+    reason = Note(
+        "choice.likelihood",
+        f"all channels together, from the values of {start.method} ({start.reason})",
+    )
+    if is_joint:
+        text = "all channels together; what is taken as exact is adjusted, held by its doubt"
+        reason = Note("choice.joint", text)
     fit = assemble_fit(
-        solution, method="output_error", reason=Note("choice.likelihood", text),
+        solution, method="output_error", reason=reason,
         prior_model=start.prior_model, provenance={**start.provenance, "method": "output_error"},
     )  # fmt: skip
     before = {e.name: e.prior for e in start.estimates}
     own = tuple(_with_prior(e, before.get(e.name, e.prior)) for e in fit.estimates)
-    notes = tuple(dict.fromkeys((*start.notes, *fit.notes)))
+    # what a search says of itself holds of the last one only
+    kept = [note for note in start.notes if not _is_of_search(note)]
+    notes = tuple(dict.fromkeys((*kept, *fit.notes)))
     return replace(fit, estimates=own, notes=notes)
+
+
+def _is_of_search(note: str) -> bool:
+    return isinstance(note, Note) and note.code.partition(".")[0] in ("search", "residuals")
 
 
 def _with_prior(estimate: Estimate, prior: float) -> Estimate:

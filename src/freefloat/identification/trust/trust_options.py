@@ -25,7 +25,7 @@ class TrustOptions(CheckedOptions, error=IdentificationError):
         refuse: shift from which the fit is not trusted.
         alike: cosine from which two assumptions are one to the data.
         causes_named: causes listed at most.
-        simulations: evaluations of the descent to the maximum of the likelihood, at most.
+        evaluations: of all recordings on the way to the maximum of the likelihood, at most.
     """
 
     significance: Share = 1e-3
@@ -38,7 +38,7 @@ class TrustOptions(CheckedOptions, error=IdentificationError):
     refuse: Positive = 3.0
     alike: Share = 0.95
     causes_named: Count = 8
-    simulations: Count = 20
+    evaluations: Count = 20
 
 
 USUAL_TRUST = TrustOptions()

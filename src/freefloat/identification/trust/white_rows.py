@@ -11,14 +11,14 @@ statistic of the residuals is compared with the same statistic of the draws.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from freefloat.arrays import Array
-from freefloat.identification.output_error.cost import OutputErrorProblem
+from freefloat.identification.output_error.cost import Evaluation, OutputErrorProblem
 from freefloat.identification.output_error.levenberg import Descent, descend
 from freefloat.identification.output_error.noise import RowNoise, fit_noise
 from freefloat.identification.trust.trust_options import TrustOptions
@@ -27,6 +27,8 @@ from freefloat.prediction.fresh_inputs import fresh_inputs
 from freefloat.prediction.measurements import Measurement
 from freefloat.prediction.sensor_noise import gauss_markov
 
+# theory: what is left of a column by rounding is 1e-16 of it times the condition of the others
+RANK = 1e-10
 Noise = tuple[tuple[tuple[RowNoise, ...], ...], ...]
 Draw = tuple[list[Array], ...]  # per recording, one table (N, rows) a measurement
 
@@ -47,6 +49,7 @@ class WhiteRows:
 
     residual (rows,); jacobian (rows, unknowns) in natural sizes; draws (rows, K): what noise alone
     would have left, with the same unknowns fitted. shifts (unknowns, K): by which it moved them.
+    prior (rows, unknowns): what is known of the unknowns beforehand, in natural sizes.
     """
 
     problem: OutputErrorProblem
@@ -56,11 +59,19 @@ class WhiteRows:
     jacobian: Array
     draws: Array
     shifts: Array
+    prior: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     @cached_property
     def basis(self) -> Array:
         """Orthonormal columns (rows, rank) of what the unknowns can explain."""
         return orthonormal(self.jacobian)
+
+    @cached_property
+    def inverse(self) -> Array:
+        """What rows make of the unknowns (unknowns, rows): least squares, with priors."""
+        prior = self.prior.reshape(-1, self.jacobian.shape[1])
+        both = np.linalg.pinv(np.vstack([self.jacobian, prior]), rcond=RANK)
+        return both[:, : len(self.residual)]
 
     @cached_property
     def remainder(self) -> Array:
@@ -102,15 +113,15 @@ def white_rows(
     seed: int = 0,
 ) -> WhiteRows:
     """The rows at the maximum of the likelihood near theta, by noise known beforehand."""
-    descent = descend(problem, theta, most=options.simulations)
+    descent = descend(problem, theta, most=options.evaluations)
     draws = noise_draws(problem, descent.at.theta, options=options, seed=seed)
     problem = replace(problem, noise=draw_noise(problem, descent.at.theta, draws))
-    descent = descend(problem, descent.at.theta, most=options.simulations)
-    residual, jacobian, channels = _residuals(problem, descent)
+    descent = descend(problem, descent.at.theta, most=options.evaluations)
+    residual, jacobian, channels = residual_rows(problem, descent.at)
     drawn = np.column_stack([_whiten(problem, draw) for draw in draws])
-    shifts = np.linalg.pinv(jacobian, rcond=1e-10) @ drawn
-    rows = WhiteRows(problem, descent, channels, residual, jacobian, drawn, shifts)
-    return replace(rows, draws=rows.project_out(drawn))
+    none, prior = np.zeros((jacobian.shape[1], 0)), descent.at.prior_rows * problem.unknowns.sizes
+    rows = WhiteRows(problem, descent, channels, residual, jacobian, drawn, none, prior)
+    return replace(rows, draws=rows.project_out(drawn), shifts=rows.inverse @ drawn)
 
 
 def noise_draws(
@@ -200,21 +211,21 @@ def _whiten(problem: OutputErrorProblem, draw: Draw) -> Array:
     return np.concatenate([problem.whiten(r, parts) for r, parts in enumerate(draw)])
 
 
-def _residuals(
-    problem: OutputErrorProblem, descent: Descent
+def residual_rows(
+    problem: OutputErrorProblem, at: Evaluation
 ) -> tuple[Array, Array, tuple[ChannelRows, ...]]:
     """Whitened residuals and Jacobian of all recordings, and whose row is whose."""
     n = len(problem.unknowns.items)
-    parts, left, channels, at = [], [], [], 0
+    parts, left, channels, first = [], [], [], 0
     for r, recording in enumerate(problem.recordings):
-        rows, places = problem.physical_rows(r, descent.at.theta)
+        rows, places = problem.physical_rows(r, at.theta)
         wide = np.zeros((len(rows), n))
         wide[:, places] = rows * problem.unknowns.sizes[places]
         parts.append(wide)
-        left.append(problem.whiten(r, descent.at.errors[r]))
+        left.append(problem.whiten(r, at.errors[r]))
         for measurement in recording.measurements:
             for name in measurement.rows:
-                place = slice(at, at + len(measurement.times))
+                place = slice(first, first + len(measurement.times))
                 channels.append(ChannelRows(recording.place + name, r, place, measurement.times))
-                at = place.stop
+                first = place.stop
     return np.concatenate(left), np.vstack(parts), tuple(channels)

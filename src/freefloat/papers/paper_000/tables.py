@@ -99,7 +99,9 @@ def unknowns(model: Model) -> list[str]:
 def fit_output_error(believed: Model, names: Sequence[str], flight: Telemetry, plan: Plan) -> Fit:
     """Output error from a believed model; the flight starts at rest and the motion is known."""
     wanted = Parameters(believed).free(*names)
-    return identify(believed, wanted, flight, method="output_error", plan=plan, known_start=True)
+    return identify(
+        believed, wanted, flight, method="output_error", plan=plan, known_start=True, assess=False
+    )
 
 
 def match_springs(believed: Model, flight: Telemetry) -> Model:
@@ -229,8 +231,9 @@ def reduced_rows(*, quick: bool = False, model: Model | None = None, seed: int =
     stiff, plan = rigid(wings), splines(wings, **EXCITATION)
     table, truth = "Reduced dynamics (its reference 2)", wings.body("bus").mass
     fit = identify(
-        stiff, Parameters(stiff).free("bus.*"), simulate(stiff, plan, seed=seed), method="reduced"
-    )
+        stiff, Parameters(stiff).free("bus.*"), simulate(stiff, plan, seed=seed), method="reduced",
+        assess=False,
+    )  # fmt: skip
     error = 100.0 * (fit.model.body("bus").mass / truth - 1.0)
     return [
         Row(table, "mass of the bus, rigid robot: error", "%", None, error,

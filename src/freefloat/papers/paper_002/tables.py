@@ -151,7 +151,9 @@ def _predict(
 def fit_body(guess: Model, body: str, flight: Telemetry, plan: Plan) -> Fit:
     """A body's ten parameters by output error; the flight starts at rest, as in the paper."""
     wanted = Parameters(guess).free(f"{body}.*")
-    return identify(guess, wanted, flight, method="output_error", plan=plan, known_start=True)
+    return identify(
+        guess, wanted, flight, method="output_error", plan=plan, known_start=True, assess=False
+    )
 
 
 def base_rows(*, quick: bool = False, model: Model | None = None) -> list[Row]:

@@ -259,4 +259,4 @@ def _fit(robot: Robot, seed: int) -> Fit:
             replace(body, mass=1.2 * body.mass, inertia=(xx, xy, xz, yy, yz, zz))
         )
     unknown = Parameters(guess).free(f"{bus}.*", f"{target}.*")
-    return identify(guess, unknown, flight, method="angular", momentum=AT_REST)
+    return identify(guess, unknown, flight, method="angular", momentum=AT_REST, assess=False)

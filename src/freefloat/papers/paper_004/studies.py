@@ -69,7 +69,7 @@ def fit_drive(model: Model, guess: dict[str, float], flights: list[Telemetry]) -
     """The drive's parameters from guesses, by output error on all channels."""
     start = with_parameters(model, guess)
     wanted = Parameters(start).free(*guess)
-    return identify(start, wanted, flights, method="output_error")
+    return identify(start, wanted, flights, method="output_error", assess=False)
 
 
 def better_rows(*, quick: bool = False, model: Model | None = None, seed: int = 10) -> list[Row]:
