@@ -21,7 +21,7 @@ from freefloat.identification.trust.assumption_columns import (
     carries_scale,
     with_common,
 )
-from freefloat.identification.trust.causes import Explanation, largest_shift, noise_level
+from freefloat.identification.trust.causes import Explanation, Reported, is_noise, noise_level
 from freefloat.identification.trust.consider import Consideration, doubt_shares, total_deviations
 from freefloat.identification.trust.evidence import cause_evidence, misfit_evidence
 from freefloat.identification.trust.trust_options import TrustOptions
@@ -205,9 +205,11 @@ def judge_estimate(trust: LiveTrust, estimate: LiveEstimate, options: TrustOptio
         text = "channels without noise: whether residuals are noise cannot be told"
         evidence = [Evidence("noise.none", text, "with reservations", remedy="state their noise")]
     elif trust.is_tested:
-        found = adjust_assumptions(trust)
-        joint = largest_shift(found.joint_shift * sizes, total, names)
-        both = (*misfit_evidence(found, ratio, options), *cause_evidence(found, joint, options))
+        found = adjust_assumptions(trust, Reported(tuple(places), names, sizes, std), options)
+        both = (
+            *misfit_evidence(found, ratio, options),
+            *cause_evidence(found, options, is_adjusted=False),
+        )
         evidence = [replace(e, remedy=NEXT) for e in both]
     elif trust.is_coloured or estimate.n_tested < FEWEST:
         text = "the estimate is hardly clear of noise: whether residuals are noise cannot be told"
@@ -217,7 +219,7 @@ def judge_estimate(trust: LiveTrust, estimate: LiveEstimate, options: TrustOptio
     return Judgement(total, tuple(evidence), doubts)
 
 
-def adjust_assumptions(trust: LiveTrust) -> Explanation:
+def adjust_assumptions(trust: LiveTrust, reported: Reported, options: TrustOptions) -> Explanation:
     """The rows, with what carries no scale adjusted to them within its doubt; causes by no name.
 
     Noise is in the columns of momentum, too: what moves all masses by a percent makes that of the
@@ -233,4 +235,6 @@ def adjust_assumptions(trust: LiveTrust) -> Explanation:
     left = replace(
         rows, residual=rows.residual - explained[:, 0], draws=rows.draws - explained[:, 1:]
     )
-    return Explanation(left, (), None, considered.moves[:, fixed] @ share[:, 0])
+    moves = considered.moves[:, fixed] @ share[:, 0]
+    shift, name = reported.largest_shift(moves, trust.total(reported.std, reported.sizes))
+    return Explanation(left, (), considered, None, shift, name, is_noise(left, options))
