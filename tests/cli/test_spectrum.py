@@ -52,6 +52,24 @@ def test_nothing_that_swings_is_a_negative_verdict(command, tmp_path):
     assert command("spectrum", "still.csv").code == 1
 
 
+@pytest.mark.parametrize(("push", "kind"), [(0.0, "growing"), (1.0, "driven")])
+def test_no_spring_is_saved_for_what_no_free_swing_does(command, tmp_path, push, kind):
+    swing = np.exp(0.02 * TIME) * np.sin(2 * np.pi * 0.23 * TIME)
+    noise = np.random.default_rng(0).normal(scale=0.02, size=TIME.size)
+    channels = {"base.rate.x": 0.1 * (swing + noise), "base.force.x": push * (TIME > 30.0)}
+    ff.Telemetry.from_arrays(TIME, channels).save(tmp_path / "swing.parquet")
+    ended = command(
+        "spectrum", "swing.parquet", "--model", "servicer-wings", "--between", "1", "39",
+        "--save-model", "m.toml", "--json",
+    )  # fmt: skip
+    told = ended.json
+    assert ended.code == 1 and not (tmp_path / "m.toml").exists() and told["files"] == {}
+    assert told["modes"] == [] and kind in {mode["kind"] for mode in told["others"]}
+    assert told["stiffness_factors"] == {} and not any(m["seen"] for m in told["model"])
+    plain = command("spectrum", "swing.parquet", "--between", "1", "39", "--plot", "s.svg")
+    assert plain.code == 1 and kind in plain.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -17,6 +17,7 @@ from freefloat.identification.structure.part_state import Question
 from freefloat.identification.structure.structure_search import find_structure
 from freefloat.identification.trust.trust_options import USUAL_TRUST
 from freefloat.parameters.write_back import with_parameters
+from freefloat.telemetry.sample_codes import SAMPLES_APART, shares_samples
 
 FRICTION = "arm_1.drive.friction"
 
@@ -94,6 +95,10 @@ def test_fuel_is_called_for_where_it_sloshes_and_nowhere_else():
     found = decided(slosh, slosh, shaken(slosh))
     assert found.present == ("tank",) and found["tank"].code == "part.present"
     assert found.fit.assessment.grade == "trusted"
+    flight = ff.simulate(slosh, shaken(slosh), seed=2)
+    (codes,) = found.fit.provenance["samples"].split(SAMPLES_APART)
+    assert shares_samples(flight.between(2.0, 12.0), codes)  # no part of it is held out
+    assert not shares_samples(ff.simulate(slosh, shaken(slosh), seed=3), codes)
     found = decided(slosh, without(slosh, "tank"), shaken(slosh))
     assert found.present == () and found["tank"].code == "part.absent"
     assert found["tank"].visible_at < 1.0  # of what the model says

@@ -53,9 +53,12 @@ def spectrum(
     of a 0.23 Hz mode) are listed as such and never taken for modes. With a
     model, its modes are matched to those found, by frequency and by shape
     (modal assurance criterion, MAC), and its springs can be scaled to agree
-    (--save-model): a start for identification.
+    (--save-model): a start for identification. In a stretch of your own
+    (--between) oscillations are no modes where something is driven: they are
+    listed as driven, and no spring is scaled to them.
 
-    Exit code 1 says that nothing oscillates.
+    Exit code 1 says that no mode was found, or none to scale a spring by, in
+    which case no model is written.
 
     For example:
       freefloat spectrum flight.parquet --model servicer-wings --plot modes.png
@@ -90,12 +93,16 @@ def spectrum(
     files.require_possible(model=model or "")
     settings = parse_settings("spectrum", set)
     modes, match = _find_modes(file, model, channels, between, bandwidth, settings)
-    _write(file, modes, match, files.paths)
+    written = dict(files.paths)
+    has_springs = match is not None and bool(match.factors)
+    if not has_springs:  # a model as it was would pass for one that agrees with the flight
+        written.pop("model", None)
+    _write(file, modes, match, written)
     if shared.json:
-        screen.print_json(_as_dict(file, modes, match, files.paths))
+        screen.print_json(_as_dict(file, modes, match, written))
     else:
-        screen.show(*_overview(file, modes, match, files.paths))
-    return 0 if modes.modes else 1
+        screen.show(*_overview(file, modes, match, written))
+    return 0 if modes.modes and (save_model is None or has_springs) else 1
 
 
 def _find_modes(
@@ -191,10 +198,16 @@ def _overview(
     yield ""
     pairs = [("residual", f"{found.misfit:.3g} x noise"), *[("note", n) for n in found.notes]]
     yield screen.facts([*pairs, *((f"{what} written", path) for what, path in written.items())])
-    verdict = (
-        count_noun(len(found.modes), "mode") if found.modes else "no mode: nothing oscillates here"
-    )
+    verdict = count_noun(len(found.modes), "mode") if found.modes else f"no mode: {_why(found)}"
     yield Text(verdict, style="bold green" if found.modes else "bold red")
+
+
+def _why(found: ModalFit) -> str:
+    """Why there is no mode."""
+    kinds = {mode.kind for mode in found.others}
+    if "driven" in kinds:
+        return "what oscillates here may be driven"
+    return "what oscillates here grows" if "growing" in kinds else "nothing oscillates here"
 
 
 def _row(mode: SeenMode) -> tuple[str, ...]:

@@ -35,10 +35,8 @@ from freefloat.provenance import provenance
 from freefloat.records.option_record import require_value
 from freefloat.telemetry.digest import digest
 from freefloat.telemetry.doctor import prepare_recording
-from freefloat.telemetry.sample_codes import sample_codes
+from freefloat.telemetry.sample_codes import codes_of_all
 from freefloat.telemetry.telemetry import Telemetry
-
-SAMPLES_APART = " | "  # format: between the codes of recordings in the provenance of a fit
 
 
 def identify(
@@ -219,7 +217,7 @@ def _require_of_method(method: str, options: LinearOptions, *, has_plan: bool) -
 
 def _record(recorded: Sequence[Telemetry], method: str, seed: int) -> dict[str, str]:
     each = " ".join(digest([flight]) for flight in recorded)
-    samples = SAMPLES_APART.join(sample_codes(flight) for flight in recorded)
     return provenance(
-        seed=seed, data=digest(recorded), method=method, recordings=each, samples=samples
-    )
+        seed=seed, data=digest(recorded), method=method, recordings=each,
+        samples=codes_of_all(recorded),
+    )  # fmt: skip

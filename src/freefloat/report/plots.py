@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".png", ".svg", ".pdf")
 AXES = ("x", "y", "z")
 MOST_LINES = 12  # format: in one panel; beyond, nobody can tell them apart
-MODE_STYLES = {"mode": "-", "harmonic": ":", "faint": ":", "drift": ":"}
+MODE_STYLES = {"mode": "-", "driven": "--"}  # any other: dotted
 # Blue, orange, green, ...: told apart by nearly everybody (Okabe and Ito's palette).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#555555", "#b3a000")
 
@@ -266,7 +266,9 @@ def _draw_spectrum(axis: Axes, spectrum: Spectrum, limit: float) -> None:
 def _mark_mode(axis: Axes, mode: SeenMode) -> None:
     """A line at the frequency; its name stands above the axes, upright."""
     colour = "black" if mode.kind == "mode" else "gray"
-    axis.axvline(mode.frequency, color=colour, linestyle=MODE_STYLES[mode.kind], linewidth=0.8)
+    axis.axvline(
+        mode.frequency, color=colour, linestyle=MODE_STYLES.get(mode.kind, ":"), linewidth=0.8
+    )
     name = f"{mode.frequency:.3f}" + (f" {mode.kind}" if mode.kind != "mode" else "")
     axis.annotate(
         name, (mode.frequency, 1.01), xycoords=("data", "axes fraction"), rotation=90,

@@ -7,6 +7,8 @@ a recording keeps those of the whole that fall into it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,6 +25,7 @@ CODES = 32  # of a channel, about
 DIGITS = 5
 # theory: of a constant or a coarse staircase most windows are alike, and say nothing
 LEAST_DISTINCT = 0.9
+SAMPLES_APART = " | "  # format: between the codes of recordings in the provenance of a fit
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # format: odd, bits evenly mixed (Knuth's golden ratio)
 
 
@@ -38,6 +41,11 @@ def sample_codes(telemetry: Telemetry) -> str:
     bits = max(0, int(np.log2(max(longest, 1) / CODES)))
     parts = [f"{name}={''.join(_codes(found, bits))}" for name, found in hashes.items()]
     return " ".join([str(bits), *(part for part in parts if not part.endswith("="))])
+
+
+def codes_of_all(flights: Iterable[Telemetry]) -> str:
+    """Return the codes of recordings in a row, as the provenance of a fit keeps them."""
+    return SAMPLES_APART.join(map(sample_codes, flights))
 
 
 def shares_samples(telemetry: Telemetry, codes: str) -> bool:

@@ -10,7 +10,6 @@ from freefloat.digits import amount_text
 from freefloat.errors import FreefloatError, IdentificationError, TelemetryError
 from freefloat.excitation.plan import Plan
 from freefloat.identification.fit import Fit
-from freefloat.identification.identify import SAMPLES_APART
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.model.model import Model
 from freefloat.notes import Note
@@ -19,7 +18,7 @@ from freefloat.provenance import provenance
 from freefloat.telemetry import quality
 from freefloat.telemetry.digest import digest
 from freefloat.telemetry.doctor import prepare_recording
-from freefloat.telemetry.sample_codes import shares_samples
+from freefloat.telemetry.sample_codes import SAMPLES_APART, shares_samples
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.text import count_noun, listing
 from freefloat.validation import acceptance

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from freefloat.arrays import Array, read_only_copy
 from freefloat.errors import IdentificationError
 from freefloat.identification.modes.power_spectrum import noise_level, resample_evenly
+from freefloat.model.assembly import Coordinate
 from freefloat.model.model import Model
 from freefloat.records.option_record import CheckedOptions
 from freefloat.records.values import Count, Positive
@@ -19,6 +21,10 @@ from freefloat.telemetry.telemetry import Telemetry
 
 # Quantities that respond to an oscillation; encoders of driven joints and commands do not.
 RESPONSES = (".rate", ".torque", ".acceleration", ".position", ".velocity", ".angle", ".attitude")
+# theory: false once in 1e15 looks at white noise, so never; what drives an arm is far above
+SURE = 8.0  # standard deviations
+STEPS = 5  # theory: of a look, so that no change falls between two
+ENOUGH = 8  # theory: samples; fourth differences, which tell noise, need nine
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,8 @@ class FreeResponse:
     """Evenly sampled channels in units of their noise, over a stretch without commands.
 
     time (N,) [s] from the start of the stretch; values (N, channels) [1]; scale: the noise of a
-    value in the unit of each channel; bandwidth [Hz] that the sampling leaves.
+    value in the unit of each channel; bandwidth [Hz] that the sampling leaves; driven: what was
+    driven or pushed all the same, in a stretch that was asked for.
     """
 
     start: float
@@ -58,6 +65,7 @@ class FreeResponse:
     values: Array
     scale: Array
     channels: tuple[str, ...]
+    driven: tuple[str, ...] = ()
 
     @property
     def duration(self) -> float:
@@ -81,6 +89,8 @@ def free_response(
 ) -> FreeResponse:
     """What sensors saw while driven joints stood still: the longest such stretch unless given.
 
+    In a stretch that is given, what is driven nevertheless is named in the answer.
+
     `channels` (names or globs): gyro, torques, accelerometer and the like unless given. Samples
     are averaged over as many as `bandwidth` [Hz] allows: an average changes how large a decaying
     oscillation is but neither its frequency nor its decay.
@@ -88,7 +98,7 @@ def free_response(
     start, end = quiet_stretch(telemetry, model, options) if between is None else between
     cut = telemetry.between(start, end)
     names = responding(cut, model) if channels is None else match(channels, cut.names)
-    wanted = [cut[name] for name in names if len(cut[name].usable()[0]) > 8]
+    wanted = [cut[name] for name in names if _is_recorded(cut, name)]
     if not wanted:
         raise IdentificationError(
             f"no channel between {start:g} and {end:g} s shows a free oscillation; gyro,"
@@ -118,6 +128,7 @@ def free_response(
         read_only_copy(values),
         read_only_copy(np.array(scale)[keep]),
         used,
+        () if between is None else drivers(cut, model, options),
     )
 
 
@@ -139,23 +150,71 @@ def quiet_stretch(
     telemetry: Telemetry, model: Model | None = None, options: ModalOptions = DEFAULTS
 ) -> tuple[float, float]:
     """Start and end [s] of the longest time in which driven joints and thrusters rested."""
-    look = options.look
-    grid = np.arange(telemetry.start, telemetry.end, look / 5.0)
+    grid = _grid(telemetry, options)
     busy = np.zeros(len(grid), dtype=bool)
-    for name in _driven_encoders(telemetry, model):
-        channel = telemetry[name]
-        time, values = channel.usable()
-        sigma = max(noise_level(channel), noise_floor(channel))
-        n = max(1.0, look / 2.0 / float(np.median(np.diff(time))))
-        before, after = (np.interp(grid + shift, time, _smooth(values, int(n)))
-                         for shift in (-look / 2.0, look / 2.0))  # fmt: skip
-        limit = options.creep + 8.0 * sigma * np.sqrt(2.0 / n) / look
-        busy |= np.abs(after - before) / look > limit
+    for driven in _busy(telemetry, model, grid, options).values():
+        busy |= driven
+    return _longest(grid, busy, telemetry, options)
+
+
+def drivers(
+    telemetry: Telemetry, model: Model | None = None, options: ModalOptions = DEFAULTS
+) -> tuple[str, ...]:
+    """Names of the joints, motors, wheels and thrusters that do not rest in all of a recording.
+
+    >>> t = np.arange(0.0, 10.0, 0.02)
+    >>> flight = Telemetry.from_arrays(t, {"elbow.position": np.sin(t), "wrist.position": 0.0 * t})
+    >>> drivers(flight)
+    ('elbow',)
+    """
+    found = _busy(telemetry, model, _grid(telemetry, options), options)
+    names = (name.rpartition(".")[0] for name, busy in found.items() if busy.any())
+    return tuple(dict.fromkeys(names))
+
+
+def _grid(telemetry: Telemetry, options: ModalOptions) -> Array:
+    return np.arange(telemetry.start, telemetry.end, options.look / STEPS)
+
+
+def _busy(
+    telemetry: Telemetry, model: Model | None, grid: Array, options: ModalOptions
+) -> dict[str, NDArray[np.bool_]]:
+    """Whether something is driven at every time of a grid, by the channel that shows it."""
+    creep = options.creep * options.look
+    busy = {
+        name: _changes(telemetry[name], grid, options.look, creep)
+        for name in _driven_encoders(telemetry, model)
+    }
+    for name in _wheel_channels(telemetry, model):
+        busy[name] = _changes(telemetry[name], grid, options.look, 0.0)
     for name in telemetry.names:
         if name.endswith(".force") or name.startswith(("base.force.", "base.torque.")):
-            time, values = telemetry[name].usable()
-            busy |= np.abs(np.interp(grid, time, values)) > 1e-9
-    return _longest(grid, busy, telemetry, options)
+            busy[name] = _pushes(telemetry[name], grid)
+    return busy
+
+
+def _changes(channel: Channel, grid: Array, look: float, least: float) -> NDArray[np.bool_]:
+    """Whether a channel changes by more than `least` and its noise within a look [s]."""
+    time, values = channel.usable()
+    sigma = max(noise_level(channel), noise_floor(channel))
+    n = max(1.0, look / 2.0 / float(np.median(np.diff(time))))
+    before, after = (np.interp(grid + shift, time, _smooth(values, int(n)))
+                     for shift in (-look / 2.0, look / 2.0))  # fmt: skip
+    return np.abs(after - before) > least + SURE * sigma * np.sqrt(2.0 / n)
+
+
+def _pushes(channel: Channel, grid: Array) -> NDArray[np.bool_]:
+    """Whether any sample near each time of a grid is a push, however short."""
+    time, values = channel.usable()
+    if not len(time):
+        return np.zeros(len(grid), dtype=bool)
+    # the samples of a push are no noise: only what is stated counts as such
+    limit = max(SURE * (channel.noise or 0.0), noise_floor(channel))
+    so_far = np.concatenate([[0], np.cumsum(np.abs(values) > limit)])
+    step = float(grid[1] - grid[0]) if len(grid) > 1 else 0.0
+    first = np.searchsorted(time, grid - step, side="left")
+    last = np.searchsorted(time, grid + step, side="right")
+    return so_far[last] > so_far[first]
 
 
 def _smooth(values: Array, n: int) -> Array:
@@ -179,8 +238,8 @@ def _longest(
         end = telemetry.end if last == len(grid) else float(grid[last - 1]) - options.look / 2.0
     if end - start < options.shortest:
         raise IdentificationError(
-            f"driven joints and thrusters never rest for {options.shortest:g} s; give the stretch"
-            " to look at (between=), or fly a plan that ends with some tens of seconds at rest",
+            "driven joints, wheels and thrusters never rest together for"
+            f" {options.shortest:g} s; fly a plan that ends with some tens of seconds at rest",
             code="oscillation.driven",
         )
     return start, end
@@ -189,33 +248,57 @@ def _longest(
 def _driven_encoders(telemetry: Telemetry, model: Model | None) -> list[str]:
     """The encoders of what somebody drives; without a model every encoder is taken for one."""
     if model is None:
-        return [
-            name for name in telemetry.names
-            if name.endswith((".position", ".motor_position")) and len(telemetry[name].usable()[0])
-        ]  # fmt: skip
-    names = [
-        channel_names(c)[0]
-        for c in model.assembly.coordinates
-        if c.role in ("motion", "torque") and c.type != "rotor"
-    ]
-    return [n for n in names if n in telemetry and len(telemetry[n].usable()[0]) > 8]
+        names = [n for n in telemetry.names if n.endswith((".position", ".motor_position"))]
+    else:
+        wheels = {wheel.name for wheel in model.wheels}
+        names = [channel_names(c)[0] for c in _driven_coordinates(model) if c.name not in wheels]
+    return [n for n in names if _is_recorded(telemetry, n)]
+
+
+def _wheel_channels(telemetry: Telemetry, model: Model | None) -> list[str]:
+    """The speeds of wheels: one that spins evenly rests. Of a free wheel its torque, if known.
+
+    A wheel that no torque drives turns against the swing of what carries it.
+    """
+    if model is None:
+        return [n for n in telemetry.names if n.endswith(".speed") and _is_recorded(telemetry, n)]
+    found = []
+    for wheel in model.wheels:
+        names = [f"{wheel.name}.torque"] if wheel.role == "torque" else []
+        names.append(f"{wheel.name}.speed")
+        found += [n for n in names if _is_recorded(telemetry, n)][:1]
+    return found
+
+
+def _driven_coordinates(model: Model) -> list[Coordinate]:
+    return [c for c in model.assembly.coordinates if c.role in ("motion", "torque")]
+
+
+def _is_recorded(telemetry: Telemetry, name: str) -> bool:
+    return name in telemetry and len(telemetry[name].usable()[0]) > ENOUGH
+
+
+def _commands(telemetry: Telemetry, model: Model | None) -> set[str]:
+    """The channels that show what somebody drives, and so no free oscillation."""
+    if model is not None:
+        return {name for c in _driven_coordinates(model) for name in channel_names(c)}
+    owners = {name.rpartition(".")[0] for name in _driven_encoders(telemetry, None)}
+    wheels = {name.rpartition(".")[0] for name in _wheel_channels(telemetry, None)}
+    fields = ("position", "velocity", "motor_position", "motor_velocity")
+    return {f"{o}.{f}" for o in owners for f in fields} | {f"{wheel}.angle" for wheel in wheels}
 
 
 def responding(telemetry: Telemetry, model: Model | None) -> list[str]:
     """The channels that show a free oscillation."""
-    driven = {name.rpartition(".")[0] for name in _driven_encoders(telemetry, model)}
+    commands = _commands(telemetry, model)
     has_rate = any(name.startswith("base.rate") for name in telemetry.names)
     found = []
     for name in telemetry.names:
-        owner = name.split(".")[0]
         stem = name[:-2] if name[-2:] in (".x", ".y", ".z", ".w") else name
         if not stem.endswith(RESPONSES) or name.startswith(("base.torque.", "base.force.")):
             continue
-        is_command = owner in driven and stem.endswith(
-            (".position", ".velocity", ".motor_position", ".motor_velocity")
-        )
         is_repeated = has_rate and stem.endswith((".attitude", ".angle"))
-        if is_command or is_repeated or name.endswith(".attitude.w"):
+        if name in commands or is_repeated or name.endswith(".attitude.w"):
             continue
         found.append(name)
     return found

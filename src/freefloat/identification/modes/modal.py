@@ -2,7 +2,8 @@
 
 Not every oscillation is a mode. A wing that swings far is not a linear spring any more: it also
 shows at twice its frequency, at sums and differences, and its own frequency moves as it
-decays. Such companions are flagged and never called modes.
+decays. Such companions are flagged and never called modes. Neither is what grows, which no free
+swing does, nor anything in a stretch in which something is driven: that swings as it is told to.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from typing import Literal
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.errors import IdentificationError
 from freefloat.identification.modes.free_response import (
     DEFAULTS,
     FreeResponse,
     ModalOptions,
     free_response,
+    quiet_stretch,
 )
 from freefloat.identification.modes.oscillations import (
     Complex,
@@ -31,8 +34,11 @@ from freefloat.identification.modes.power_spectrum import Spectrum, spectrum
 from freefloat.model.model import Model
 from freefloat.notes import Note
 from freefloat.telemetry.telemetry import Telemetry
+from freefloat.text import listing
 
-Kind = Literal["mode", "harmonic", "drift", "faint"]
+Kind = Literal["mode", "harmonic", "drift", "faint", "growing", "driven"]
+# theory: of modes without any damping, one in forty is taken for a growing one
+GROWS = 2.0  # standard deviations below nought
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,8 @@ class SeenMode:
 
     strength: the largest amplitude at the start of the stretch in units of that channel's noise;
     shape: complex amplitude by channel in its own unit; kind: mode, harmonic (of stronger ones:
-    `of`), drift (slower than the stretch can tell) or faint.
+    `of`), drift (slower than the stretch can tell), faint, growing (no free swing does) or driven
+    (something moved or pushed in this stretch).
     """
 
     frequency: float
@@ -52,6 +59,11 @@ class SeenMode:
     shape: dict[str, complex]
     kind: Kind = "mode"
     of: str = ""
+
+    @property
+    def is_growing(self) -> bool:
+        """Whether its damping is negative beyond doubt: no free swing's is."""
+        return self.damping < -GROWS * self.damping_std
 
     def __str__(self) -> str:
         """One line: frequency, damping, strength and what it is."""
@@ -101,7 +113,7 @@ def identify_modes(
         model: tells driven joints from others; without one every encoder counts as driven.
         channels: names or globs; all that respond to a free oscillation unless given.
         between: start and end of the stretch [s]; the longest on which driven joints rest unless
-            given.
+            given. Where something is driven in it, oscillations are `driven` and not modes.
         bandwidth: the highest frequency looked at [Hz]; 2 is what arms can excite.
         options: how the stretch is found, and how many oscillations are looked for.
 
@@ -130,6 +142,8 @@ def identify_modes(
     if len(merged.poles) < len(found.poles):
         text = "frequency or damping changes as the oscillation decays: means are given"
         notes.append(Note("modes.amplitude_dependent", text))
+    if response.driven:
+        notes.append(_driven_note(telemetry, model, response, options))
     seen = _classify(response, merged, options.faint)
     end = response.start + response.duration
     cut = telemetry.between(response.start, end)
@@ -140,6 +154,21 @@ def identify_modes(
         merged.misfit, spectrum(cut, response.channels, segment=0.95 * response.duration),
         dict(zip(response.channels, response.scale.tolist(), strict=True)), tuple(notes),
     )  # fmt: skip
+
+
+def _driven_note(
+    telemetry: Telemetry, model: Model | None, response: FreeResponse, options: ModalOptions
+) -> Note:
+    """What is driven in the stretch, and where in it nothing is."""
+    cut = telemetry.between(response.start, response.start + response.duration)
+    try:
+        start, end = quiet_stretch(cut, model, options)
+        advice = f"all rest from {start:.4g} to {end:.4g} s: look there"
+    except IdentificationError:
+        advice = "let the longest rest be looked for, or fly a plan that ends with one"
+    verb = "is" if len(response.driven) == 1 else "are"
+    text = f"{listing(response.driven)} {verb} driven in this stretch, so no mode is told; {advice}"
+    return Note("modes.driven", text)
 
 
 def _merge_twins(response: FreeResponse, found: Oscillations) -> Oscillations:
@@ -191,13 +220,16 @@ def _classify(response: FreeResponse, found: Oscillations, faint: float) -> list
         w = float(abs(s))
         kind, of = _kind(response, found, strength, k, faint)
         amplitudes = (found.amplitudes[k] * response.scale).tolist()
-        seen.append(
-            SeenMode(
-                w / (2.0 * np.pi), float(std[k]) / (2.0 * np.pi), float(-s.real) / w,
-                float(std[m + k]) / w, float(strength[k]),
-                dict(zip(response.channels, amplitudes, strict=True)), kind, of,
-            )
+        mode = SeenMode(
+            w / (2.0 * np.pi), float(std[k]) / (2.0 * np.pi), float(-s.real) / w,
+            float(std[m + k]) / w, float(strength[k]),
+            dict(zip(response.channels, amplitudes, strict=True)), kind, of,
         )  # fmt: skip
+        if kind == "mode" and response.driven:
+            mode = replace(mode, kind="driven")
+        elif kind == "mode" and mode.is_growing:
+            mode = replace(mode, kind="growing")
+        seen.append(mode)
     return seen
 
 

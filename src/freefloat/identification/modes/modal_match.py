@@ -217,7 +217,9 @@ def _scale_springs(
     """
     springs = [s for s in model.assembly.springs if s.stiffness > 0.0]
     owners = list(dict.fromkeys(s.owner for s in springs))
-    used = [(i, m.seen) for i, m in enumerate(matches) if m.seen is not None]
+    used = [
+        (i, m.seen) for i, m in enumerate(matches) if m.seen is not None and not m.seen.is_growing
+    ]
     if not used or not owners:
         return model, {}
     stiffness = {s.owner: s.stiffness for s in springs}

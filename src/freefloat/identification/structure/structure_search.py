@@ -34,6 +34,7 @@ from freefloat.provenance import provenance
 from freefloat.records.option_record import require_value
 from freefloat.telemetry.digest import digest
 from freefloat.telemetry.doctor import prepare_recording
+from freefloat.telemetry.sample_codes import codes_of_all
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.text import listing
 
@@ -289,6 +290,7 @@ def _graded_fit(state: PartState, recorded: Sequence[Telemetry]) -> Fit:
         provenance=provenance(
             seed=0, data=digest(recorded), method="output_error",
             recordings=" ".join(digest([flight]) for flight in recorded),
+            samples=codes_of_all(recorded),
         ),
     )  # fmt: skip
     flights = [recording.telemetry for recording in problem.recordings]
