@@ -149,9 +149,8 @@ class PartSearch:
                     continue
                 less = self._fit(_minus(state, part), state)
                 swapped = None if less is None else self._fit_with(less, test)
-                if swapped is not None and swapped.excess_over(state) < tests.noise * float(
-                    chdtri(max(own.rank, 1), self.level)
-                ):
+                limit = own.noise * own.limit(self.level)
+                if swapped is not None and swapped.excess_over(state) < limit:
                     others.append(test.part.name)
             if others:
                 found[part.name] = tuple(others)

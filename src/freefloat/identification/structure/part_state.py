@@ -136,9 +136,15 @@ class PartState:
 
     @cached_property
     def values(self) -> Values:
-        """Of all unknowns, by recording."""
+        """Of all unknowns, by recording, as far as the fit went: where others begin."""
         recordings, theta = self.problem.recordings, self.descent.at.theta
         return tuple(self.problem.unknowns.values(theta, r) for r in range(len(recordings)))
+
+    @cached_property
+    def best_values(self) -> Values:
+        """Of all unknowns, by recording, at the maximum of the likelihood (as `rows`)."""
+        problem, theta = self.rows.problem, self.rows.descent.at.theta
+        return tuple(problem.unknowns.values(theta, r) for r in range(len(problem.recordings)))
 
     @property
     def n_unknowns(self) -> int:
@@ -148,11 +154,8 @@ class PartState:
     @cached_property
     def predictions(self) -> tuple[Prediction, ...]:
         """Of the recordings at the maximum of the likelihood, without slopes."""
-        problem, theta = self.rows.problem, self.rows.descent.at.theta
-        found = [
-            recording.at(problem.unknowns.values(theta, r))
-            for r, recording in enumerate(problem.recordings)
-        ]
+        recordings = self.rows.problem.recordings
+        found = [r.at(values) for r, values in zip(recordings, self.best_values, strict=True)]
         return tuple(p for p in found if p is not None)
 
     @cached_property

@@ -4,9 +4,11 @@ A part is a block of columns at the point where it is absent: the change it make
 it, and the slopes of that by its own parameters and initial states. What all other unknowns can
 explain is projected out, and so is what assumptions (gains, delays, lengths, ...) can explain
 within their doubt: each stands in the table with a row that says it is nought to one deviation.
-The sum of squares that the block takes off follows chi-square with its rank where the part is
-absent; a number that cannot be negative follows nought or chi-square with one degree of freedom,
-half of the time each (Chernoff, Annals of Mathematical Statistics 25, 1954).
+Noise of recorded inputs adds up along some directions and not along others, so that the variance
+along every block is taken from draws of all noise. Over that variance, the sum of squares that the
+block takes off follows Fisher's F with its rank and the number of draws where the part is absent; a
+number that cannot be negative follows nought or that with rank one, half of the time each
+(Chernoff, Annals of Mathematical Statistics 25, 1954).
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.special import chdtrc, chdtri, chndtrinc
+from scipy.special import chndtrinc, fdtrc, fdtri
 
 from freefloat.arrays import Array
 from freefloat.identification.output_error.unknowns import is_assumed
@@ -25,12 +27,15 @@ from freefloat.identification.structure.part_state import PartState, Values, pre
 from freefloat.identification.trust.assumption_columns import assumption_columns
 from freefloat.identification.trust.causes import is_noise
 from freefloat.identification.trust.misfit import excess
-from freefloat.identification.trust.white_rows import WhiteRows, orthonormal
+from freefloat.identification.trust.white_rows import WhiteRows, noise_draws, orthonormal
 from freefloat.model.parameter_name import ParameterName
 
 # theory: factors of stiffness, half an octave of frequency apart, over two octaves: a hinge twice
 # as stiff or soft as the model says still swings like one of them
 STIFFER = (0.25, 0.5, 1.0, 2.0, 4.0)
+# theory: with 32 draws the limit of one number at a chance of 1e-3 is a tenth above that of a known
+# variance
+DRAWS = 32
 POWER = 0.99  # theory: what is said to be visible is seen so often
 
 
@@ -54,8 +59,9 @@ class PartBlock:
 class PartTest:
     """What a part takes off the sum of squares, and whether chance would.
 
-    gain: in units of noise that chance leaves; rank: of its columns; amount: of its change that
-    fits best; visible_at: amount that would be seen (99 %) at the level of all tests together.
+    gain: in units of noise along its columns, whose variance in whitened rows is `noise`; rank: of
+    its columns; amount: of its change that fits best; visible_at: amount that would be seen (99 %)
+    at the level of all tests together.
     """
 
     part: Part
@@ -67,6 +73,7 @@ class PartTest:
     visible_at: float
     length: float  # sum of squares of the change, nuisances projected out
     block: PartBlock
+    noise: float = 1.0
 
     @property
     def is_one_sided(self) -> bool:
@@ -77,7 +84,8 @@ class PartTest:
         """The gain that an absent part exceeds with that chance."""
         if not self.rank:
             return np.inf
-        return float(chdtri(self.rank, 2.0 * level if self.is_one_sided else level))
+        level = 2.0 * level if self.is_one_sided else level
+        return self.rank * float(fdtri(self.rank, DRAWS, 1.0 - level))
 
 
 class _Nuisance:
@@ -102,12 +110,11 @@ class _Nuisance:
 class PartTests:
     """All tests of a state.
 
-    noise: variance of a whitened row, by draws; unexplained: factor on it by what neither parts nor
-    assumptions nor noise explain, one where noise is all that is left.
+    unexplained: factor on the variance of noise by what neither parts nor assumptions nor noise
+    explain, one where noise is all that is left.
     """
 
     tests: tuple[PartTest, ...]
-    noise: float
     unexplained: float
     significance: float
 
@@ -128,9 +135,8 @@ class PartTests:
 
     def temper(self) -> PartTests:
         """The tests with what is unexplained taken for noise."""
-        by, level = self.unexplained, self.significance / max(len(self.tests), 1)
-        tests = tuple(_judge(t, t.gain / by, t.length / by, level) for t in self.tests)
-        return replace(self, tests=tests, noise=self.noise * by, unexplained=1.0)
+        level = self.significance / max(len(self.tests), 1)
+        return replace(self, tests=tuple(_judge(t, self.unexplained, level) for t in self.tests))
 
 
 def score_parts(state: PartState) -> PartTests:
@@ -138,19 +144,19 @@ def score_parts(state: PartState) -> PartTests:
     rows, assumed = state.rows, _nuisance_columns(state)
     blocks = [_block(state, part) for part in state.question.parts]
     whole = _Nuisance(rows.jacobian, assumed)
-    drawn = _draws(rows, assumed.shape[1])
-    found, variance = [], []
+    drawn = _draws(_fresh_draws(state), assumed.shape[1])
+    level = state.question.options.significance / max(len(blocks), 1)
+    found = []
     for block in blocks:
         nuisance = whole
         if block.own:
             nuisance = _Nuisance(np.delete(rows.jacobian, block.own, axis=1), assumed)
         basis = _seen_basis(nuisance.project(block.columns), block.columns)
-        found.append(_measure(block, nuisance, basis, block.part.name in state.names))
-        if basis.shape[1]:
-            variance.append(np.mean((basis.T @ nuisance.project(drawn)) ** 2))
-    noise = max(1.0, float(np.mean(variance))) if variance else 1.0
-    tests = PartTests(tuple(found), 1.0, noise, state.question.options.significance).temper()
-    return replace(tests, unexplained=_inflation(state, whole))
+        test = _measure(block, nuisance, basis, block.part.name in state.names)
+        along = basis.T @ nuisance.project(drawn)
+        found.append(_judge(test, max(1.0, float(np.mean(along**2))) if test.rank else 1.0, level))
+    significance = state.question.options.significance
+    return PartTests(tuple(found), _inflation(state, whole), significance)
 
 
 def _measure(block: PartBlock, nuisance: _Nuisance, basis: Array, is_present: bool) -> PartTest:
@@ -164,15 +170,17 @@ def _measure(block: PartBlock, nuisance: _Nuisance, basis: Array, is_present: bo
     )
 
 
-def _judge(test: PartTest, gain: float, length: float, level: float) -> PartTest:
-    """The test of a gain and a change in units of noise, at a level of significance."""
+def _judge(test: PartTest, noise: float, level: float) -> PartTest:
+    """The test with more noise, by a factor on its variance, at a level of significance."""
+    gain, length = test.gain / noise, test.length / noise
+    test = replace(test, noise=test.noise * noise)
     if not test.rank:
         return replace(test, gain=0.0, chance=1.0, visible_at=np.inf, length=length)
     if test.is_one_sided:
         gain = gain if test.amount > 0.0 else 0.0
-        chance = 0.5 * float(chdtrc(1, gain)) if gain > 0.0 else 1.0
+        chance = 0.5 * float(fdtrc(1, DRAWS, gain)) if gain > 0.0 else 1.0
     else:
-        chance = float(chdtrc(test.rank, gain))
+        chance = float(fdtrc(test.rank, DRAWS, gain / test.rank))
     limit = test.limit(level)
     visible = float(np.sqrt(chndtrinc(limit, test.rank, 1.0 - POWER) / length))
     return replace(test, gain=gain, chance=chance, visible_at=visible, length=length)
@@ -198,11 +206,20 @@ def _nuisance_columns(state: PartState) -> Array:
     return taken.columns[:, kept]
 
 
-def _draws(rows: WhiteRows, n_assumed: int) -> Array:
+def _fresh_draws(state: PartState) -> Array:
+    """Draws (rows, DRAWS) of all noise, whitened: as many as a variance needs, however small."""
+    problem, theta = state.rows.problem, state.rows.descent.at.theta
+    options = replace(state.question.options, draws=DRAWS, quiet_draws=DRAWS)
+    draws = noise_draws(problem, theta, options=options, seed=1)
+    return np.column_stack(
+        [np.concatenate([problem.whiten(r, part) for r, part in enumerate(d)]) for d in draws]
+    )
+
+
+def _draws(noise: Array, n_assumed: int) -> Array:
     """Draws of the noise, and of the assumptions within their doubt."""
     rng = np.random.default_rng(0x5C)
-    doubts = rng.standard_normal((n_assumed, rows.draws.shape[1]))
-    return np.vstack([rows.draws, doubts])
+    return np.vstack([noise, rng.standard_normal((n_assumed, noise.shape[1]))])
 
 
 def _inflation(state: PartState, nuisance: _Nuisance) -> float:
@@ -215,7 +232,7 @@ def _inflation(state: PartState, nuisance: _Nuisance) -> float:
     left = replace(
         rows,
         residual=nuisance.project(rows.residual)[:n],
-        draws=nuisance.project(_draws(rows, nuisance.m))[:n],
+        draws=nuisance.project(_draws(rows.draws, nuisance.m))[:n],
     )
     if is_noise(left, state.question.options):
         return 1.0
@@ -323,5 +340,5 @@ def _known_values(state: PartState, present: Sequence[Part]) -> Values:
             and name not in own
             and name.rpartition(".")[0] not in gone
         }
-        for values in state.values
+        for values in state.best_values
     )

@@ -185,7 +185,7 @@ def find_structure(
     found = PartSearch(question, progress).run()
     verdicts = tuple(_verdict(found, test) for test in found.tests.tests)
     fit = _graded_fit(found.state, recorded)
-    notes = () if found.tests.noise < UNEXPLAINED else (_unexplained_note(found),)
+    notes = () if found.tests.unexplained < UNEXPLAINED else (_unexplained_note(found),)
     return Structure(verdicts, fit, notes)
 
 
@@ -206,8 +206,9 @@ def _require_parts(model: Model, effects: Sequence[str] | None) -> tuple[Part, .
 
 def _unexplained_note(found: SearchEnd) -> Note:
     text = (
-        f"no set of parts explains the recordings: what is left is {found.tests.noise:.2g} times"
-        " the noise and counts as noise here; look at the causes with `freefloat diagnose`"
+        "no set of parts explains the recordings: what is left is"
+        f" {found.tests.unexplained:.2g} times the noise and counts as noise here;"
+        " look at the causes with `freefloat diagnose`"
     )
     return Note("structure.unexplained", text)
 
@@ -222,7 +223,7 @@ def _verdict(found: SearchEnd, test: PartTest) -> PartVerdict:
     visible = test.visible_at * scale if scale else test.visible_at
     chi_square = test.gain
     if test.is_present:
-        chi_square = min(test.gain, max(found.falls.get(part.name, 0.0), 0.0) / tests.noise)
+        chi_square = min(test.gain, max(found.falls.get(part.name, 0.0), 0.0) / test.noise)
     is_seen = part.name in tests.significant
     word: PartWord = "cannot be told"
     if alike:
@@ -244,7 +245,7 @@ def _verdict(found: SearchEnd, test: PartTest) -> PartVerdict:
 
 def _value_of(state: PartState, part: Part) -> float:
     """The number of a part that is there; one of what the fit says of any other."""
-    return float(state.values[0].get(part.name, part.size)) if part.is_number else 1.0
+    return float(state.best_values[0].get(part.name, part.size)) if part.is_number else 1.0
 
 
 def _size_that_counts(state: PartState, test: PartTest) -> float:
