@@ -19,7 +19,7 @@ from freefloat.identification.fit import Fit
 from freefloat.parameters.natural_sizes import natural_sizes
 
 WRONG_SIGMA, WRONG_SHARE = 4.0, 0.02  # a wrong answer: as many total deviations, and this share
-ASSESS = False  # whether fits without an assessment get one; set by run.py --assess
+COMMON_NAMES = {"thr_*.gain": "thrusters.gain", "*.scale": "bodies.scale"}
 GRADES = ("trusted", "with reservations", "not trusted", "refused")
 
 
@@ -94,8 +94,6 @@ def try_flight(
     begun = time.perf_counter()
     try:
         fit = ff.identify(believed, ff.Parameters(believed).free(*free), flight, method=method)
-        if fit.assessment is None and ASSESS:
-            fit = ff.assess_fit(fit, flight, improve=True)
     except FreefloatError as error:
         codes = tuple(fault.code for fault in error.faults) or (type(error).__name__,)
         seconds = time.perf_counter() - begun
@@ -113,7 +111,9 @@ def try_flight(
 
 
 def _is_one_of(names: Sequence[str], globs: Sequence[str]) -> bool:
-    return any(fnmatchcase(name, glob) for name in names for glob in globs)
+    # what a whole class has in common is one of its own causes
+    both = (*globs, *(COMMON_NAMES[glob] for glob in globs if glob in COMMON_NAMES))
+    return any(fnmatchcase(name, glob) for name in names for glob in both)
 
 
 def grade_of(fit: Fit) -> str:

@@ -2,7 +2,6 @@
 
     python tests/worlds/run.py [--kinds GLOB] [--robots tug,puck] [--seeds N] [--right N]
                                [--method auto] [--json OUT] [--prove] [--turns] [--sizes 1,2]
-                               [--assess]
 
 Seeds from 0 on are for choosing anything; `--prove` takes those from 1000 on, which nothing may be
 chosen by, and with them other spacecraft, flights and noises. The robots are the same.
@@ -22,7 +21,6 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from worlds import outcome as outcome_module
 from worlds.kinds import Kind, all_kinds
 from worlds.outcome import Outcome, try_kind
 from worlds.right import right_outcomes
@@ -34,7 +32,6 @@ PROVE = 1000  # the first seed that nothing is chosen by
 def main() -> None:
     """Run what is asked for, and print rows as they come, then the summary."""
     args = _arguments()
-    outcome_module.ASSESS = args.assess
     first = PROVE if args.prove else 0
     seeds = range(first + args.first, first + args.first + args.seeds)
     robots = args.robots.split(",") if args.robots else list(ROBOTS)
@@ -60,7 +57,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=0, help="the first of the seeds")
     parser.add_argument("--sizes", default="", help="which of a kind's sizes, such as 0,2")
     parser.add_argument("--turns", action="store_true", help="one robot each, by turns; not all")
-    parser.add_argument("--assess", action="store_true", help="grade fits that are not graded")
     parser.add_argument("--right", type=int, default=0, help="number of right worlds")
     parser.add_argument("--method", default="auto")
     parser.add_argument("--json", type=Path)
