@@ -68,13 +68,33 @@ class DoubtShare:
 
 
 @dataclass(frozen=True)
+class ScaleCarrier:
+    """What newtons or kilograms are known by, and how much of the estimates' scale it carries.
+
+    names: assumptions of one class. share: by how many per cent masses and inertias change, on the
+    average, where all of them are one per cent larger. The shares of all carriers add up to one; one
+    may be negative.
+    deviation: relative, the largest of theirs; is_stated: by the model file, rather than assumed.
+    """
+
+    names: tuple[str, ...]
+    share: float
+    deviation: float
+    is_stated: bool
+
+
+@dataclass(frozen=True)
 class Assessment:
-    """The grade of a fit, the evidence behind it (the worst first), causes and inherited doubts."""
+    """The grade of a fit, the evidence behind it (the worst first), causes and inherited doubts.
+
+    carriers: what carries the scale, the most important first; none where nothing grows with it.
+    """
 
     grade: Grade
     evidence: tuple[Evidence, ...] = ()
     causes: tuple[Cause, ...] = ()
     doubts: tuple[DoubtShare, ...] = ()
+    carriers: tuple[ScaleCarrier, ...] = ()
 
     @property
     def reasons(self) -> tuple[Evidence, ...]:

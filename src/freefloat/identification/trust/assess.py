@@ -15,6 +15,7 @@ from freefloat.identification.assessment import (
     Cause,
     DoubtShare,
     Evidence,
+    ScaleCarrier,
     worst_grade,
 )
 from freefloat.identification.fit import Fit
@@ -36,6 +37,7 @@ from freefloat.identification.trust.evidence import (
     status_evidence,
 )
 from freefloat.identification.trust.likelihood_fit import SUPERSEDED, is_sharper, likelihood_fit
+from freefloat.identification.trust.scale_carriers import scale_carriers, scale_note
 from freefloat.identification.trust.trust_options import USUAL_TRUST, TrustOptions
 from freefloat.identification.trust.white_rows import WhiteRows, white_rows
 from freefloat.parameters.parameters import Parameters
@@ -206,7 +208,10 @@ def _assess(
         replace(e, total_std=float(spread.get(e.name, np.nan))) for e in fit.estimates
     )
     doubts = doubt_shares(considered, places, names, total, reported.sizes)
-    return _grade(replace(fit, estimates=estimates), evidence, found.causes, doubts)
+    carriers = scale_carriers(considered, reported, {e.name: e.value for e in fit.estimates})
+    if carriers:
+        fit = replace(fit, scale=scale_note(carriers))
+    return _grade(replace(fit, estimates=estimates), evidence, found.causes, doubts, carriers)
 
 
 def _adjust(fit: Fit, found: Explanation, free: Parameters | None) -> Fit | None:
@@ -230,8 +235,9 @@ def _grade(
     evidence: Sequence[Evidence],
     causes: Sequence[Cause] = (),
     doubts: Sequence[DoubtShare] = (),
+    carriers: Sequence[ScaleCarrier] = (),
 ) -> Fit:
     order = sorted(evidence, key=lambda e: -GRADES.index(e.grade))
     grade = worst_grade(order)
-    assessment = Assessment(grade, tuple(order), tuple(causes), tuple(doubts))
+    assessment = Assessment(grade, tuple(order), tuple(causes), tuple(doubts), tuple(carriers))
     return replace(fit, assessment=assessment, is_trustworthy=grade != "not trusted")

@@ -156,7 +156,7 @@ def with_common(single: AssumptionColumns) -> AssumptionColumns:
     """The assumptions, and what several of a class have in common."""
     assumptions, columns, groups = list(single.assumptions), [single.columns], []
     for name, pattern in COMMON.items():
-        members = [k for k, a in enumerate(assumptions) if _belongs(a.name, pattern)]
+        members = [k for k, a in enumerate(assumptions) if belongs(a.name, pattern)]
         if len(members) > 1:
             first = assumptions[members[0]]
             words = listing([assumptions[k].name for k in members], most=4)
@@ -166,6 +166,7 @@ def with_common(single: AssumptionColumns) -> AssumptionColumns:
     return AssumptionColumns(tuple(assumptions), np.hstack(columns), tuple(groups))
 
 
-def _belongs(name: str, pattern: str) -> bool:
+def belongs(name: str, pattern: str) -> bool:
+    """Whether an assumption is one of a class that has something in common."""
     is_sensor = ParameterName.parse(name).is_of_sensor
     return fnmatchcase(name, pattern) and is_sensor == (not pattern.startswith("*"))

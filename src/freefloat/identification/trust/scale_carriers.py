@@ -1,0 +1,84 @@
+"""Which known forces and masses the scale of the estimates rests on.
+
+theory: equations of motion do not change when all forces and all masses grow by one factor. So the
+relative changes of an estimated mass with every carrier of the scale add up to one (Euler's theorem
+on homogeneous functions): they are shares, and what did nothing in a flight has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from freefloat.digits import amount_text
+from freefloat.identification.assessment import ScaleCarrier
+from freefloat.identification.trust.assumption_columns import COMMON, belongs
+from freefloat.identification.trust.causes import Reported
+from freefloat.identification.trust.consider import Consideration
+from freefloat.notes import Note
+from freefloat.observability.scale import is_scaled
+from freefloat.prediction.assumptions import Assumption
+from freefloat.text import listing
+
+LEAST_SHARE = 0.01  # format: of the scale; less is not worth a line
+# theory: the mean of relative changes is not led by an estimate that is known to a tenth of itself
+CLEAR = 10.0
+
+
+def scale_carriers(
+    considered: Consideration, reported: Reported, values: Mapping[str, float]
+) -> tuple[ScaleCarrier, ...]:
+    """The carriers with a share, the most important first."""
+    clear = [
+        k
+        for k, name in enumerate(reported.names)
+        if is_scaled(name) and abs(values[name]) > CLEAR * reported.std[k]
+    ]
+    singles = [
+        c
+        for c, assumption in enumerate(considered.assumptions)
+        if considered.is_scale[c] and assumption.name not in COMMON and assumption.value != 0.0
+    ]
+    if not clear or not singles:
+        return ()
+    places = [reported.places[k] for k in clear]
+    sizes = np.array([reported.sizes[k] / values[reported.names[k]] for k in clear])
+    spread = np.array([_relative(considered.assumptions[c]) for c in singles])
+    each = np.mean(considered.moves[np.ix_(places, singles)] * sizes[:, None], axis=0) / spread
+    classes: dict[str, list[int]] = {}
+    for n, c in enumerate(singles):
+        classes.setdefault(_class_of(considered.assumptions[c].name), []).append(n)
+    found = []
+    for own in classes.values():
+        share = float(np.sum(each[own]))
+        own = [n for n in own if abs(each[n]) > LEAST_SHARE * abs(share)]
+        if abs(share) > LEAST_SHARE:
+            taken = [considered.assumptions[singles[n]] for n in own]
+            found.append(
+                ScaleCarrier(
+                    tuple(assumption.name for assumption in taken), share,
+                    float(np.max(spread[own])), all(a.is_stated for a in taken),
+                )
+            )  # fmt: skip
+    return tuple(sorted(found, key=lambda carrier: -abs(carrier.share)))
+
+
+def scale_note(carriers: Sequence[ScaleCarrier]) -> Note:
+    """The same as a sentence."""
+    parts = [
+        f"{listing(carrier.names, most=4)} ({100.0 * carrier.share:.3g} %,"
+        f" known to {amount_text(carrier.deviation, '1')},"
+        f" {'stated' if carrier.is_stated else 'assumed'})"
+        for carrier in carriers
+    ]
+    return Note("scale.fixed", f"masses and inertias inherit any error of {listing(parts)}")
+
+
+def _relative(assumption: Assumption) -> float:
+    return assumption.std / abs(assumption.value)
+
+
+def _class_of(name: str) -> str:
+    """What the assumption has in common with others; itself where nothing."""
+    return next((common for common, pattern in COMMON.items() if belongs(name, pattern)), name)

@@ -1,0 +1,33 @@
+"""What carries the scale: shares that add up to one, and none for what did nothing."""
+
+from dataclasses import replace
+
+import pytest
+
+import freefloat as ff
+from freefloat.excitation import Pulses
+
+
+@pytest.mark.parametrize("name", ["planar-capture", "cepheus"])
+def test_shares_add_up_to_one(name):
+    # Euler's theorem on homogeneous functions: every column and every step to it must be right
+    model = ff.load_model(name)
+    flight = ff.simulate(model, ff.default_plan(model, duration=30.0), seed=1)
+    fit = ff.identify(model, ff.Parameters(model).free("bus.mass", "bus.izz"), flight)
+    assert fit.assessment is not None
+    assert sum(c.share for c in fit.assessment.carriers) == pytest.approx(1.0, abs=0.02)
+    assert fit.status_code.startswith("seen")
+
+
+def test_thrust_shares_the_scale_with_known_bodies_and_an_idle_wheel_has_none():
+    model = ff.load_model("planar-capture")
+    thrusts = {"thr_1": Pulses(((1.0, 5.0, 5.0),))}
+    plan = replace(ff.default_plan(model), thrusts=thrusts)
+    flight = ff.simulate(model, plan, seed=1)
+    fit = ff.identify(model, ff.Parameters(model).free("bus.mass", "target.mass"), flight)
+    assert fit.assessment is not None
+    carriers = {c.names[0].rpartition(".")[2]: c for c in fit.assessment.carriers}
+    assert carriers["gain"].names == ("thr_1.gain",) and carriers["gain"].deviation == 0.02
+    assert sum(c.share for c in fit.assessment.carriers) == pytest.approx(1.0, abs=0.02)
+    assert not any("rw" in n for c in fit.assessment.carriers for n in c.names)
+    assert all(n in fit.scale for n in ("thr_1.gain",))
