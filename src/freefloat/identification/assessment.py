@@ -71,10 +71,10 @@ class DoubtShare:
 class ScaleCarrier:
     """What newtons or kilograms are known by, and how much of the estimates' scale it carries.
 
-    names: assumptions of one class. share: by how many per cent masses and inertias change, on the
-    average, where all of them are one per cent larger. The shares of all carriers add up to one; one
-    may be negative.
-    deviation: relative, the largest of theirs; is_stated: by the model file, rather than assumed.
+    names: assumptions of one class. share: by how many per cent masses and inertias change, on
+    the average, where all of them are one per cent larger; the shares of all carriers add up to
+    one, and one may be negative. deviation: relative, the largest of theirs. is_stated: by the
+    model file, rather than assumed.
     """
 
     names: tuple[str, ...]

@@ -147,10 +147,15 @@ def explain(
     found = _scores(point)
     first, freed = found, list[tuple[int, float]]()
     shift, moved = reported.largest_shift(_moves(point) @ point.deviations, total)
-    while (c := found.first(options, but=point.freed)) >= 0 and len(freed) < options.causes_named:
+    while point.is_reached and len(freed) < options.causes_named:
+        c = found.first(options, but=point.freed)
+        if c < 0:
+            break
+        trial = advance(replace(point, freed=(*point.freed, c)), options.evaluations)
+        if not trial.is_reached:
+            break  # what is named next would rest on slopes that mislead
         freed.append((c, float(found.chi_square[c])))
-        point = advance(replace(point, freed=(*point.freed, c)), options.evaluations)
-        found = _scores(point)
+        point, found = trial, _scores(trial)
     left = _at_joint(point)
     heals = is_noise(left, options)
     causes = _causes(point, first, freed, heals, reported, total, options)
