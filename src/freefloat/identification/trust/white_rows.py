@@ -69,8 +69,8 @@ class WhiteRows:
     @cached_property
     def inverse(self) -> Array:
         """What rows make of the unknowns (unknowns, rows): least squares, with priors."""
-        prior = self.prior.reshape(-1, self.jacobian.shape[1])
-        both = np.linalg.pinv(np.vstack([self.jacobian, prior]), rcond=RANK)
+        rows = [self.jacobian, self.prior] if self.prior.size else [self.jacobian]
+        both = np.linalg.pinv(np.vstack(rows), rcond=RANK)
         return both[:, : len(self.residual)]
 
     @cached_property
