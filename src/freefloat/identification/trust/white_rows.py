@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.fft import dct
 
 from freefloat.arrays import Array
 from freefloat.identification.output_error.cost import Evaluation, OutputErrorProblem
@@ -173,19 +174,24 @@ def _input_errors(
         if drawn is None or exact is None:
             continue
         found.append([b - a for a, b in zip(exact.residuals, drawn.residuals, strict=True)])
-        is_quiet = _input_share(problem, r, rows, found[-1]) < options.input_share
+        is_quiet = _input_share(problem, r, rows, found[-1], options.band) < options.input_share
         if len(found) >= options.quiet_draws and is_quiet:
             break
     return found or quiet
 
 
 def _input_share(
-    problem: OutputErrorProblem, r: int, rows: Array, errors: Sequence[Array]
+    problem: OutputErrorProblem, r: int, rows: Array, errors: Sequence[Array], band: int
 ) -> float:
-    """The largest part of a row's variance that noise of the inputs makes, unknowns fitted."""
+    """The largest part of a channel's variance that noise of the inputs makes, unknowns fitted.
+
+    Of its slowest components, too: along a slow assumption it may count where a sample shows none.
+    """
     left = without(rows, problem.whiten(r, errors)[:, None])[:, 0]
     lengths = [len(m.times) for m in problem.recordings[r].measurements for _ in m.rows]
-    return max(float(np.mean(part**2)) for part in np.split(left, np.cumsum(lengths)[:-1]))
+    parts = np.split(left, np.cumsum(lengths)[:-1])
+    slow = [np.asarray(dct(part, norm="ortho"))[:band] for part in parts]
+    return max(float(np.mean(part**2)) for part in (*parts, *slow))
 
 
 def draw_noise(problem: OutputErrorProblem, theta: Array, draws: Sequence[Draw]) -> Noise:
