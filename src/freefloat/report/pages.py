@@ -18,6 +18,7 @@ import numpy as np
 
 from freefloat.digits import (
     DASH,
+    amount_text,
     error_size,
     interval,
     number_text,
@@ -43,6 +44,7 @@ HERE = Path(__file__).parent
 SUFFIXES = (".html", ".htm")
 HEAD = ("title", "is_positive", "headline", "headline_of", "status")  # what is said first
 MARKS = {True: ("met", "✓"), False: ("not met", "✗"), None: ("not judged", "–")}
+MOST_DOUBTS = 10  # format: rows; the saved fit has all
 MOST_CORRELATED = 40  # format: beyond, the cells are too small to be told apart
 
 STATUS_WORDS = {
@@ -178,6 +180,8 @@ def fit_content(fit: Fit) -> dict[str, object]:
         "method": fit.method,
         "reason": fit.reason,
         "parameters": [_row(estimate) for estimate in sought],
+        "has_totals": any(not isnan(e.total_std) for e in sought),
+        **_assessment_content(fit),
         "held": [
             (e.name, number_text(e.value), printed_unit(e.unit))
             for e in fit.estimates
@@ -201,6 +205,27 @@ def fit_content(fit: Fit) -> dict[str, object]:
     }
 
 
+def _assessment_content(fit: Fit) -> dict[str, object]:
+    """Why the grade is what it is, causes, and the doubt that the estimates inherit."""
+    found = fit.assessment
+    if found is None:
+        return {"grade": "", "reasons": (), "causes": (), "doubts": ()}
+    return {
+        "grade": found.grade,
+        "reasons": [(e.code, e.text, e.remedy) for e in found.reasons],
+        "causes": [
+            (" or ".join(c.names[:3]), amount_text(c.amplitude, c.unit, c.std),
+             f"{c.chi_square:.3g}", c.moves, f"{c.shift:.2g}", "yes" if c.heals else "no")
+            for c in found.causes
+        ],
+        "doubts": [
+            (d.name, f"± {amount_text(d.deviation, d.unit)}",
+             "stated" if d.is_stated else "assumed", f"{100.0 * d.share:.2g} %", d.moves)
+            for d in found.doubts[:MOST_DOUBTS]
+        ],
+    }  # fmt: skip
+
+
 def _row(estimate: Estimate) -> dict[str, str]:
     value, std = with_uncertainty(estimate.value, estimate.std)
     interval95 = estimate.interval95
@@ -208,6 +233,7 @@ def _row(estimate: Estimate) -> dict[str, str]:
         "name": estimate.name,
         "value": value,
         "std": std,
+        "total": with_uncertainty(estimate.value, estimate.total_std)[1],
         "interval": interval(estimate.interval95, estimate.std),
         "unit": estimate.unit,
         "prior": number_text(estimate.prior),
@@ -283,7 +309,7 @@ def verdict_content(verdict: Verdict) -> dict[str, object]:
         "quality": verdict.quality,
         "notes": verdict.notes,
         "provenance": dict(verdict.provenance),
-        "is_fit": False,
+        "is_fit": False, "grade": "",
         "is_held_out": next((c.is_met for c in verdict.criteria if c.name == "held out"), None),
     }  # fmt: skip
 
