@@ -98,7 +98,7 @@ def _overview(fit: Fit) -> Iterator[RenderableType]:
         yield screen.indent(Text(f"· {words}", overflow="fold"))
     if found.causes:
         rows = [_row(cause) for cause in found.causes]
-        head = ("if only this were wrong", "off by", "chi-square", "moves", "by [sigma]", "heals")
+        head = ("taken as exact", "off by", "chi-square", "moves", "by [sigma]", "heals")
         yield from screen.section("Causes", screen.table(head, rows, align="Llrlrl"))
         name = found.causes[0].names[0]
         yield screen.indent(Text(f"to fit it: freefloat identify ... --free {name}", style="dim"))

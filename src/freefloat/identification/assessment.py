@@ -33,12 +33,12 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Cause:
-    """An assumption that the data contradict, were it the only one that is wrong.
+    """An assumption that the data contradict beyond its doubt.
 
     names: the parameter, and those the data cannot tell from it. amplitude and std: how far it is
     off, in `unit`. chi_square: what freeing it would take off the sum of squares, in units of the
     noise. shift: how far the estimate of `moves` would go [total standard deviations]. heals:
-    whether what is left would then be noise.
+    whether it was freed and, with all that were, nothing but noise is left.
     """
 
     names: tuple[str, ...]

@@ -25,7 +25,7 @@ from freefloat.identification.output_error.recording import between_switches, re
 from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.identification.trust.assumption_columns import assumption_columns
 from freefloat.identification.trust.causes import Explanation, Reported, explain
-from freefloat.identification.trust.consider import consider, doubt_shares
+from freefloat.identification.trust.consider import doubt_shares
 from freefloat.identification.trust.evidence import (
     block_evidence,
     cause_evidence,
@@ -184,16 +184,14 @@ def _assess(
         fit, point = adjusted, found.joint
         assert point is not None  # what was adjusted was adjusted there
         reported = _report_of(fit, rows)
-        considered = replace(
-            consider(point.exact_rows, point.taken, point.precision), is_adjusted=True
-        )
+        considered = replace(point.consideration, is_adjusted=True)
     total = reported.total(considered)
     known = np.isfinite(reported.std)
     ratio = float(np.max(reported.std[known] / total[known])) if known.any() else 1.0
     places, names = reported.places, reported.names
     evidence = (
         *status_evidence(fit),
-        *search_evidence(rows if adjusted is None else found.rows),
+        *search_evidence(rows if found.joint is None else found.joint.rows),
         *noise_evidence(rows),
         *misfit_evidence(found, ratio, options),
         *cause_evidence(found, options, is_adjusted=adjusted is not None),

@@ -22,7 +22,7 @@ from scipy.special import ndtri
 from freefloat.arrays import Array
 from freefloat.identification.assessment import Cause
 from freefloat.identification.trust.assumption_columns import AssumptionColumns
-from freefloat.identification.trust.consider import Consideration, consider, total_deviations
+from freefloat.identification.trust.consider import Consideration, total_deviations
 from freefloat.identification.trust.joint_point import JointPoint, approach
 from freefloat.identification.trust.misfit import band_tests
 from freefloat.identification.trust.trust_options import TrustOptions
@@ -133,11 +133,11 @@ def explain(
 
     advance: from a point to the joint maximum, by so many evaluations.
     """
-    considered = consider(rows, taken)
+    point = JointPoint(rows, taken, np.zeros(len(taken.assumptions)))
+    considered = point.consideration
     if not taken.assumptions:
         return Explanation(rows, (), considered, None, 0.0, "", is_noise(rows, options))
     total = reported.total(considered)
-    point = JointPoint(rows, taken, np.zeros(len(taken.assumptions)))
     found = _scores(point)
     shift, moved = reported.largest_shift(considered.moves @ found.joint, total)
     if not found.significant(options) and shift <= options.reserve:
@@ -146,7 +146,7 @@ def explain(
     point = advance(point, options.evaluations)
     found = _scores(point)
     first, freed = found, list[tuple[int, float]]()
-    shift, moved = reported.largest_shift(_moves(point) @ point.deviations, total)
+    shift, moved = reported.largest_shift(point.consideration.moves @ point.deviations, total)
     while point.is_reached and len(freed) < options.causes_named:
         c = found.first(options, but=point.freed)
         if c < 0:
@@ -180,16 +180,11 @@ class _PointScores(Scores):
 
 
 def _scores(point: JointPoint) -> _PointScores:
-    rows = point.exact_rows
-    considered = consider(rows, point.taken, point.precision)
+    rows, considered = point.exact_rows, point.consideration
     slopes = considered.columns.T @ rows.remainder
     found = score(considered, slopes, noise=noise_level(rows, considered))
     found.surprise[list(point.freed)] = 0.0  # what nothing holds surprises nobody
     return _PointScores(**vars(found), joint=-considered.posterior @ slopes)
-
-
-def _moves(point: JointPoint) -> Array:
-    return consider(point.exact_rows, point.taken, point.precision).moves
 
 
 def is_noise(rows: WhiteRows, options: TrustOptions) -> bool:
@@ -210,8 +205,7 @@ def _without(rows: WhiteRows, considered: Consideration) -> WhiteRows:
 
 def _at_joint(point: JointPoint) -> WhiteRows:
     """The rows at a joint maximum, and draws without what the assumptions explain of them."""
-    considered = consider(point.exact_rows, point.taken, point.precision)
-    left = _without(point.exact_rows, considered)
+    left = _without(point.exact_rows, point.consideration)
     return replace(point.rows, residual=point.rows.remainder, draws=left.draws)
 
 
@@ -228,7 +222,7 @@ def _causes(
     reported: Reported, total: Array, options: TrustOptions,
 ) -> tuple[Cause, ...]:  # fmt: skip
     """What was freed, then what looked improbable before that, as far as it is something else."""
-    considered = consider(point.exact_rows, point.taken, point.precision)
+    considered = point.consideration
     noise = noise_level(point.exact_rows, considered)
     variance = np.maximum(np.diag(considered.posterior), 0.0)
     found, done = [], set[int]()

@@ -20,6 +20,7 @@ from freefloat.identification.trust.assumption_columns import (
     assumption_columns,
     assumption_values,
 )
+from freefloat.identification.trust.consider import Consideration, consider
 from freefloat.identification.trust.white_rows import WhiteRows, residual_rows
 
 # theory: half the sum of squares falls by s^2 / 2 over s standard deviations: s = 0.2, and where
@@ -63,6 +64,11 @@ class JointPoint:
         return replace(
             self.rows, residual=self.rows.residual - self.taken.columns @ self.deviations
         )
+
+    @cached_property
+    def consideration(self) -> Consideration:
+        """What the assumptions can do to the unknowns, by the slopes at this point."""
+        return consider(self.exact_rows, self.taken, self.precision)
 
 
 def approach(point: JointPoint, most: int) -> JointPoint:
