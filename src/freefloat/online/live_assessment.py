@@ -171,7 +171,7 @@ def _rows(
     )
     unused = cast(Any, None)  # innovations are without what the unknowns explain already
     nothing = np.zeros((len(residual), 0))
-    return WhiteRows(unused, unused, channels, residual, nothing, draws, nothing.T)
+    return WhiteRows(unused, unused, channels, residual, nothing, draws, np.zeros(0))
 
 
 def _from(columns: Array, own: MomentumFilter, first: int) -> Array:

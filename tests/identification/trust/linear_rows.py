@@ -31,9 +31,9 @@ def linear_rows(
     parts = tuple(
         ChannelRows(f"channel.{c}", 0, slice(c * n, (c + 1) * n), times) for c in range(channels)
     )
-    shifts = np.linalg.pinv(jacobian) @ drawn
+    scatter = np.sum(np.linalg.pinv(jacobian) ** 2, axis=1)
     none = cast("Any", None)
-    rows = WhiteRows(none, none, parts, residual, jacobian, drawn, shifts)
+    rows = WhiteRows(none, none, parts, residual, jacobian, drawn, scatter)
     return replace(rows, residual=rows.remainder, draws=rows.project_out(drawn))
 
 

@@ -30,6 +30,7 @@ from freefloat.identification.trust.white_rows import (
     Noise,
     WhiteRows,
     draw_noise,
+    input_errors,
     noise_draws,
     white_rows,
 )
@@ -207,7 +208,8 @@ def fit_parts(
     key = _signature(recordings)
     if key not in question.noises:
         at = descend(problem, theta, most=most, enough=ENOUGH).at.theta
-        draws = noise_draws(problem, at, options=question.options, seed=0)
+        by_inputs = input_errors(problem, at, options=question.options, seed=0)
+        draws = noise_draws(problem, by_inputs, seed=0)
         question.noises[key] = draw_noise(problem, at, draws)
         theta = at
     problem = replace(problem, noise=question.noises[key])

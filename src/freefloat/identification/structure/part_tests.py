@@ -27,7 +27,12 @@ from freefloat.identification.structure.part_state import PartState, Values, pre
 from freefloat.identification.trust.assumption_columns import assumption_columns
 from freefloat.identification.trust.causes import is_noise
 from freefloat.identification.trust.misfit import excess
-from freefloat.identification.trust.white_rows import WhiteRows, noise_draws, orthonormal
+from freefloat.identification.trust.white_rows import (
+    WhiteRows,
+    input_errors,
+    noise_draws,
+    orthonormal,
+)
 from freefloat.model.parameter_name import ParameterName
 
 # theory: factors of stiffness, half an octave of frequency apart, over two octaves: a hinge twice
@@ -210,7 +215,8 @@ def _fresh_draws(state: PartState) -> Array:
     """Draws (rows, DRAWS) of all noise, whitened: as many as a variance needs, however small."""
     problem, theta = state.rows.problem, state.rows.descent.at.theta
     options = replace(state.question.options, draws=DRAWS, quiet_draws=DRAWS)
-    draws = noise_draws(problem, theta, options=options, seed=1)
+    by_inputs = input_errors(problem, theta, options=options, seed=1)
+    draws = noise_draws(problem, by_inputs, seed=1)
     return np.column_stack(
         [np.concatenate([problem.whiten(r, part) for r, part in enumerate(d)]) for d in draws]
     )

@@ -100,8 +100,8 @@ def _widen(solution: Solution, rows: WhiteRows) -> Solution:
     places = [k for k, u in enumerate(rows.problem.unknowns.items) if u.is_reported]
     known = [i for i, k in enumerate(places) if np.isfinite(solution.std[i])]
     variance = np.diag(covariance)[[places[i] for i in known]]
-    scatter = rows.shifts[[places[i] for i in known]] ** 2
-    if not known or not scatter.size:
+    if not known:
         return solution
-    wider = max(1.0, float(np.sqrt(np.mean(scatter / np.maximum(variance, 1e-300)[:, None]))))
+    scatter = rows.scatter[[places[i] for i in known]]
+    wider = max(1.0, float(np.sqrt(np.mean(scatter / np.maximum(variance, 1e-300)))))
     return replace(solution, std=solution.std * wider, covariance=solution.covariance * wider**2)
