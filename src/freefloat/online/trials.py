@@ -249,7 +249,8 @@ class Trials:
             if name.field == "delay":
                 errors[:, q], errors[:, dq] = size * rate, size * self._slope(rate)
             elif name.field == "gear":
-                errors[:, q], errors[:, dq] = -size * place, -size * rate
+                home = own.system.model.assembly.coordinates[joint].home
+                errors[:, q], errors[:, dq] = -size * (place - home), -size * rate
             elif name.field == "zero":
                 errors[:, q] = -size
             return errors

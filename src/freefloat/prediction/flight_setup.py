@@ -4,7 +4,7 @@ Inputs are recorded curves or a plan's; here they get the gain, bias and delay o
 zero, gear and delay of the encoders they were read by:
 
     force(t) = gain * recorded(t - delay) + bias          thrusters, the wrench, driving torques
-    recorded(t) = gear * position(t - delay) + zero       joints that follow their encoders
+    recorded(t) = home + gear (position(t - delay) - home) + zero   joints that follow encoders
 
 Geometry, gravity and drag change the system. Where every value is nominal nothing is copied.
 """
@@ -78,16 +78,16 @@ class InputTables:
         """At every record."""
         return self.source.tabulate(self.grid.instants)
 
-    def ahead(self, seconds: float, *, is_record: bool) -> Inputs:
-        """The inputs `seconds` [s] ahead of every step or record."""
+    def ahead(self, seconds: float, owner: str, *, is_record: bool) -> Inputs:
+        """The inputs `seconds` [s] ahead of every step or record; those of the owner at least."""
         if seconds == 0.0:
             return self.records if is_record else self.steps
-        key = (seconds, is_record)
+        key = (seconds, owner, is_record)
         if key not in self._store:
             while len(self._store) >= SIDES * self._owners:
                 self._store.pop(next(iter(self._store)))
             times = self.grid.instants if is_record else self.grid.stages
-            self._store[key] = self.source.tabulate(times + seconds)
+            self._store[key] = self.source.tabulate(times + seconds, owner)
         return self._store[key]
 
     @cached_property
@@ -97,7 +97,7 @@ class InputTables:
         return 2 * len(model.assembly.coordinates) + len(model.thrusters) + len(WRENCHES)
 
     @cached_property
-    def _store(self) -> dict[tuple[float, bool], Inputs]:
+    def _store(self) -> dict[tuple[float, str, bool], Inputs]:
         return {}
 
 
@@ -256,23 +256,27 @@ def _inputs_at(
     is_record: bool,
 ) -> Inputs:
     """The inputs with the gains, biases and delays of their owners."""
-    nominal = tables.ahead(0.0, is_record=is_record)
+    nominal = tables.ahead(0.0, "", is_record=is_record)
     given, effort, push = (table.copy() for table in nominal[:3])
     for m, i in enumerate(system.tree.given):
-        own = named.get(system.coordinates[i])
+        owner = system.coordinates[i]
+        own = named.get(owner)
         if own:
             late, gear = own.get("delay", 0.0), own.get("gear", 1.0)
-            given[:, :, m] = tables.ahead(late, is_record=is_record).given[:, :, m] / gear
-            given[:, :, m, 0] -= own.get("zero", 0.0) / gear
+            given[:, :, m] = tables.ahead(late, owner, is_record=is_record).given[:, :, m] / gear
+            # an encoder is set where its joint is at home
+            home = system.model.assembly.coordinates[i].home
+            given[:, :, m, 0] += home - (home + own.get("zero", 0.0)) / gear
     for c, coordinate in enumerate(system.model.assembly.coordinates):
-        own = named.get(torque_channel(coordinate.name))
+        owner = torque_channel(coordinate.name)
+        own = named.get(owner)
         if own and coordinate.role == "torque":
-            table = tables.ahead(-own.get("delay", 0.0), is_record=is_record).effort
+            table = tables.ahead(-own.get("delay", 0.0), owner, is_record=is_record).effort
             effort[:, :, c, 0] = own.get("gain", 1.0) * table[:, :, c, 0] + own.get("bias", 0.0)
     for owner, columns in _push_columns(system.model).items():
         own = named.get(owner)
         if own:
-            table = tables.ahead(-own.get("delay", 0.0), is_record=is_record).push
+            table = tables.ahead(-own.get("delay", 0.0), owner, is_record=is_record).push
             push[:, :, columns] = own.get("gain", 1.0) * table[:, :, columns]
     return Inputs(given, effort, push, nominal.gains)
 

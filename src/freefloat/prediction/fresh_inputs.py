@@ -13,7 +13,12 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.kernels.integrate import Inputs
-from freefloat.prediction.inputs import InputSource, smooth_channel, thrust_and_wrench
+from freefloat.prediction.inputs import (
+    InputSource,
+    Tabulate,
+    smooth_channel,
+    thrust_and_wrench,
+)
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.penalised_spline import smooth_alike
@@ -70,7 +75,7 @@ def _motion_changes(
 
 def _fresh_pushes(
     source: InputSource, telemetry: Telemetry, n: int, rng: np.random.Generator
-) -> list[Callable[[Array], Array]] | None:
+) -> list[Callable[[Array, str], Array]] | None:
     noisy = [
         telemetry[f"{thruster.name}.force"]
         for thruster in source.model.thrusters
@@ -123,15 +128,13 @@ class _Tables:
         return found.reshape(*times.shape, 3, self.n)
 
 
-def _tabulate(
-    tables: _Tables, k: int, push: Callable[[Array], Array] | None
-) -> Callable[[Array], Inputs]:
-    def tabulate(times: Array) -> Inputs:
+def _tabulate(tables: _Tables, k: int, push: Callable[[Array, str], Array] | None) -> Tabulate:
+    def tabulate(times: Array, owner: str = "") -> Inputs:
         inputs, changes = tables.at(times)
         motion = inputs.given.copy()
         for place, change in changes.items():
             motion[:, :, place] += change[..., k]
         inputs = inputs._replace(given=motion)
-        return inputs if push is None else inputs._replace(push=push(times))
+        return inputs if push is None else inputs._replace(push=push(times, owner))
 
     return tabulate

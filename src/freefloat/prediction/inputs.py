@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -29,6 +30,16 @@ from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.thrust_levels import is_held, mean_levels, open_levels
 
 Motion = Callable[[Array], tuple[Array, Array, Array]]
+
+
+class Tabulate(Protocol):
+    """Input tables at times [s] (rows, 3); nothing but those of one owner where one is named."""
+
+    def __call__(self, times: Array, owner: str = "", /) -> Inputs:
+        """The tables."""
+        ...
+
+
 LEAST_SAMPLES = 4  # theory: a cubic, the simplest motion with a changing acceleration, has four
 
 
@@ -36,14 +47,14 @@ LEAST_SAMPLES = 4  # theory: a cubic, the simplest motion with a changing accele
 class InputSource:
     """Where the inputs of a simulation come from: a plan, or what was recorded.
 
-    model: with the coordinates prescribed whose motion is an input. tabulate(times (rows, 3)):
-    the input tables at any times [s]. first and last [s]: where they are known. margins [s]: at
+    model: with the coordinates prescribed whose motion is an input. tabulate: the input tables
+    at any times. first and last [s]: where they are known. margins [s]: at
     either end, where smoothed motion is worse than in between. notes: what was assumed. held: the
     torques that jump from sample to sample, as thrust does.
     """
 
     model: Model
-    tabulate: Callable[[Array], Inputs]
+    tabulate: Tabulate
     first: float
     last: float
     notes: tuple[str, ...] = ()
@@ -65,7 +76,8 @@ def inputs_from_plan(model: Model, plan: Plan) -> InputSource:
             code="plan.closed_loop",
         )
     plan.check(model)
-    return InputSource(model, plan.inputs(flatten(model)), 0.0, plan.duration)
+    tables = plan.inputs(flatten(model))
+    return InputSource(model, lambda times, _owner="": tables(times), 0.0, plan.duration)
 
 
 def with_prescribed(model: Model, names: Sequence[str]) -> Model:
@@ -111,11 +123,14 @@ def inputs_from_telemetry(
     gains = np.zeros((system.n_coordinates, 3))
     gains[:, 2] = np.inf
 
-    def tabulate(times: Array) -> Inputs:
-        motion = np.empty((len(times), 3, len(parts), 3))
+    names = [system.coordinates[i] for i in system.tree.given]
+
+    def tabulate(times: Array, owner: str = "") -> Inputs:
+        motion = np.zeros((len(times), 3, len(parts), 3))
         for k, part in enumerate(parts):
-            motion[:, :, k] = np.stack(part.at(times), axis=-1)
-        return Inputs(motion, efforts(times), push(times), gains)
+            if owner in ("", names[k]):
+                motion[:, :, k] = np.stack(part.at(times), axis=-1)
+        return Inputs(motion, efforts(times, owner), push(times, owner), gains)
 
     first, last = max(a for a, _ in spans), min(b for _, b in spans)
     if not last > first:
@@ -224,7 +239,9 @@ def torque_channel(coordinate: str) -> str:
     return f"{joint}.torque" if joint == coordinate else f"{joint}.motor_torque"
 
 
-def _efforts(system: System, telemetry: Telemetry, notes: list[str]) -> Callable[[Array], Array]:
+def _efforts(
+    system: System, telemetry: Telemetry, notes: list[str]
+) -> Callable[[Array, str], Array]:
     """Recorded torques of the torque-driven coordinates whose motion is not recorded."""
     found: dict[int, Channel] = {}
     for c, coordinate in enumerate(system.model.assembly.coordinates):
@@ -241,9 +258,11 @@ def _efforts(system: System, telemetry: Telemetry, notes: list[str]) -> Callable
         notes.append(Note("inputs.recorded_torque", text))
         found[c] = telemetry[channel]
 
-    def tabulate(times: Array) -> Array:
+    def tabulate(times: Array, owner: str) -> Array:
         table = np.zeros((len(times) if found else 1, 3, system.n_coordinates, 3))
         for c, channel in found.items():
+            if owner not in ("", channel.name):
+                continue
             time, level = channel.usable()
             if is_held(telemetry, channel.name):
                 table[:, :, c, 0] = _held_levels(time, level, times)
@@ -267,7 +286,7 @@ def open_thrust(telemetry: Telemetry, thruster: str) -> tuple[Array, Array] | No
     return (time, level) if level.any() else None
 
 
-def thrust_and_wrench(model: Model, telemetry: Telemetry) -> Callable[[Array], Array]:
+def thrust_and_wrench(model: Model, telemetry: Telemetry) -> Callable[[Array, str], Array]:
     """Thrust and wrench averaged over every step, so that impulses are exact."""
     n = len(model.thrusters)
     levels: dict[int, tuple[Array, Array]] = {}
@@ -279,9 +298,14 @@ def thrust_and_wrench(model: Model, telemetry: Telemetry) -> Callable[[Array], A
         if f"base.{name}" in telemetry and np.any(telemetry[f"base.{name}"].usable()[1]):
             levels[n + k] = telemetry[f"base.{name}"].usable()
 
-    def tabulate(times: Array) -> Array:
+    owners = [thruster.name for thruster in model.thrusters]
+    owners += [f"base.{name.partition('.')[0]}" for name in WRENCH]
+
+    def tabulate(times: Array, owner: str) -> Array:
         table = np.zeros((len(times) if levels else 1, 3, n + 6))
         for k, (time, level) in levels.items():
+            if owner not in ("", owners[k]):
+                continue
             table[:, :, k] = _held_levels(time, level, times)
         return table
 

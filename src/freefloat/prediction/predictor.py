@@ -383,7 +383,7 @@ def _without_margins(
         return source
     return replace(
         source,
-        first=float(inside[0]) if before else first,
+        first=float(inside[0]) if trims[0] else first,
         last=float(inside[-1]) if after else last,
     )
 

@@ -27,7 +27,7 @@ from freefloat.telemetry.quality_checks import check_clock
 from freefloat.telemetry.sample_causes import HELD, Examined, examine_samples, merge_outliers
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.thrust_delay import thrust_findings
-from freefloat.telemetry.thrust_levels import CLOSED, open_levels
+from freefloat.telemetry.thrust_levels import CLOSED, MEAN, THRUST, open_levels
 from freefloat.text import count_noun
 
 LEFT_ALONE = "left for the estimate of the delay"
@@ -175,7 +175,8 @@ def _round(
             found += [replace(d.finding, done="", advice=LEFT_ALONE) for d in delays]
         # what no repair changes is said once, when everything else is done
         if not _new_channels(telemetry, channels):
-            findings += [*found, *thrust_findings(channels)]
+            is_mean = telemetry.metadata.get(THRUST) == MEAN
+            findings += [*found, *thrust_findings(channels, is_mean=is_mean)]
     return findings, _new_channels(telemetry, channels)
 
 

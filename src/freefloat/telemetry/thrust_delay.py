@@ -16,7 +16,7 @@ import numpy as np
 from freefloat.telemetry.channel import MAD, Array, Channel
 from freefloat.telemetry.diagnosis import FAMILY_CHANCE, Finding
 from freefloat.telemetry.names import XYZ, ChannelName
-from freefloat.telemetry.thrust_levels import CLOSED, open_levels
+from freefloat.telemetry.thrust_levels import CLOSED, insert_switches, open_levels
 
 # By quantity, how often it is differenced: once more than thrust is integrated.
 ORDERS = {"acceleration": 1, "rate": 2, "angle": 3}
@@ -26,12 +26,13 @@ _FINE = 10  # theory: trials in a sampling step; the minimum between them is a p
 _FEWEST = 4  # theory: edges; with fewer, anything that happens beside one looks like its effect
 
 
-def thrust_findings(channels: Mapping[str, Channel]) -> Iterator[Finding]:
+def thrust_findings(channels: Mapping[str, Channel], *, is_mean: bool = False) -> Iterator[Finding]:
     """The delay of thrust, if noise does not explain it; nothing is done about it.
 
     It may be that of the valves or that of the sensors: only what else is known tells which.
+    is_mean: whether thrust is recorded as means until the next sample.
     """
-    forces = _levels(channels)
+    forces = _levels(channels, is_mean)
     if not forces:
         return
     edges = sum(int(np.count_nonzero(np.diff(level))) for _, level in forces.values())
@@ -55,13 +56,15 @@ def thrust_findings(channels: Mapping[str, Channel]) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-def _levels(channels: Mapping[str, Channel]) -> dict[str, tuple[Array, Array]]:
+def _levels(channels: Mapping[str, Channel], is_mean: bool) -> dict[str, tuple[Array, Array]]:
     """Instants and levels of thrusters that open or close."""
     found = {}
     for name, channel in channels.items():
         if ChannelName.parse(name).is_scalar("force") and channel.valid.any():
             time, level = channel.usable()
             level = open_levels(level, channel.noise or 0.0)
+            if is_mean:
+                time, level = insert_switches(time, level, channel.noise or 0.0)
             jumps = np.abs(np.diff(level, prepend=level[0])) > CLOSED * (channel.noise or 0.0)
             if jumps.any():
                 held = level[np.maximum.accumulate(np.where(jumps, np.arange(len(level)), 0))]

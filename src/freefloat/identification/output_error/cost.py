@@ -96,6 +96,19 @@ class OutputErrorProblem:
             theta, cost, tuple(blocks), prior_rows, prior_left, tuple(errors), n_rows, n_outliers
         )
 
+    def evaluate_errors(self, theta: Array) -> tuple[float, tuple[tuple[Array, ...], ...]] | None:
+        """Cost and errors alone, without slopes, where nothing is robust."""
+        if not np.all(np.isfinite(theta)):
+            return None
+        cost, errors = 0.5 * float(np.sum(self._priors(theta)[1] ** 2)), []
+        for r, recording in enumerate(self.recordings):
+            prediction = recording.at(self.unknowns.values(theta, r))
+            if prediction is None:
+                return None
+            errors.append(prediction.residuals)
+            cost += 0.5 * float(np.sum(self.whiten(r, prediction.residuals) ** 2))
+        return (cost, tuple(errors)) if np.isfinite(cost) else None
+
     def errors(self, theta: Array, r: int) -> list[Array] | None:
         """Predicted minus measured of the only recording, with the values of recording r."""
         values = self.unknowns.values(theta, r)
@@ -109,6 +122,17 @@ class OutputErrorProblem:
         prediction, places, mix = found
         return self._whiten_prediction(r, prediction)[0] @ mix, places
 
+    def slopes_beside(
+        self, r: int, theta: Array, others: Sequence[str], recording: Recording
+    ) -> tuple[Array, Array]:
+        """`physical_rows` and whitened slopes by other names, on another grid of the recording."""
+        found = self._prediction(r, theta, others, recording)
+        assert found is not None
+        prediction, _, mix = found
+        rows = self._whiten_prediction(r, prediction)[0]
+        n = len(mix)
+        return rows[:, :n] @ mix, rows[:, n:]
+
     def whiten(self, r: int, errors: Sequence[Array]) -> Array:
         """Errors of recording r, measurement by measurement (N, rows), in units of their noise."""
         return np.concatenate(
@@ -119,11 +143,13 @@ class OutputErrorProblem:
             ]
         )
 
-    def _prediction(self, r: int, theta: Array) -> tuple[Prediction, list[int], Array] | None:
+    def _prediction(
+        self, r: int, theta: Array, others: Sequence[str] = (), recording: Recording | None = None
+    ) -> tuple[Prediction, list[int], Array] | None:
         """Recording r at theta, the places of its unknowns, and names of the engine to places."""
         places, names, mix = self.unknowns.columns(r)
         values = self.unknowns.values(theta, r)
-        prediction = self.recordings[r].at(values, names)
+        prediction = (recording or self.recordings[r]).at(values, [*names, *others])
         if prediction is None:
             return None
         turn = np.array([values.get(f"start.attitude.{axis}", 0.0) for axis in "xyz"])

@@ -2,7 +2,8 @@
 
 A row's noise is white, or autoregressive: each sample a sum of the ones before plus something new.
 Whitening takes that sum off, so that what is left is independent and of unit size, and least
-squares on it is the most that coloured noise allows.
+squares on it is the most that coloured noise allows. Samples after a gap follow from those before
+it by as much as the noise outlasts the gap.
 """
 
 from __future__ import annotations
@@ -10,13 +11,32 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from freefloat.arrays import Array
 from freefloat.identification.output_error.options import USUAL, SearchOptions
+from freefloat.telemetry.thrust_levels import LOST
 
 # theory: of two models whose Akaike criteria differ by less than 2 both are supported by the data;
 # beyond 10 the worse one is not (Burnham and Anderson, Model Selection, 2002, section 2.6)
 SUPPORTED, RULED_OUT = 2.0, 10.0
+FORGOTTEN = 1000  # theory: what p samples tell of one a thousand times as far away is nothing
+
+
+CHUNK = 4096  # measured: benchmarks/s6_identify.py; samples after gaps worked out at a time
+
+
+@dataclass(frozen=True)
+class Bridges:
+    """Samples that do not follow on those just before.
+
+    places (k,): among all. weights (k, p): of the p samples before each. news (k,): standard
+    deviation of what they do not tell, in units of that of a sample.
+    """
+
+    places: NDArray[np.int64]
+    weights: Array
+    news: Array
 
 
 @dataclass(frozen=True)
@@ -24,13 +44,15 @@ class RowNoise:
     """Standard deviation of a sample in its unit, and the autoregression of what follows.
 
     lags (p,): e[n] = sum lags[k] e[n - 1 - k] + news; news: standard deviation of the news in
-    units of that of a sample; first (p, p): whitens the first p samples.
+    units of that of a sample; first (p, p): whitens the first p samples. bridges: where samples
+    are missing.
     """
 
     size: float
     lags: Array | None = None
     news: float = 1.0
     first: Array | None = None
+    bridges: Bridges | None = None
 
     @property
     def is_white(self) -> bool:
@@ -49,14 +71,22 @@ class RowNoise:
         out /= self.news
         head = self.first[:p, :p] @ scaled[:p].reshape(p, -1)
         out[:p] = head.reshape(p, *scaled.shape[1:])
+        if self.bridges is not None:
+            at = self.bridges.places
+            before = np.maximum(at[:, None] - np.arange(len(self.lags), 0, -1), 0)
+            known = np.einsum("kq,kq...->k...", self.bridges.weights, scaled[before])
+            news = self.bridges.news.reshape(-1, *(1,) * (scaled.ndim - 1))
+            out[at] = (scaled[at] - known) / news
         return out
 
 
-def fit_noise(errors: Array, size: float, options: SearchOptions = USUAL) -> RowNoise:
+def fit_noise(
+    errors: Array, size: float, options: SearchOptions = USUAL, *, times: Array | None = None
+) -> RowNoise:
     """The noise that errors (N,) show, white unless the samples clearly say otherwise.
 
     The order is chosen by the corrected Akaike criterion among Burg's autoregressions, which are
-    always stable.
+    always stable. times [s]: of the samples to be whitened, where some may be missing.
     """
     scaled = errors / size
     n = len(scaled)
@@ -78,7 +108,41 @@ def fit_noise(errors: Array, size: float, options: SearchOptions = USUAL) -> Row
     covariance = autocovariance(lags, variance, len(lags))
     index = np.abs(np.subtract.outer(np.arange(len(lags)), np.arange(len(lags))))
     first = np.linalg.inv(np.linalg.cholesky(covariance[index]))
-    return RowNoise(size, lags, float(np.sqrt(variance)), first)
+    bridges = None if times is None else _bridges(lags, variance, times)
+    return RowNoise(size, lags, float(np.sqrt(variance)), first, bridges)
+
+
+def _bridges(lags: Array, variance: float, times: Array) -> Bridges | None:
+    """How samples go on where some before them are missing; None where none is.
+
+    theory: the mean of a normal sample given the p before it is their covariance with it over
+    their own; exact where these p are consecutive, as nearly all are.
+    """
+    n, p = len(times), len(lags)
+    steps = np.diff(times)
+    if n < 2 or not np.any(steps > LOST * np.median(steps)):
+        return None
+    number = np.round((times - times[0]) / np.median(steps)).astype(np.int64)
+    rows = np.arange(n)
+    places = rows[number - number[np.maximum(rows - p, 0)] != np.minimum(rows, p)]
+    weights, news = np.zeros((len(places), p)), np.ones(len(places))
+    last = int(np.max(number[places] - number[np.maximum(places - p, 0)]))
+    covariance = autocovariance(lags, variance, min(last, FORGOTTEN * p) + 2)
+    covariance = np.append(covariance, 0.0)
+    for k in range(0, len(places), CHUNK):
+        at = places[k : k + CHUNK]
+        before = at[:, None] - np.arange(p, 0, -1)
+        is_known = before >= 0
+        when = number[np.maximum(before, 0)]
+        apart = np.abs(when[:, :, None] - when[:, None, :])
+        both = is_known[:, :, None] & is_known[:, None, :]
+        C = np.where(both, covariance[np.minimum(apart, len(covariance) - 1)], np.eye(p))
+        c = covariance[np.minimum(number[at][:, None] - when, len(covariance) - 1)] * is_known
+        own = np.linalg.solve(C, c[:, :, None])[:, :, 0]
+        weights[k : k + CHUNK] = own
+        left = covariance[0] - np.sum(own * c, axis=1)
+        news[k : k + CHUNK] = np.sqrt(np.maximum(left, variance))
+    return Bridges(places, weights, news)
 
 
 def burg(values: Array, most: int, least: float) -> list[tuple[Array, float]]:

@@ -13,8 +13,13 @@ from freefloat.model.model import Model
 from freefloat.notes import Note
 from freefloat.prediction.inputs import open_thrust
 from freefloat.prediction.predictor import Predictor, predictor_of
+from freefloat.prediction.time_grid import TAPS
+from freefloat.telemetry.channel import MAD
 from freefloat.telemetry.telemetry import Telemetry
+from freefloat.telemetry.thrust_levels import CLOSED
 from freefloat.text import listing
+
+ROUNDING = 1e-6  # theory: of the thrust; files keep seven digits or more
 
 
 @dataclass(frozen=True)
@@ -66,14 +71,14 @@ def between_switches(recording: Recording) -> Recording:
     """The recording without readings of forces while a thruster switches.
 
     Between two samples of different thrust nobody knows the force: an accelerometer may have read
-    either.
+    either. A reading between records, or one that a delay moves there, is made of the records
+    around it, of which none may lie beyond a switch.
     """
+    reach = 0.5 * TAPS * recording.grid.interval
     spans = [
-        (time[k] - SAME_INSTANT, time[k + 1] + SAME_INSTANT)
+        (first - reach - SAME_INSTANT, last + reach + SAME_INSTANT)
         for thruster in recording.model.thrusters
-        if (thrust := open_thrust(recording.telemetry, thruster.name)) is not None
-        for time in [thrust[0]]
-        for k in np.flatnonzero(np.diff(thrust[1]))
+        for first, last in _switches(recording.telemetry, thruster.name)
     ]
     if not spans or not recording.needs_forces or recording.is_planned:
         return recording
@@ -82,8 +87,25 @@ def between_switches(recording: Recording) -> Recording:
         if m.needs_forces:
             unclear = np.zeros(len(m.times), dtype=bool)
             for first, last in spans:
-                unclear |= (m.times >= first) & (m.times <= last)
+                at = m.times - m.sensor.delay
+                unclear |= (at >= first) & (at <= last)
             m = m.select(~unclear)
         if len(m.times):
             kept.append(m)
     return replace(recording, measurements=tuple(kept))
+
+
+def _switches(telemetry: Telemetry, thruster: str) -> list[tuple[float, float]]:
+    """Samples [s] between which a thrust jumps, by more than the noise of its reading."""
+    thrust = open_thrust(telemetry, thruster)
+    if thrust is None:
+        return []
+    time, level = thrust
+    noise = telemetry[f"{thruster}.force"].noise
+    steps = np.abs(np.diff(level))
+    inside = steps[(level[1:] != 0.0) & (level[:-1] != 0.0)]
+    # a difference has the noise of both; most are of a valve that stays as it is
+    spread = MAD * float(np.median(inside)) if len(inside) else 0.0
+    spread = spread if noise is None else np.sqrt(2.0) * noise
+    least = max(CLOSED * spread, ROUNDING * float(np.max(np.abs(level))))
+    return [(float(time[k]), float(time[k + 1])) for k in np.flatnonzero(steps > least)]

@@ -215,16 +215,16 @@ def _noise(
                 is_as_stated = size**2 <= options.trust.noisy * said.size**2
                 is_kept = measurement.is_noise_known and is_as_stated
                 size = said.size if is_kept else max(size, options.least_noise * said.size)
-                rows.append(_row(error, size, problem))
+                rows.append(_row(error, size, problem, measurement.times))
             own.append(tuple(rows))
         table.append(tuple(own))
     return tuple(table)
 
 
-def _row(error: Array, size: float, problem: OutputErrorProblem) -> RowNoise:
+def _row(error: Array, size: float, problem: OutputErrorProblem, times: Array) -> RowNoise:
     if problem.robust is not None:
         return RowNoise(size)  # outliers would pass for colour
-    found = fit_noise(error, _size(error, None) or size, problem.options)
+    found = fit_noise(error, _size(error, None) or size, problem.options, times=times)
     return found if found.is_white and found.size == size else resize(found, size)
 
 

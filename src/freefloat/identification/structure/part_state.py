@@ -209,7 +209,7 @@ def fit_parts(
     if key not in question.noises:
         at = descend(problem, theta, most=most, enough=ENOUGH).at.theta
         by_inputs = input_errors(problem, at, options=question.options, seed=0)
-        draws = noise_draws(problem, by_inputs, seed=0)
+        draws = noise_draws(problem, by_inputs, options=question.options, seed=0)
         question.noises[key] = draw_noise(problem, at, draws)
         theta = at
     problem = replace(problem, noise=question.noises[key])

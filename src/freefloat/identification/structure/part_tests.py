@@ -214,9 +214,9 @@ def _nuisance_columns(state: PartState) -> Array:
 def _fresh_draws(state: PartState) -> Array:
     """Draws (rows, DRAWS) of all noise, whitened: as many as a variance needs, however small."""
     problem, theta = state.rows.problem, state.rows.descent.at.theta
-    options = replace(state.question.options, draws=DRAWS, quiet_draws=DRAWS)
+    options = replace(state.question.options, draws=DRAWS, quiet_draws=DRAWS, sensor_draws=DRAWS)
     by_inputs = input_errors(problem, theta, options=options, seed=1)
-    draws = noise_draws(problem, by_inputs, seed=1)
+    draws = noise_draws(problem, by_inputs, options=options, seed=1)
     return np.column_stack(
         [np.concatenate([problem.whiten(r, part) for r, part in enumerate(d)]) for d in draws]
     )

@@ -14,7 +14,6 @@ from functools import cached_property
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.identification.output_error.cost import Evaluation, OutputErrorProblem
 from freefloat.identification.trust.assumption_columns import (
     AssumptionColumns,
     assumption_columns,
@@ -73,7 +72,7 @@ class JointPoint:
 
 def approach(point: JointPoint, most: int) -> JointPoint:
     """The joint maximum from a point on, by at most so many evaluations."""
-    n = 0
+    n, is_fresh = 0, True
     while n < most:
         move, turn, expected = _step(point)
         if expected < NEGLIGIBLE:
@@ -85,12 +84,14 @@ def approach(point: JointPoint, most: int) -> JointPoint:
             if found is not None and found.cost < point.cost:
                 break
             found, share = None, 0.5 * share
+        if found is None and expected > ROUGH and not is_fresh:
+            point, is_fresh = with_slopes(point), True
+            continue
         if found is None:
             return _end(point, is_reached=expected < ROUGH)
         decrease = point.cost - found.cost
-        if abs(decrease - expected) > FORETOLD * expected:
-            found = replace(found, taken=assumption_columns(found.rows))
-        point = found
+        is_fresh = abs(decrease - expected) > FORETOLD * expected
+        point = with_slopes(found) if is_fresh else found
         if decrease < NEGLIGIBLE and expected < ROUGH:
             return _end(point, is_reached=True)
     return _end(point, is_reached=False)
@@ -107,7 +108,10 @@ def approach_straight(point: JointPoint, _most: int = 0) -> JointPoint:
 
 
 def _end(point: JointPoint, *, is_reached: bool) -> JointPoint:
-    descent = replace(point.rows.descent, ending="converged" if is_reached else "stuck")
+    """The point with everything evaluated there but slopes."""
+    descent = point.rows.descent
+    at = point.rows.problem.evaluate(descent.at.theta) or descent.at
+    descent = replace(descent, at=at, ending="converged" if is_reached else "stuck")
     return replace(point, rows=replace(point.rows, descent=descent), is_reached=is_reached)
 
 
@@ -128,14 +132,28 @@ def _evaluate(point: JointPoint, move: Array, turn: Array) -> JointPoint | None:
     unknowns = rows.problem.unknowns
     fixed = {**unknowns.fixed, **assumption_values(rows, point.taken, deviations)}
     problem = replace(rows.problem, unknowns=replace(unknowns, fixed=fixed))
-    at = problem.evaluate(unknowns.move(rows.descent.at.theta, move * unknowns.sizes))
-    if at is None:
+    theta = unknowns.move(rows.descent.at.theta, move * unknowns.sizes)
+    found = problem.evaluate_errors(theta)
+    if found is None:
         return None
-    return replace(point, rows=_rows_at(rows, problem, at), deviations=deviations)
-
-
-def _rows_at(rows: WhiteRows, problem: OutputErrorProblem, at: Evaluation) -> WhiteRows:
-    residual, jacobian, _ = residual_rows(problem, at)
+    cost, errors = found
+    at = replace(rows.descent.at, theta=theta, cost=cost, errors=errors)
+    residual = np.concatenate([problem.whiten(r, part) for r, part in enumerate(errors)])
     descent = replace(rows.descent, at=at)
-    found = replace(rows, problem=problem, descent=descent, residual=residual, jacobian=jacobian)
-    return replace(found, draws=found.project_out(rows.draws))
+    rows = replace(rows, problem=problem, descent=descent, residual=residual)
+    return replace(point, rows=rows, deviations=deviations)
+
+
+def with_slopes(point: JointPoint) -> JointPoint:
+    """The point with slopes by unknowns and assumptions as they are there.
+
+    theory: both at once or neither: of what they nearly share, only the difference counts.
+    """
+    rows = point.rows
+    at = rows.problem.evaluate(rows.descent.at.theta)
+    assert at is not None  # it was simulated there before
+    residual, jacobian, _ = residual_rows(rows.problem, at)
+    descent = replace(rows.descent, at=at)
+    found = replace(rows, descent=descent, residual=residual, jacobian=jacobian)
+    found = replace(found, draws=found.project_out(rows.draws))
+    return replace(point, rows=found, taken=assumption_columns(found))

@@ -137,8 +137,10 @@ def block_tests(rows: WhiteRows, places: list[int], options: TrustOptions) -> li
     """Of the unknowns at `places`: the pull of every stretch on them, against the draws' pulls.
 
     theory: the influence of a row on parameter k is its entry in the k-th row of the
-    pseudo-inverse times its residual; sums over stretches are independent of each other where the
-    model is right, so the sum of their squares over that of draws is F distributed.
+    pseudo-inverse times its residual. Sums over stretches have the covariance C of the draws' where
+    the model is right, so the sum of their squares over that of draws is F distributed with about
+    (tr C)^2 / tr C^2 degrees of freedom (Satterthwaite, Biometrics 2, 1946): fewer than stretches
+    where noise outlasts them.
     """
     inverse = rows.inverse[places]
     block = rows.blocks(options.blocks)
@@ -147,14 +149,25 @@ def block_tests(rows: WhiteRows, places: list[int], options: TrustOptions) -> li
     for influence in inverse:
         own = _sums(influence * residual, block)
         drawn = np.array([_sums(influence * draw, block) for draw in rows.draws.T])
-        each = np.mean(drawn**2, axis=0)
-        noise = float(np.sum(each))
+        C = drawn.T @ drawn / len(drawn)
+        noise = float(np.trace(C))
         ratio = float(np.sum(own**2)) / max(noise, 1e-300)
-        # theory: a sum of unequal variances v has about (sum v)^2 / sum v^2 degrees of freedom
-        # (Satterthwaite, Biometrics 2, 1946)
-        freedom = noise**2 / max(float(np.sum(each**2)), 1e-300)
+        freedom = _freedom(C, len(drawn))
         found.append(BlockTest(ratio, float(fdtrc(freedom, freedom * len(drawn), ratio))))
     return found
+
+
+def _freedom(C: Array, n: int) -> float:
+    """(tr C)^2 / tr C^2 of the covariance that n draws estimate by C.
+
+    theory: E tr C^2 = (1 + 1/n) tr S^2 + (tr S)^2 / n, E (tr C)^2 = (tr S)^2 + 2 tr S^2 / n for
+    draws of a normal distribution of covariance S.
+    """
+    A, B = float(np.trace(C)) ** 2, float(np.sum(C**2))
+    # both equations solved for tr S^2 and (tr S)^2
+    squares = (B - A / n) / (1.0 + 1.0 / n - 2.0 / n**2)
+    whole = A - 2.0 * squares / n
+    return float(np.clip(whole / max(squares, 1e-300), 1.0, len(C)))
 
 
 def _sums(values: Array, block: NDArray[np.int64]) -> Array:

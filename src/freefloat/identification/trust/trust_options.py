@@ -17,6 +17,7 @@ class TrustOptions(CheckedOptions, error=IdentificationError):
         significance: chance that all tests together call a right model wrong.
         draws: simulations with fresh noise in recorded inputs, against which residuals are held.
         quiet_draws: the same where input noise hardly matters.
+        sensor_draws: draws of the sensors' noise where that is all that matters.
         input_share: share of a row's variance by input noise from which it matters.
         blocks: stretches of the recordings that must agree.
         band: slowest components of a row that are tested together; each later band is as wide as
@@ -31,6 +32,7 @@ class TrustOptions(CheckedOptions, error=IdentificationError):
     significance: Share = 1e-3
     draws: Count = 8
     quiet_draws: Count = 2
+    sensor_draws: Count = 32
     input_share: NotNegative = 0.05
     blocks: Count = 8
     band: Count = 16

@@ -67,16 +67,22 @@ class WhiteRows:
     prior: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     @cached_property
+    def _factors(self) -> tuple[Array, Array]:
+        return np.linalg.qr(self.jacobian)
+
+    @cached_property
     def basis(self) -> Array:
         """Orthonormal columns (rows, rank) of what the unknowns can explain."""
-        return orthonormal(self.jacobian)
+        Q, R = self._factors
+        return Q @ orthonormal(R)
 
     @cached_property
     def inverse(self) -> Array:
         """What rows make of the unknowns (unknowns, rows): least squares, with priors."""
-        rows = [self.jacobian, self.prior] if self.prior.size else [self.jacobian]
+        Q, R = self._factors
+        rows = [R, self.prior] if self.prior.size else [R]
         both = np.linalg.pinv(np.vstack(rows), rcond=RANK)
-        return both[:, : len(self.residual)]
+        return both[:, : len(R)] @ Q.T
 
     @cached_property
     def remainder(self) -> Array:
@@ -120,7 +126,7 @@ def white_rows(
     """The rows at the maximum of the likelihood near theta, by noise known beforehand."""
     descent = descend(problem, theta, most=options.evaluations)
     by_inputs = input_errors(problem, descent.at.theta, options=options, seed=seed)
-    draws = noise_draws(problem, by_inputs, seed=seed)
+    draws = noise_draws(problem, by_inputs, options=options, seed=seed)
     problem = replace(problem, noise=draw_noise(problem, descent.at.theta, draws))
     descent = descend(problem, descent.at.theta, most=options.evaluations)
     residual, jacobian, channels = residual_rows(problem, descent.at)
@@ -160,11 +166,18 @@ def input_errors(
     return [_input_errors(problem, r, theta, options, seed + r) for r in range(n)]
 
 
-def noise_draws(problem: OutputErrorProblem, by_inputs: InputErrors, *, seed: int) -> list[Draw]:
-    """Errors that noise of sensors and inputs would leave; as many as there are of inputs."""
+def noise_draws(
+    problem: OutputErrorProblem, by_inputs: InputErrors, *, options: TrustOptions, seed: int
+) -> list[Draw]:
+    """Errors that noise of sensors and inputs would leave.
+
+    As many as were simulated with fresh inputs; where inputs hardly matter, noise of the sensors
+    costs no simulation, and what little inputs do is used again.
+    """
     rng = np.random.default_rng([seed, 0x7A])
+    most = max(map(len, by_inputs))
     draws = []
-    for k in range(max(map(len, by_inputs))):
+    for k in range(options.sensor_draws if most <= options.quiet_draws else most):
         draw = []
         for recording, errors in zip(problem.recordings, by_inputs, strict=True):
             white = [_sensor_draw(m, rng) for m in recording.measurements]
@@ -236,7 +249,9 @@ def draw_noise(problem: OutputErrorProblem, theta: Array, draws: Sequence[Draw])
             for stated in sizes:
                 pooled = np.concatenate([part[at : at + n] for part in left]) * stated.size
                 size = float(np.sqrt(np.mean(pooled**2)))
-                noises.append(fit_noise(pooled, size, problem.options) if size > 0.0 else stated)
+                times = measurement.times
+                found = fit_noise(pooled, size, problem.options, times=times) if size else stated
+                noises.append(found)
                 at += n
             own.append(tuple(noises))
         table.append(tuple(own))
