@@ -24,7 +24,7 @@ from freefloat.identification.method_names import Method
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.output_error_fit import identify_by_output_error
 from freefloat.identification.recording_warnings import recording_warnings
-from freefloat.identification.trust.assess import grade_fit
+from freefloat.identification.trust.assess import grade_fit, new_biases
 from freefloat.identification.trust.trust_options import USUAL_TRUST, TrustOptions
 from freefloat.model.model import Model
 from freefloat.notes import Note
@@ -102,11 +102,11 @@ def identify(
     require_value(trust, TrustOptions, "trust", IdentificationError)
     given = {"solver": solver, "robust": robust, "physical": physical, "drag": drag, "clock": clock}
     options = _merge(options, **given, seed=seed, momentum=momentum)
-    sound, found = _prepare(model, parameters, recorded, options, raw=raw)
+    sound, found, biases = _prepare(model, parameters, recorded, options, raw=raw)
     how = {"plan": plan, "known_start": known_start, "seed": options.seed}
-    fit = _identify(model, write_values(parameters), sound, method, options, search, how)
+    fit = _identify(model, write_values(parameters), sound, method, options, search, how, biases)
     if assess:
-        how |= {"search": search, "options": trust, "improve": method == "auto"}
+        how |= {"search": search, "options": trust, "improve": method == "auto", "biases": biases}
         fit = grade_fit(fit, sound, parameters=parameters, **how)
     return _with_findings(fit, recorded, found, options.seed) if found else fit
 
@@ -127,14 +127,15 @@ def _prepare(
     options: LinearOptions,
     *,
     raw: bool,
-) -> tuple[tuple[Telemetry, ...], tuple[Note, ...]]:
-    """The recordings without their faults, and what was found in them."""
+) -> tuple[tuple[Telemetry, ...], tuple[Note, ...], tuple[str, ...]]:
+    """The recordings without their faults, what was found in them, and biases to be estimated."""
     is_delay_sought = options.clock is not None or any(
         parameter.name.startswith("delay.") for parameter in parameters.free_ones
     )
-    pairs = [prepare_recording(r, model, raw=raw, shift=not is_delay_sought) for r in recorded]
-    notes = dict.fromkeys(note for _, found in pairs for note in found)
-    return tuple(with_sensor_noise(model, better) for better, _ in pairs), tuple(notes)
+    each = [prepare_recording(r, model, raw=raw, shift=not is_delay_sought) for r in recorded]
+    notes = dict.fromkeys(note for one in each for note in one.notes)
+    sound = tuple(with_sensor_noise(model, one.recording) for one in each)
+    return sound, tuple(notes), new_biases(parameters, each)
 
 
 def _identify(
@@ -145,10 +146,12 @@ def _identify(
     options: LinearOptions,
     search: SearchOptions,
     how: Mapping[str, Any],
+    biases: Sequence[str] = (),
 ) -> Fit:
     """By the method asked for or chosen; by output error where noise hides too much from that."""
+    wider = parameters.free(*biases) if biases else parameters
     by_output_error = partial(
-        identify_by_output_error, parameters, recorded, prior_model=model, robust=options.robust,
+        identify_by_output_error, wider, recorded, prior_model=model, robust=options.robust,
         options=search, **how,
     )  # fmt: skip
     has_plan = how["plan"] is not None or how["known_start"]

@@ -16,6 +16,7 @@ from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.prediction.inputs import (
     InputSource,
     Tabulate,
+    bridging_rates,
     smooth_channel,
     thrust_and_wrench,
 )
@@ -64,11 +65,15 @@ def _motion_changes(
             continue
         channel = telemetry[name]
         time, _ = channel.usable()
-        smoothed = smooth_channel(channel)
+        rates = bridging_rates(telemetry, *names)
+        smoothed = smooth_channel(channel, rates)
         curve = smoothed.curves[0]
         size = channel.noise if channel.noise is not None else float(smoothed.noise[0])
         fresh = smoothed.value(time)[:, None] + size * rng.standard_normal((len(time), n))
-        change = smooth_alike(curve, time, fresh) - curve.coefficients
+        if rates is not None:
+            drawn = rates.noise * size * rng.standard_normal((len(rates.time), n))
+            rates = replace(rates, values=smoothed.rate(rates.time)[:, None] + drawn)
+        change = smooth_alike(curve, time, fresh, rates) - curve.coefficients
         span = float(time[0]), float(time[-1])
         yield place, curve.basis, change, span, name == names[1]
 

@@ -25,6 +25,7 @@ from freefloat.model.model import Model
 from freefloat.notes import Note
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.names import channel_names
+from freefloat.telemetry.rate_samples import RateSamples, rates_in_gaps
 from freefloat.telemetry.smoothing import SmoothSignal, smooth
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.thrust_levels import is_held, mean_levels, open_levels
@@ -168,7 +169,8 @@ def _motion(coordinate: Coordinate, telemetry: Telemetry, notes: list[str]) -> _
     if coordinate.type == "rotor" and velocity in telemetry and position not in telemetry:
         return _recorded_motion(telemetry[velocity], is_speed=True)
     if position in telemetry:
-        return _recorded_motion(telemetry[position], is_speed=False)
+        rates = bridging_rates(telemetry, position, velocity)
+        return _recorded_motion(telemetry[position], rates, is_speed=False)
     if coordinate.role == "motion" and coordinate.type != "rotor":
         raise IdentificationError(
             f"the recording has no channel {position}; every driven joint needs one, or give plan=",
@@ -181,17 +183,29 @@ def _motion(coordinate: Coordinate, telemetry: Telemetry, notes: list[str]) -> _
     return _JointMotion(lambda t: (home + speed * t, np.full_like(t, speed), np.zeros_like(t)))
 
 
-def smooth_channel(channel: Channel, *, share: float = 0.8) -> SmoothSignal:
+def smooth_channel(
+    channel: Channel, rates: RateSamples | None = None, *, share: float = 0.8
+) -> SmoothSignal:
     """The motion behind the samples of an encoder or a wheel.
 
-    share: of the channel's noise that is smoothed away. Less than all of it, which would be
-    closest: noise that is left can be measured and counted, corners that are rounded off cannot.
+    rates: what its rate sensor read while the encoder was silent. share: of the channel's noise
+    that is smoothed away. Less than all of it, which would be closest: noise that is left can be
+    measured and counted, corners that are rounded off cannot.
     """
     noise = None if channel.noise is None else share * channel.noise
-    return smooth(*channel.usable(), noise=noise)
+    return smooth(*channel.usable(), noise=noise, rates=rates)
 
 
-def _recorded_motion(channel: Channel, *, is_speed: bool) -> _JointMotion:
+def bridging_rates(telemetry: Telemetry, position: str, velocity: str) -> RateSamples | None:
+    """The rates that tell how a joint moved while samples of its position were lost, if any."""
+    if position not in telemetry or velocity not in telemetry:
+        return None
+    return rates_in_gaps(telemetry[position], telemetry[velocity])
+
+
+def _recorded_motion(
+    channel: Channel, rates: RateSamples | None = None, *, is_speed: bool
+) -> _JointMotion:
     """The motion behind an encoder's samples, or behind the speed of a wheel.
 
     Of a wheel only the speed counts: an axisymmetric rotor looks the same at any angle.
@@ -203,7 +217,7 @@ def _recorded_motion(channel: Channel, *, is_speed: bool) -> _JointMotion:
             " drive the simulation",
             code="samples.few",
         )
-    curve = smooth_channel(channel)
+    curve = smooth_channel(channel, rates)
     middle = curve.value(0.5 * (time[:-1] + time[1:]))
     if not np.all(np.isfinite(middle)):
         gap = time[np.argmin(np.isfinite(middle))]

@@ -236,13 +236,27 @@ def _same_interval(
         reach = max(clock.step, fastest.step) + clock.tolerance
         near = np.flatnonzero(off <= reach)
         unusual = np.abs(clock.intervals[near] - clock.step) > clock.tolerance
-        if not unusual.any():
+        near = near[unusual]
+        if not len(near):
+            near = _silent_over(clock, before, jump, fastest.tolerance)
+        if not len(near):
             if abs(jump) > clock.tolerance:
                 return None
             continue
-        near = near[unusual]
         places.append((clock, int(near[np.argmin(off[near])])))
     return places
+
+
+def _silent_over(clock: StreamClock, before: float, jump: float, tolerance: float) -> Indices:
+    """Intervals in which a stream lost the samples about an instant [s] at which stamps jump [s].
+
+    Without the jump they last a whole number of steps, and the instant is among them.
+    """
+    length = clock.intervals - jump
+    is_whole = np.abs(_excess(length, clock.step)) <= clock.tolerance + tolerance
+    is_over = (clock.time[:-1] < before) & (clock.time[:-1] + length > before)
+    is_unusual = np.abs(clock.intervals - clock.step) > clock.tolerance
+    return np.flatnonzero(is_whole & is_over & is_unusual & (length > 1.5 * clock.step))
 
 
 def _possible_shifts(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,12 +20,13 @@ from freefloat.telemetry.channel import Array, Channel, read_only
 from freefloat.telemetry.clock_steps import ClockStep, StreamClock, clocks_of, find_clock_steps
 from freefloat.telemetry.delays import Delay, find_delays
 from freefloat.telemetry.diagnosis import REPAIR, Diagnosis, Finding, repair_log
+from freefloat.telemetry.finding_list import join_stuck, merge_axes, merge_rounds
 from freefloat.telemetry.known_sensors import KnownSensors, known_noise
 from freefloat.telemetry.local_prediction import SignalSamples
 from freefloat.telemetry.names import XYZW, ChannelName, attitude_groups, misuse
 from freefloat.telemetry.pair_causes import examine_pairs, lags_of
 from freefloat.telemetry.quality_checks import check_clock
-from freefloat.telemetry.sample_causes import HELD, Examined, examine_samples, merge_outliers
+from freefloat.telemetry.sample_causes import HELD, Examined, examine_samples
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.thrust_delay import thrust_findings
 from freefloat.telemetry.thrust_levels import CLOSED, MEAN, THRUST, open_levels
@@ -72,7 +74,7 @@ def examine(telemetry: Telemetry, model: Model | None = None, *, shift: bool = T
     findings += _gaps(current)
     before = telemetry.channels
     new = {name: c for name, c in current.channels.items() if c != before[name]}
-    whole = _merge_rounds(findings)
+    whole = join_stuck(merge_rounds(findings), telemetry)
     return Diagnosis(tuple(sorted(whole, key=lambda f: not f.is_fault)), new)
 
 
@@ -115,9 +117,17 @@ def repair(telemetry: Telemetry, diagnosis: Diagnosis) -> Telemetry:
     return repaired.with_metadata(**{REPAIR: log})
 
 
+class Prepared(NamedTuple):
+    """A recording as it should be used, what was found and done, and biases by parameter name."""
+
+    recording: Telemetry
+    notes: tuple[Note, ...] = ()
+    biases: tuple[str, ...] = ()
+
+
 def prepare_recording(
     telemetry: Telemetry, model: Model | None = None, *, raw: bool = False, shift: bool = True
-) -> tuple[Telemetry, tuple[Note, ...]]:
+) -> Prepared:
     """Return a recording as it should be used, and what was found and done as notes with codes.
 
     Args:
@@ -127,7 +137,8 @@ def prepare_recording(
         shift: Whether late streams are to be shifted; else they are reported only.
 
     Returns:
-        The recording, the same object where nothing was to be done, and the notes.
+        The recording, the same object where nothing was to be done, the notes, and the biases
+        that were found: they are for whoever estimates to estimate.
 
     >>> t = np.arange(500) * 0.02
     >>> quiet = Telemetry.from_arrays(t, {"base.rate.x": np.sin(t)})
@@ -135,9 +146,15 @@ def prepare_recording(
     True
     """
     if raw:
-        return telemetry, ()
+        return Prepared(telemetry)
     diagnosis = examine(telemetry, model, shift=shift)
-    return repair(telemetry, diagnosis), diagnosis.notes
+    biases = [
+        f"bias.{name}"
+        for finding in diagnosis.findings
+        if finding.code == "recording.bias"
+        for name in finding.channels
+    ]
+    return Prepared(repair(telemetry, diagnosis), diagnosis.notes, tuple(dict.fromkeys(biases)))
 
 
 def _round(
@@ -154,7 +171,7 @@ def _round(
     """
     clocks = clocks_of(telemetry)
     examined = _examine_channels(telemetry, clocks, sensors, seen)
-    findings = _merge([f for one in examined.values() for f in one.findings])
+    findings = merge_axes([f for one in examined.values() for f in one.findings])
     channels = {name: _with_mask(telemetry[name], one) for name, one in examined.items()}
     _share_masks(channels)
     samples = {name: one.samples for name, one in examined.items()}
@@ -335,31 +352,3 @@ def _with_old_stamps(finding: Finding, current: Telemetry, original: Telemetry) 
 
     start, end = back(finding.start), back(finding.end)
     return replace(finding, start=start, end=end, instants=tuple(map(back, finding.instants)))
-
-
-def _merge(findings: list[Finding]) -> list[Finding]:
-    """Findings with one finding where the axes of a stream show the same at the same time."""
-    merged: list[Finding] = []
-    for finding in findings:
-        group = ChannelName.parse(finding.channels[0]).group
-        for k, other in enumerate(merged):
-            is_same = other.code == finding.code and not (other.instants or finding.instants)
-            same_place = ChannelName.parse(other.channels[0]).group == group
-            same_time = (other.start, other.end) == (finding.start, finding.end)
-            if is_same and same_place and same_time and finding.code != "recording.quantised":
-                merged[k] = replace(other, channels=(*other.channels, *finding.channels))
-                break
-        else:
-            merged.append(finding)
-    return merged
-
-
-def _merge_rounds(findings: list[Finding]) -> list[Finding]:
-    """Findings with the lone samples of a channel together, in whichever round they were found."""
-    merged: dict[tuple[object, ...], Finding] = {}
-    for number, finding in enumerate(findings):
-        is_lone = finding.code == "recording.outliers"
-        key = (finding.code, finding.channels) if is_lone else (number,)
-        known = merged.get(key)
-        merged[key] = finding if known is None else merge_outliers(known, finding)
-    return list(merged.values())

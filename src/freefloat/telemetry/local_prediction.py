@@ -107,10 +107,16 @@ def learn(
     model = LocalPredictor(
         half, degree, step, noise, motion, np.ones(len(samples.time)), n, stated is not None
     )
-    r, s = deviations(model, samples, np.flatnonzero(samples.ok))
-    spread = np.ones(len(samples.time))
-    spread[samples.ok] = _local_spread(r / s)
-    return replace(model, spread=spread)
+    return with_spread(model, samples)
+
+
+def with_spread(model: LocalPredictor, samples: SignalSamples) -> LocalPredictor:
+    """The predictor with the spread about each sample that those which count show."""
+    model = replace(model, spread=np.ones(len(samples.time)))
+    counted = np.flatnonzero(samples.ok)
+    r, s = deviations(model, samples, counted)
+    near = np.searchsorted(counted, np.arange(len(samples.time))).clip(0, len(counted) - 1)
+    return replace(model, spread=_local_spread(r / s)[near])
 
 
 def deviations(

@@ -13,10 +13,19 @@ from typing import NamedTuple
 import numpy as np
 
 from freefloat.telemetry.channel import Array, Mask
-from freefloat.telemetry.local_prediction import Indices, LocalPredictor, SignalSamples, deviations
+from freefloat.telemetry.local_prediction import (
+    Indices,
+    LocalPredictor,
+    SignalSamples,
+    deviations,
+    with_spread,
+)
 
 # theory: with half of the samples bad nothing says which half
 MOST_BAD = 0.5
+# theory: half of the samples of a burst lie on one side and vouch for each other, and where half of
+# the others do so too a quarter is taken out at first; lone samples are farther apart
+DENSE = 0.25
 LONE = 2  # theory: a third one in one window is no accident of two
 _PULSE = 4.0  # theory: [steps]; longer pulses have a step that is seen as one on either side
 _BREAKS = 3  # theory: parameters of an edge: its place, a step and a kink
@@ -49,12 +58,16 @@ def find_outliers(
     if not np.any(np.abs(z) > limit):
         return
     removed = _remove(model, samples, z, ok, limit)
+    # a burst must not make room for itself
+    model = with_spread(model, samples._replace(ok=ok))
     pulses = _short_pulses(edges, model)
-    for places in _clusters(removed, reach=model.half):
+    # the windows of samples so near each other overlap: a burst is not two edges
+    for places in _clusters(removed, reach=2 * model.half):
         reach = 2.0 * model.step
         if _is_near(samples.time[places], pulses, reach=reach):
             continue
-        if len(places) > LONE:
+        is_burst = len(places) > max(LONE, DENSE * (places[-1] - places[0] + 1))
+        if is_burst:
             places = _settle(model, samples, places, ok, limit)
         else:
             places = _put_back(model, samples, places, ok, limit)
@@ -64,7 +77,9 @@ def find_outliers(
             continue
         rest = samples._replace(ok=ok)
         size, deviation = deviations(model, rest, places)
-        yield Cluster(places, size, size / deviation)
+        z = size / deviation
+        each = [slice(None)] if is_burst else [slice(k, k + 1) for k in range(len(places))]
+        yield from (Cluster(places[k], size[k], z[k]) for k in each)
 
 
 def _z(model: LocalPredictor, samples: SignalSamples, wanted: Indices) -> Array:

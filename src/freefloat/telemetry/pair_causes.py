@@ -261,7 +261,7 @@ def _bias_finding(
         "recording.bias", pair.rates, fit.start, fit.end, float(extra[worst]), unit_,
         deviation=float(fit.bias_deviation[worst]), chance=chance,
         text=f"the rate has a bias of {shown} against {pair.position}",
-        advice=f"free it: {', '.join(f'bias.{name}' for name in pair.rates)}",
+        advice=f"estimate it: {', '.join(f'bias.{name}' for name in pair.rates)}",
     )  # fmt: skip
 
 

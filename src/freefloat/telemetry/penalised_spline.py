@@ -20,8 +20,10 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_solve_banded, cholesky_banded
 
 from freefloat.telemetry.channel import Array
+from freefloat.telemetry.rate_samples import RateSamples
 from freefloat.telemetry.spline_basis import (
     BasisRows,
+    Indices,
     SplineBasis,
     gram,
     product,
@@ -51,7 +53,8 @@ class SplineProblem:
     """Samples, one column per channel, and the splines and the order of penalty to fit them with.
 
     `noise`, one number per channel, is the standard deviation of the samples, or zero where it is
-    not known. Channels that are `is_joint` are smoothed alike, as the parts of one vector.
+    not known. Channels that are `is_joint` are smoothed alike, as the parts of one vector. `rates`
+    are samples of the derivative, with weights by their noise.
     """
 
     basis: SplineBasis
@@ -60,6 +63,12 @@ class SplineProblem:
     order: int
     noise: Array
     is_joint: bool = False
+    rates: RateSamples | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """Of the values and of the rates."""
+        return self.time.size + (0 if self.rates is None else self.rates.time.size)
 
     @cached_property
     def rows(self) -> BasisRows:
@@ -75,7 +84,18 @@ class SplineProblem:
     def gram(self) -> Array:
         """B'B, banded."""
         shape = (self.basis.degree + 1, self.basis.size)
-        return gram(self.splines, self.rows.first, shape=shape)
+        own = gram(self.splines, self.rows.first, shape=shape)
+        if self.rates is None:
+            return own
+        slopes, first, _ = self.slopes
+        return own + gram(slopes, first, shape=shape)
+
+    @cached_property
+    def slopes(self) -> tuple[Array, Indices, Array]:
+        """Rows of the rates, their first columns and the rates, over their noise."""
+        assert self.rates is not None
+        rows = self.basis.rows(self.rates.time)
+        return rows.splines(1) / self.rates.noise, rows.first, self.rates.values / self.rates.noise
 
     @cached_property
     def penalty(self) -> Array:
@@ -89,7 +109,7 @@ class SplineProblem:
 
     def weight(self, cutoff: float) -> float:
         """Return the lambda that stands for a cut-off [rad per knot]: components below it pass."""
-        return self.time.size / self.basis.size * cutoff ** (-2 * self.order)
+        return self.n_samples / self.basis.size * cutoff ** (-2 * self.order)
 
     def factor(self, weight: float) -> Array:
         """Return the Cholesky factor of B'B + lambda P; raise LinAlgError if it has none."""
@@ -116,6 +136,10 @@ class SplineProblem:
         for _ in range(n_passes):
             residual = self.values - product(self.splines, first, solution)
             gradient = transposed_product(self.splines, first, residual, size=self.basis.size)
+            if self.rates is not None:
+                slopes, at, rates = self.slopes
+                left = rates - product(slopes, at, solution)
+                gradient += transposed_product(slopes, at, left, size=self.basis.size)
             gradient -= weight * self.basis.penalty_product(solution, self.order)
             solution += cho_solve_banded((factor, True), gradient, check_finite=False)
         return solution
@@ -123,7 +147,11 @@ class SplineProblem:
     def squares(self, coefficients: Array) -> Array:
         """Return the sum of squared residuals of each channel."""
         residual = self.values - product(self.splines, self.rows.first, coefficients)
-        return np.sum(residual**2, axis=0)
+        squares = np.sum(residual**2, axis=0)
+        if self.rates is not None:
+            slopes, at, rates = self.slopes
+            squares += np.sum((rates - product(slopes, at, coefficients)) ** 2, axis=0)
+        return squares
 
     def scores(self, cutoff: float) -> Array:
         """Return how well a cut-off predicts, one number per channel or one for all; least is best.
@@ -131,7 +159,7 @@ class SplineProblem:
         Infinite where the arithmetic does not carry.
         """
         nothing = np.full(1 if self.is_joint else self.values.shape[1], np.inf)
-        weight, n = self.weight(cutoff), self.time.size
+        weight, n = self.weight(cutoff), self.n_samples
         try:
             factor = self.factor(weight)
             freedom = 1.0 - self.n_parameters(weight, factor) / n
@@ -188,7 +216,7 @@ def curve_at(problem: SplineProblem, cutoff: float, *, judged_at: float, score: 
     factor, judging = problem.factor(weight), problem.factor(judge)
     n_parameters = problem.n_parameters(judge, judging)
     squares = problem.squares(problem.coefficients(judge, judging, n_passes=2))
-    freedom = max(problem.time.size - n_parameters, _LEAST_FREEDOM)
+    freedom = max(problem.n_samples - n_parameters, _LEAST_FREEDOM)
     spreads = _spreads(problem, factor)
     return Curve(
         basis=problem.basis,
@@ -202,9 +230,12 @@ def curve_at(problem: SplineProblem, cutoff: float, *, judged_at: float, score: 
     )
 
 
-def smooth_alike(curve: Curve, time: Array, values: Array) -> Array:
+def smooth_alike(
+    curve: Curve, time: Array, values: Array, rates: RateSamples | None = None
+) -> Array:
     """Coefficients (splines, columns) of other samples, smoothed as much as a curve was."""
-    problem = SplineProblem(curve.basis, time, values, curve.order, np.zeros(values.shape[1]))
+    none = np.zeros(values.shape[1])
+    problem = SplineProblem(curve.basis, time, values, curve.order, none, rates=rates)
     weight = problem.weight(curve.cutoff * curve.basis.spacing)
     return problem.coefficients(weight, problem.factor(weight), n_passes=2)
 

@@ -257,11 +257,21 @@ def _mask_runs(
             kind, chance = found.kind, found.chance
         elif (first, last - first + 1) in improbable and equal < FAMILY_CHANCE:
             kind, chance = "stuck", max(equal, 1e-300)
-        if kind:
+        if kind == "stuck":
+            run = _whole_run(samples, run)
+        if kind and ok[run[1]]:
             begin = run[0] + (kind == "stuck")  # the first of equal values was measured
             ok[begin : run[1] + 1] = False
             findings.append(_run_finding(channel, samples, (begin, run[1]), kind, chance))
     return samples._replace(ok=ok), findings
+
+
+def _whole_run(samples: SignalSamples, run: tuple[int, int]) -> tuple[int, int]:
+    """A stuck run with what has the same value next to it: setting a clock frees no sensor."""
+    same = samples.ok & (samples.values == samples.values[run[0]])
+    before, after = np.flatnonzero(~same[: run[0]]), np.flatnonzero(~same[run[1] :])
+    first = int(before[-1]) + 1 if len(before) else 0
+    return first, run[1] + int(after[0]) - 1 if len(after) else len(same) - 1
 
 
 def _run_finding(

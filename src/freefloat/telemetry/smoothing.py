@@ -6,7 +6,7 @@ smoothing is right. See `penalised_spline` for the method.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +16,7 @@ from freefloat.errors import TelemetryError
 from freefloat.telemetry.attitude import continuous, rate_and_acceleration, unit
 from freefloat.telemetry.channel import Array, Mask
 from freefloat.telemetry.names import misuse
+from freefloat.telemetry.rate_samples import RateSamples
 
 if TYPE_CHECKING:
     from freefloat.telemetry.penalised_spline import Curve
@@ -145,6 +146,7 @@ def smooth(
     order: int = 5,
     max_gap: float | None = None,
     max_gap_steps: float = 20.0,
+    rates: RateSamples | None = None,
 ) -> SmoothSignal:
     """Return the smooth curve that samples at instants `time` [s] support.
 
@@ -158,6 +160,7 @@ def smooth(
         max_gap: A longer gap [s] is not bridged; or, unless given,
         max_gap_steps: the same in median sampling steps. Asked to bridge more than sixty, the
             curve becomes coarser throughout.
+        rates: Samples of the derivative of a single channel, where those of the values are missing.
 
     Returns:
         Value, rate and acceleration at any instant, and their standard deviations.
@@ -182,6 +185,7 @@ def smooth(
             noise=sigmas[channels],
             order=order,
             longest=(max_gap, max_gap_steps),
+            rates=rates,
         )
         curves |= dict(zip(channels, fitted, strict=True))
     return SmoothSignal(tuple(curves[n] for n in range(n_channels)), np.ndim(values) == 1)
@@ -259,21 +263,21 @@ def _fit(
     order: int,
     longest: tuple[float | None, float],
     is_joint: bool = False,
+    rates: RateSamples | None = None,
 ) -> list[Curve]:
     from freefloat.telemetry.penalised_spline import SplineProblem, fit_curves
     from freefloat.telemetry.spline_basis import SplineBasis
 
     is_good = np.isfinite(values).all(axis=1)
     time, values = time[is_good], values[is_good]
-    step, segments = _segments(time, longest=longest, least=order + 3)
-    used = np.concatenate([np.arange(first, last + 1) for first, last in segments])
-    bridged = max(np.diff(time[first : last + 1]).max() for first, last in segments)
+    told = time if rates is None else np.union1d(time, rates.time)
+    step, segments = _segments(told, longest=longest, least=order + 3)
+    bridged = max(np.diff(told[first : last + 1]).max() for first, last in segments)
     spacing = max(step, bridged / _BRIDGED_KNOTS)
-    basis = SplineBasis(order, spacing, time[segments[:, 0]], time[segments[:, 1]])
-    fits = [
-        fit_curves(SplineProblem(basis, time[used], values[used], penalty, noise, is_joint))
-        for penalty in _PENALTIES[order]
-    ]
+    basis = SplineBasis(order, spacing, told[segments[:, 0]], told[segments[:, 1]])
+    used = basis.rows(time).is_inside
+    problem = SplineProblem(basis, time[used], values[used], 0, noise, is_joint, rates)
+    fits = [fit_curves(replace(problem, order=penalty)) for penalty in _PENALTIES[order]]
     return [min(curves, key=lambda curve: curve.score) for curves in zip(*fits, strict=True)]
 
 

@@ -134,10 +134,10 @@ class _Recorded:
     @classmethod
     def of(cls, source: Fit | Model, flight: Telemetry, *, raw: bool) -> _Recorded:
         found, model = quality(flight), _model_of(source)
-        sound, notes = prepare_recording(flight, model, raw=raw)
-        used = with_sensor_noise(model, sound)
+        prepared = prepare_recording(flight, model, raw=raw)
+        used = with_sensor_noise(model, prepared.recording)
         told = (found.summary, *map(str, found.findings))
-        return cls(source, flight, used, told, [*notes])
+        return cls(source, flight, used, told, [*prepared.notes])
 
     @property
     def is_held_out(self) -> bool | None:

@@ -19,7 +19,13 @@ from freefloat.identification.output_error.cost import OutputErrorProblem
 from freefloat.identification.output_error.noise import RowNoise, resize
 from freefloat.identification.output_error.recording import Recording
 from freefloat.observability.visibility import without
-from freefloat.prediction.inputs import driving_torques, inputs_from_telemetry, smooth_channel
+from freefloat.prediction.inputs import (
+    bridging_rates,
+    driving_torques,
+    inputs_from_telemetry,
+    smooth_channel,
+)
+from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.telemetry import Telemetry
 
@@ -140,16 +146,23 @@ def with_fresh_noise(system: System, telemetry: Telemetry, *, seed: int) -> Tele
     rng = np.random.default_rng([seed, 0x1E])
     noisy = []
     for i in system.tree.given:
-        for name in channel_names(system.model.assembly.coordinates[i]):
+        names = channel_names(system.model.assembly.coordinates[i])
+        for name in names:
             if name not in telemetry or (noisy and name == noisy[-1].name):
                 continue
             channel = telemetry[name]
             time, _ = channel.usable()
-            curve = smooth_channel(channel)
+            rates = bridging_rates(telemetry, *names)
+            curve = smooth_channel(channel, rates)
             size = channel.noise if channel.noise is not None else float(curve.noise[0])
             fresh = curve.value(time) + size * rng.standard_normal(len(time))
             noisy.append(type(channel)(name, channel.unit, time, fresh, noise=channel.noise))
-            break  # the position drives; a rate beside it is not looked at
+            if rates is not None:
+                own = rates.noise * size
+                told = curve.rate(rates.time) + own * rng.standard_normal(len(rates.time))
+                unit = telemetry[names[1]].unit
+                noisy.append(Channel(names[1], unit, rates.time, told, noise=own))
+            break  # the position drives; a rate beside it counts where that is silent
     for thruster in system.model.thrusters:
         name = f"{thruster.name}.force"
         if name in telemetry and telemetry[name].noise:

@@ -42,7 +42,7 @@ from freefloat.identification.trust.trust_options import USUAL_TRUST, TrustOptio
 from freefloat.identification.trust.white_rows import WhiteRows, white_rows
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.measurements import with_sensor_noise
-from freefloat.telemetry.doctor import prepare_recording
+from freefloat.telemetry.doctor import Prepared, prepare_recording
 from freefloat.telemetry.telemetry import Telemetry
 
 
@@ -88,9 +88,10 @@ def assess_fit(
     """
     given = (flights,) if isinstance(flights, Telemetry) else tuple(flights)
     shift = not any(e.name.startswith("delay.") for e in fit.estimates)
-    sound = (prepare_recording(flight, fit.model, raw=raw, shift=shift)[0] for flight in given)
+    each = [prepare_recording(flight, fit.model, raw=raw, shift=shift) for flight in given]
     return grade_fit(
-        fit, tuple(with_sensor_noise(fit.model, flight) for flight in sound),
+        fit, tuple(with_sensor_noise(fit.model, one.recording) for one in each),
+        biases=new_biases(parameters or _free(fit, None, ()), each),
         parameters=parameters, plan=plan, known_start=known_start, options=options, search=search,
         seed=seed, improve=improve,
     )  # fmt: skip
@@ -107,10 +108,14 @@ def grade_fit(
     search: SearchOptions,
     seed: int,
     improve: bool,
+    biases: Sequence[str] = (),
 ) -> Fit:
-    """`assess_fit` by recordings that are sound, with the noise of the model's sensors."""
+    """`assess_fit` by recordings that are sound, with the noise of the model's sensors.
+
+    biases: of sensors, which the recordings show, to be found beside the fit's own parameters.
+    """
     plans = plan if isinstance(plan, Sequence) else [plan] * len(recorded)
-    free = _free(fit, parameters)
+    free = _free(fit, parameters, biases)
     if not free.free_ones:
         return _grade(fit, [*status_evidence(fit)])
     try:
@@ -121,31 +126,40 @@ def grade_fit(
         return _grade(fit, [*status_evidence(fit), failed])
     is_start = fit.is_trustworthy or fit.status_code in SUPERSEDED
     better = likelihood_fit(fit, rows, free) if improve and is_start else None
-    if better is not None and not _is_better(better, fit, rows, options):
+    if better is not None and not _is_better(better, fit, rows, biases, options):
         better = None
     again = free if improve and is_start else None
-    return _assess(better or fit, rows, options, compared=fit, free=again)
+    return _assess(better or fit, rows, options, compared=fit, free=again, biases=biases)
 
 
-def _is_better(better: Fit, fit: Fit, rows: WhiteRows, options: TrustOptions) -> bool:
+def _is_better(
+    better: Fit, fit: Fit, rows: WhiteRows, biases: Sequence[str], options: TrustOptions
+) -> bool:
     """Whether the likelihood's fit is sharper, or the method's own deviations cannot be right."""
-    places, labels = _report_places(rows)
+    places, labels = _report_places(rows, biases)
     differ = method_differences(fit, rows, places, labels, options)
     return is_sharper(better, fit) or any(True for _ in differ)
 
 
-def _report_places(rows: WhiteRows) -> tuple[list[int], list[str]]:
-    """Places and labels of the unknowns that are reported."""
+def _report_places(rows: WhiteRows, but: Sequence[str]) -> tuple[list[int], list[str]]:
+    """Places and labels of the unknowns that are reported, but for those named."""
     items = rows.problem.unknowns.items
-    places = [k for k, u in enumerate(items) if u.is_reported]
+    places = [k for k, u in enumerate(items) if u.is_reported and u.name not in but]
     return places, [items[k].label for k in places]
 
 
-def _free(fit: Fit, parameters: Parameters | None) -> Parameters:
-    """The fit's parameters, free at its values, with the conditions given."""
+def new_biases(parameters: Parameters, recordings: Sequence[Prepared]) -> tuple[str, ...]:
+    """Biases that recordings show and of which nothing is said among the parameters."""
+    found = dict.fromkeys(name for one in recordings for name in one.biases)
+    told = {parameter.name for parameter in parameters}
+    return tuple(name for name in found if name not in told and parameters.matching(name))
+
+
+def _free(fit: Fit, parameters: Parameters | None, biases: Sequence[str]) -> Parameters:
+    """The fit's parameters, free at its values, with the conditions given, and biases."""
     names = [e.name for e in fit.estimates if e.status not in ("fixed", "at bound")]
     own = Parameters(fit.model)
-    for name in names:
+    for name in dict.fromkeys([*names, *biases]):
         own = own.free(name)
     return own if parameters is None else own.with_conditions_of(parameters)
 
@@ -169,21 +183,23 @@ def _rows(
 
 
 def _assess(
-    fit: Fit, rows: WhiteRows, options: TrustOptions, *, compared: Fit, free: Parameters | None
-) -> Fit:
+    fit: Fit, rows: WhiteRows, options: TrustOptions, *, compared: Fit, free: Parameters | None,
+    biases: Sequence[str],
+) -> Fit:  # fmt: skip
     """The fit graded by the rows.
 
     compared: the fit that is held against their likelihood. free: what is fitted again where
-    assumptions have to give way; None leaves the fit where it is.
+    assumptions have to give way; None leaves the fit where it is. biases: unknowns that nobody
+    asked for, which do not count.
     """
-    reported = _report_of(fit, rows)
+    reported = _report_of(fit, rows, biases)
     found = explain(rows, assumption_columns(rows), reported, options)
     considered, is_replaced = found.considered, fit is not compared
     adjusted = _adjust(fit, found, free)
     if adjusted is not None:
         fit, point = adjusted, found.joint
         assert point is not None  # what was adjusted was adjusted there
-        reported = _report_of(fit, rows)
+        reported = _report_of(fit, rows, biases)
         considered = replace(point.consideration, is_adjusted=True)
     total = reported.total(considered)
     known = np.isfinite(reported.std)
@@ -201,7 +217,8 @@ def _assess(
             is_settled=is_replaced and found.is_noise,
         ),
     )  # fmt: skip
-    spread = dict(zip(names, total, strict=True))
+    whole = _report_of(fit, rows, ())
+    spread = dict(zip(whole.names, whole.total(considered), strict=True))
     estimates = tuple(
         replace(e, total_std=float(spread.get(e.name, np.nan))) for e in fit.estimates
     )
@@ -219,9 +236,9 @@ def _adjust(fit: Fit, found: Explanation, free: Parameters | None) -> Fit | None
     return likelihood_fit(fit, found.joint.rows, free, is_joint=True)
 
 
-def _report_of(fit: Fit, rows: WhiteRows) -> Reported:
+def _report_of(fit: Fit, rows: WhiteRows, but: Sequence[str]) -> Reported:
     """The unknowns that are reported, with the deviations of the fit; NaN where there is none."""
-    places, names = _report_places(rows)
+    places, names = _report_places(rows, but)
     known = {e.name: e.std for e in fit.estimates}
     std = np.array([known.get(name, np.nan) for name in names])
     sizes = rows.problem.unknowns.sizes[places]
