@@ -40,7 +40,7 @@ class Spring:
 
     The generalised force on `coordinate` is -k (q - q_other - rest) - d (dq - dq_other)
     - friction tanh((dq - dq_other) / friction_speed), and the opposite on `other`. `owner` is the
-    part whose parameters these are.
+    part whose parameters these are. The uncertainties are relative, None where nobody states them.
     """
 
     owner: str
@@ -51,6 +51,8 @@ class Spring:
     friction: float = 0.0
     friction_speed: float = 1e-3
     other: str | None = None
+    stiffness_uncertainty: float | None = None
+    damping_uncertainty: float | None = None
 
 
 @dataclass(frozen=True)
@@ -144,6 +146,8 @@ def _pendulum(tank: Tank) -> list[tuple[Body, Joint]]:
                 role="passive",
                 stiffness=tank.stiffness[i],
                 damping=tank.damping[i],
+                stiffness_uncertainty=tank.stiffness_uncertainty,
+                damping_uncertainty=tank.damping_uncertainty,
             ),
         )
         for i in (0, 1)
@@ -203,6 +207,8 @@ def _springs(moving: list[Joint], model: Model) -> list[Spring]:
             joint.rest,
             joint.friction,
             joint.friction_speed,
+            stiffness_uncertainty=joint.stiffness_uncertainty,
+            damping_uncertainty=joint.damping_uncertainty,
         )
         for joint in moving
     ]
@@ -218,6 +224,8 @@ def _springs(moving: list[Joint], model: Model) -> list[Spring]:
                     friction=drive.friction,
                     friction_speed=joint.friction_speed,
                     other=f"{joint.name}.motor",
+                    stiffness_uncertainty=drive.stiffness_uncertainty,
+                    damping_uncertainty=drive.damping_uncertainty,
                 )
             )
     return springs

@@ -86,6 +86,8 @@ class Drive:
       turning with the motor coordinate and carried by the previous link;
     - "geared": a rotor of `inertia` [kg m^2] spinning `ratio` times faster: N^2 J at the joint,
       N J in the coupling to the previous link, J carried by it.
+
+    stiffness_uncertainty, damping_uncertainty: relative standard deviations, where they are known.
     """
 
     inertia: Positive
@@ -95,6 +97,8 @@ class Drive:
     ratio: Positive = 1.0
     form: Literal["disc", "geared"] = "disc"
     role: Role = "motion"
+    stiffness_uncertainty: NotNegative | None = None
+    damping_uncertainty: NotNegative | None = None
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,8 @@ class Joint:
     role: "motion" (q, dq, ddq given), "torque" (actuated), "passive" (spring, damper, friction
     only) or "locked" (stays at `home`). stiffness [N m/rad], damping [N m s/rad], rest [rad] and
     Coulomb friction [N m] act on the coordinate; friction is smoothed over `friction_speed`
-    [rad/s]. Newtons and metres for prismatic joints.
+    [rad/s]. Newtons and metres for prismatic joints. stiffness_uncertainty, damping_uncertainty:
+    relative standard deviations, where they are known.
     """
 
     name: str
@@ -123,6 +128,8 @@ class Joint:
     drive: Drive | None = None
     limits: JointLimits = JointLimits()
     extras: tuple[str, ...] = ()
+    stiffness_uncertainty: NotNegative | None = None
+    damping_uncertainty: NotNegative | None = None
 
 
 @dataclass(frozen=True)
@@ -131,7 +138,8 @@ class Tank:
 
     The pivot sits at `pivot` [m] in `body`; the mass [kg] hangs `length` [m] along `direction`;
     the two joints turn about `axes` (in body axes), with stiffness [N m/rad] and damping
-    [N m s/rad] each.
+    [N m s/rad] each. uncertainty: relative standard deviation of its mass; the others of stiffness
+    and damping.
     """
 
     name: str
@@ -143,6 +151,9 @@ class Tank:
     axes: tuple[Vector, Vector] = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
     stiffness: tuple[NotNegative, NotNegative] = (0.0, 0.0)
     damping: tuple[NotNegative, NotNegative] = (0.0, 0.0)
+    uncertainty: NotNegative | None = None
+    stiffness_uncertainty: NotNegative | None = None
+    damping_uncertainty: NotNegative | None = None
 
 
 @dataclass(frozen=True)

@@ -317,7 +317,8 @@ def _of_bodies(system: System) -> Iterator[Assumption]:
         inertia = _own(f"{wheel.name}.inertia", wheel.inertia, "kg m^2", "wheel.inertia")
         yield _state(inertia, wheel.uncertainty, wheel.inertia)
     for tank in model.tanks:
-        yield _own(f"{tank.name}.mass", tank.mass, "kg", "tank.mass")
+        mass = _own(f"{tank.name}.mass", tank.mass, "kg", "tank.mass")
+        yield _state(mass, tank.uncertainty, tank.mass)
         yield _own(f"{tank.name}.length", tank.length, "m", "tank.length")
     whole = float(np.trace(mass_properties(model).inertia)) / 3.0
     for spring, ends in zip(model.assembly.springs, system.tree.spring_ends, strict=True):
@@ -326,8 +327,9 @@ def _of_bodies(system: System) -> Iterator[Assumption]:
         is_sliding = any(j.name == spring.owner and j.type == "prismatic" for j in model.joints)
         force, place = ("N", "m") if is_sliding else ("N m", "rad")
         if spring.stiffness > 0.0:
-            name = f"{spring.owner}.stiffness"
-            yield _own(name, spring.stiffness, f"{force}/{place}", "spring.stiffness")
+            name, value = f"{spring.owner}.stiffness", spring.stiffness
+            stiffness = _own(name, value, f"{force}/{place}", "spring.stiffness")
+            yield _state(stiffness, spring.stiffness_uncertainty, value)
             doubt = DOUBTS["spring.rest"]
             name = f"{spring.owner}.rest"
             yield Assumption(name, spring.rest, place, 0.1, doubt.std, False, doubt.reason)
@@ -336,7 +338,10 @@ def _of_bodies(system: System) -> Iterator[Assumption]:
             ("friction", force, STILL_FRICTION * whole),
         ):
             value = getattr(spring, field)
-            yield _own(f"{spring.owner}.{field}", value, unit, f"spring.{field}", usual)
+            own = _own(f"{spring.owner}.{field}", value, unit, f"spring.{field}", usual)
+            # of no damping at all a share says nothing
+            is_stated = field == "damping" and value > 0.0
+            yield _state(own, spring.damping_uncertainty if is_stated else None, value)
 
 
 def _own(name: str, value: float, unit: str, key: str, usual: float = 0.0) -> Assumption:

@@ -18,6 +18,7 @@ from freefloat.model.model import Model
 from freefloat.model.parts import Sensor
 from freefloat.prediction.sensor_models import (
     SENSOR_MODELS,
+    PlanarAngle,
     channel_group,
     sensor_model,
 )
@@ -123,15 +124,24 @@ def _candidates(system: System) -> Iterator[tuple[Sensor, str]]:
     """The model's sensors first, then whatever the usual channel names would mean."""
     model = system.model
     given = {system.coordinates[i] for i in system.tree.given}
-    usual = [Sensor(kind, model.root.body, 1.0) for kind in BODY_SENSORS]
+    places = [model.root.body, *(p.name for p in (*model.frames, *model.targets))]
+    usual = [Sensor(kind, place, 1.0) for place in places for kind in BODY_SENSORS]
     usual += [Sensor(kind, "*", 1.0) for kind in (*JOINT_SENSORS, *MOTOR_SENSORS, "wheel_torque")]
-    for sensor in (*model.sensors, *usual):
+    for sensor in _with_angles(model, (*model.sensors, *usual)):
         entry = SENSOR_MODELS[sensor.kind]
         if entry.is_input:
             continue
         for target in sensor_targets(model, sensor):
             if entry.coordinate is None or entry.coordinate(target) not in given:
                 yield sensor, target
+
+
+def _with_angles(model: Model, sensors: Sequence[Sensor]) -> Iterator[Sensor]:
+    """The sensors, and where everything moves in a plane those of attitudes as an angle, too."""
+    for sensor in sensors:
+        yield sensor
+        if model.root.type == "planar" and sensor.kind == "attitude":
+            yield PlanarAngle.like(sensor)
 
 
 def channels_of(system: System, sensor: Sensor, target: str) -> tuple[str, ...]:
@@ -145,7 +155,7 @@ def with_sensor_noise(model: Model, telemetry: Telemetry) -> Telemetry:
     """The recording with the noise of the model's sensors, where it states none itself."""
     system = flatten(model)
     found: dict[str, Channel] = {}
-    for sensor in model.sensors:
+    for sensor in _with_angles(model, model.sensors):
         noise = sample_noise(sensor)
         for target in sensor_targets(model, sensor) if noise > 0.0 else ():
             for name in channels_of(system, sensor, target):

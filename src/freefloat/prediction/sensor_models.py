@@ -11,7 +11,7 @@ parameter, an entry of the table how the reading changes with the motion.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -62,9 +62,20 @@ class SensorModel:
     unit: str | None = None
 
 
+@dataclass(frozen=True)
+class PlanarAngle(Sensor):
+    """An attitude sensor on a planar robot that writes one angle, as vision does, no quaternion."""
+
+    @classmethod
+    def like(cls, sensor: Sensor) -> PlanarAngle:
+        """The same sensor, writing an angle."""
+        return cls(**{field.name: getattr(sensor, field.name) for field in fields(sensor)})
+
+
 def sensor_model(system: System, sensor: Sensor, target: str) -> SensorModel:
     """The entry of `SENSOR_MODELS` for a sensor; the attitude of a planar root is one angle."""
-    if sensor.kind == "attitude" and _is_planar_root(system, target):
+    is_angle = isinstance(sensor, PlanarAngle) or _is_planar_root(system, target)
+    if sensor.kind == "attitude" and is_angle:
         return PLANAR_ANGLE
     return SENSOR_MODELS[sensor.kind]
 

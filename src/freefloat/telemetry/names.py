@@ -14,7 +14,7 @@
 | `<joint>.motor_position`         | rad or m        | the motor side of a flexible drive         |
 | `<wheel>.speed`, `.torque`       | rad/s, N m      | relative to the body                       |
 | `<thruster>.force`               | N               | mean until the next sample                 |
-| `<frame>.position.x`, ...        | as for the base | any other tracked frame                    |
+| `<frame>.position.x`, ...        | as for the base | any other frame or target (planar: `.angle`)|
 
 A name this table does not know is welcome, provided its unit is given.
 """

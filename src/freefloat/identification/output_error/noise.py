@@ -80,6 +80,37 @@ class RowNoise:
         return out
 
 
+def transposed_whiten(noise: RowNoise, rows: Array) -> Array:
+    """Rows (n, N) times the matrix that whitens N samples: what unwhitened errors are weighed by.
+
+    >>> white = RowNoise(2.0)
+    >>> transposed_whiten(white, np.ones((1, 3)))
+    array([[0.5, 0.5, 0.5]])
+    """
+    if noise.lags is None or noise.first is None:
+        return rows / noise.size
+    p = min(len(noise.lags), rows.shape[1])
+    later = rows / noise.news
+    later[:, :p] = 0.0
+    bridges = noise.bridges
+    if bridges is not None:
+        later[:, bridges.places] = 0.0
+    out = later.copy()
+    for k, lag in enumerate(noise.lags):
+        out[:, : rows.shape[1] - k - 1] -= lag * later[:, k + 1 :]
+    is_head = np.arange(p)
+    if bridges is not None:
+        is_head = np.setdiff1d(is_head, bridges.places)
+        news = rows[:, bridges.places] / bridges.news
+        before = bridges.places[:, None] - np.arange(len(noise.lags), 0, -1)
+        np.add.at(out, (slice(None), bridges.places), news)
+        for q in range(before.shape[1]):
+            known = np.maximum(before[:, q], 0)
+            np.add.at(out, (slice(None), known), -news * bridges.weights[:, q])
+    out[:, :p] += rows[:, is_head] @ noise.first[is_head, :p]
+    return out / noise.size
+
+
 def fit_noise(
     errors: Array, size: float, options: SearchOptions = USUAL, *, times: Array | None = None
 ) -> RowNoise:

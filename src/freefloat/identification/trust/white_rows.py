@@ -21,7 +21,7 @@ from scipy.fft import dct
 from freefloat.arrays import Array
 from freefloat.identification.output_error.cost import Evaluation, OutputErrorProblem
 from freefloat.identification.output_error.levenberg import Descent, descend
-from freefloat.identification.output_error.noise import RowNoise, fit_noise
+from freefloat.identification.output_error.noise import RowNoise, fit_noise, transposed_whiten
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.observability.visibility import without
 from freefloat.prediction.fresh_inputs import fresh_inputs
@@ -31,8 +31,6 @@ from freefloat.prediction.sensor_noise import gauss_markov
 # theory: what is left of a column by rounding is 1e-16 of it times the condition of the others
 RANK = 1e-10
 Noise = tuple[tuple[tuple[RowNoise, ...], ...], ...]
-# theory: a variance from so many draws is known to 18 %, a deviation to 9 %
-SENSOR_DRAWS = 64
 InputErrors = list[list[list[Array]]]  # per recording and draw, as a part of a Draw, or nothing
 Draw = tuple[list[Array], ...]  # per recording, one table (N, rows) a measurement
 
@@ -133,21 +131,20 @@ def white_rows(
     drawn = np.column_stack([_whiten(problem, draw) for draw in draws])
     none, prior = np.zeros(jacobian.shape[1]), descent.at.prior_rows * problem.unknowns.sizes
     rows = WhiteRows(problem, descent, channels, residual, jacobian, drawn, none, prior)
-    scatter = _scatter(rows, by_inputs, seed=seed)
-    return replace(rows, draws=rows.project_out(drawn), scatter=scatter)
+    drawn = rows.project_out(drawn)
+    return replace(rows, draws=drawn, scatter=_scatter(rows, by_inputs))
 
 
-def _scatter(rows: WhiteRows, by_inputs: InputErrors, *, seed: int) -> Array:
-    """The variance (unknowns,) that noise of sensors and noise of inputs give, each by its draws.
-
-    A draw of inputs is a simulation and one of sensors costs nothing: together they would be so few
-    that chance made every deviation too wide or too narrow.
-    """
-    rng = np.random.default_rng([seed, 0x5C])
-    problem, total = rows.problem, np.zeros(rows.jacobian.shape[1])
-    for _ in range(SENSOR_DRAWS):
-        draw = tuple([_sensor_draw(m, rng) for m in own.measurements] for own in problem.recordings)
-        total += (rows.inverse @ _whiten(problem, draw)) ** 2 / SENSOR_DRAWS
+def _scatter(rows: WhiteRows, by_inputs: InputErrors) -> Array:
+    """The variance (unknowns,) that noise of sensors, as it is stated, and of inputs give."""
+    problem, total, first = rows.problem, np.zeros(rows.jacobian.shape[1]), 0
+    for r, recording in enumerate(problem.recordings):
+        for m, measurement in enumerate(recording.measurements):
+            for c in range(len(measurement.rows)):
+                place = slice(first, first + len(measurement.times))
+                weights = transposed_whiten(problem.noise[r][m][c], rows.inverse[:, place])
+                total += _sensor_variance(measurement, c, weights)
+                first = place.stop
     n = max(map(len, by_inputs))
     for k in range(n):
         parts = []
@@ -156,6 +153,21 @@ def _scatter(rows: WhiteRows, by_inputs: InputErrors, *, seed: int) -> Array:
             parts.append(errors[k % len(errors)] or none)
         total += (rows.inverse @ _whiten(problem, tuple(parts))) ** 2 / n
     return total
+
+
+def _sensor_variance(measurement: Measurement, c: int, weights: Array) -> Array:
+    """The variance (n,) of weighted sums, weights (n, N), of a sensor's noise in its row c."""
+    coloured, whole = measurement.sensor.coloured, measurement.noise[c] ** 2
+    if coloured is None or len(measurement.times) < 2:
+        return whole * np.sum(weights**2, axis=1)
+    from scipy.signal import lfilter
+
+    # covariances keep ** |i - j| are those of news, kept: the sum over them runs backwards
+    keep = np.exp(-float(np.median(np.diff(measurement.times))) / coloured.time)
+    kept = np.asarray(lfilter([1.0], [1.0, -keep], weights[:, ::-1], axis=1))[:, ::-1]
+    slow = (1.0 - keep**2) * np.sum(kept[:, 1:] ** 2, axis=1) + kept[:, 0] ** 2
+    fast = max(whole - coloured.sigma**2, 0.0) * np.sum(weights**2, axis=1)
+    return coloured.sigma**2 * slow + fast
 
 
 def input_errors(
