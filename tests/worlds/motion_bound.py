@@ -157,8 +157,8 @@ def _moved(predictor: Predictor, freedom: Freedom, j: int) -> InputSource:
     unit = np.zeros((basis.size, 1))
     unit[j] = STEP
 
-    def tabulate(times: Array) -> Inputs:
-        inputs = source.tabulate(times)
+    def tabulate(times: Array, owner: str = "") -> Inputs:
+        inputs = source.tabulate(times, owner)
         motion = np.broadcast_to(inputs.given, (len(times), *inputs.given.shape[1:])).copy()
         rows = basis.rows(np.clip(times.ravel(), basis.starts[0], basis.ends[-1]))
         for derivative in range(3):

@@ -25,6 +25,7 @@ from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.penalised_spline import smooth_alike
 from freefloat.telemetry.spline_basis import SplineBasis
 from freefloat.telemetry.telemetry import Telemetry
+from freefloat.telemetry.thrust_levels import open_levels
 
 # place among the prescribed coordinates, basis, change of coefficients (splines, n), span [s], and
 # whether the curve is a rate (of a wheel) rather than a position
@@ -54,6 +55,60 @@ def fresh_inputs(
     ]
 
 
+def shifted_pulses(
+    source: InputSource, telemetry: Telemetry, *, most: int, seed: int
+) -> list[InputSource]:
+    """Sources whose thrust differs by an error that the noise of its readings leaves, one each.
+
+    Every stretch of an open valve has one of its own: its mean is off by the noise of a reading
+    over the root of their number. All after it that moves inherits it. Where there are more than
+    `most` stretches, so many random mixtures have the same covariance on average.
+    """
+    pulses = [pulse for name in _noisy_thrust(source, telemetry) for pulse in _pulses(name)]
+    weights = np.eye(len(pulses))
+    if len(pulses) > most:
+        rng = np.random.default_rng([seed, 0x2B])
+        weights = rng.standard_normal((most, len(pulses))) / np.sqrt(most)
+    found = []
+    for row in weights:
+        fresh = telemetry
+        for weight, (channel, inside, std) in zip(row, pulses, strict=True):
+            if weight:
+                known = fresh[channel.name]
+                time, level = known.usable()
+                values = level + weight * std * inside
+                fresh = fresh.with_channels(
+                    Channel(known.name, known.unit, time, values, noise=known.noise)
+                )
+        push = thrust_and_wrench(source.model, fresh)
+        found.append(replace(source, tabulate=_pushed(source, push)))
+    return found
+
+
+def _noisy_thrust(source: InputSource, telemetry: Telemetry) -> list[Channel]:
+    names = [f"{thruster.name}.force" for thruster in source.model.thrusters]
+    return [telemetry[name] for name in names if name in telemetry and telemetry[name].noise]
+
+
+def _pulses(channel: Channel) -> Iterator[tuple[Channel, Array, float]]:
+    """Every stretch of an open valve: its samples as ones, and the deviation of its mean [N]."""
+    _, level = channel.usable()
+    noise = channel.noise or 0.0
+    is_open = np.concatenate([[False], open_levels(level, noise) != 0.0, [False]])
+    edges = np.flatnonzero(np.diff(is_open.astype(np.int64)))
+    for first, last in zip(edges[::2], edges[1::2], strict=True):
+        inside = np.zeros(len(level))
+        inside[first:last] = 1.0
+        yield channel, inside, noise / np.sqrt(last - first)
+
+
+def _pushed(source: InputSource, push: Callable[[Array, str], Array]) -> Tabulate:
+    def tabulate(times: Array, owner: str = "") -> Inputs:
+        return source.tabulate(times, owner)._replace(push=push(times, owner))
+
+    return tabulate
+
+
 def _motion_changes(
     source: InputSource, telemetry: Telemetry, n: int, rng: np.random.Generator
 ) -> Iterator[_Change]:
@@ -81,11 +136,7 @@ def _motion_changes(
 def _fresh_pushes(
     source: InputSource, telemetry: Telemetry, n: int, rng: np.random.Generator
 ) -> list[Callable[[Array, str], Array]] | None:
-    noisy = [
-        telemetry[f"{thruster.name}.force"]
-        for thruster in source.model.thrusters
-        if f"{thruster.name}.force" in telemetry and telemetry[f"{thruster.name}.force"].noise
-    ]
+    noisy = _noisy_thrust(source, telemetry)
     if not noisy:
         return None
     return [

@@ -12,6 +12,7 @@ from freefloat.excitation.commands import Pulses
 from freefloat.identification.output_error.noise import RowNoise, fit_noise, transposed_whiten
 from freefloat.identification.output_error.recording import between_switches, recording_of
 from freefloat.model.parts import Body, Root, Sensor, Thruster
+from freefloat.prediction.time_grid import TAPS
 
 
 def tug(noise: float) -> ff.Model:
@@ -37,14 +38,18 @@ def test_noise_of_a_thrust_reading_is_no_switch(noise, is_stated):
         flight = flight.with_channels(bare)
     recording = between_switches(recording_of(tug(0.0), flight, step=1e-2))
     lengths = {m.group: len(m.times) for m in recording.measurements}
-    # an edge within a step changes two differences, with three samples at their ends
-    assert lengths["base.rate"] - lengths["base.acceleration"] == 6
+    # an edge within a step changes two differences, with three samples at their ends; as many as
+    # a reading between records is made of go with them
+    assert lengths["base.rate"] - lengths["base.acceleration"] == 2 * (3 + TAPS)
 
 
 def test_whitening_transposed_is_the_transpose_of_whitening():
     rng = np.random.default_rng(0)
     errors = np.convolve(rng.standard_normal(4000), [1.0, 0.7, 0.4])[:4000]
-    for noise in (RowNoise(2.0), fit_noise(errors, 1.3)):
+    times = np.delete(np.arange(4000.0), [3, 30, 31, 32, 50])
+    gaps = fit_noise(errors, 1.3, times=times[:60])
+    assert gaps.bridges is not None
+    for noise in (RowNoise(2.0), fit_noise(errors, 1.3), gaps):
         whole = noise.whiten(np.eye(60))
         rows = rng.standard_normal((3, 60))
         np.testing.assert_allclose(transposed_whiten(noise, rows), rows @ whole, atol=1e-12)

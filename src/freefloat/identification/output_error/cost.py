@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -52,7 +53,11 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class OutputErrorProblem:
-    """Recordings to be explained by unknowns, given the noise of every row of every measurement."""
+    """Recordings to be explained by unknowns, given the noise of every row of every measurement.
+
+    common: errors that many rows share, as noise of a thrust reading: for every recording, one
+    table (N, rows, k) a measurement, of k independent ones at one standard deviation each.
+    """
 
     recordings: tuple[Recording, ...]
     unknowns: SearchUnknowns
@@ -60,6 +65,7 @@ class OutputErrorProblem:
     robust: Loss | None = None
     origin: Array | None = None  # of the ridge that keeps unseen directions from running away
     is_horizon: bool = False  # of the first seconds only
+    common: tuple[Sequence[Array], ...] = ()
 
     @property
     def options(self) -> SearchOptions:
@@ -135,6 +141,10 @@ class OutputErrorProblem:
 
     def whiten(self, r: int, errors: Sequence[Array]) -> Array:
         """Errors of recording r, measurement by measurement (N, rows), in units of their noise."""
+        return self.decorrelate(r, self._whiten_apart(r, errors))
+
+    def _whiten_apart(self, r: int, errors: Sequence[Array]) -> Array:
+        """Errors of recording r, or columns of them, row by row."""
         return np.concatenate(
             [
                 noise.whiten(part[:, c])
@@ -142,6 +152,26 @@ class OutputErrorProblem:
                 for c, noise in enumerate(rows)
             ]
         )
+
+    def decorrelate(self, r: int, rows: Array) -> Array:
+        """Rows, or columns of them, that were whitened each by itself, without common errors.
+
+        With errors E in them rows have the covariance I + E E'. Its inverse root is symmetric:
+        it shrinks what lies along E and leaves the rest.
+        """
+        if not self.common:
+            return rows
+        U, shrinking = self._along_common[r]
+        return rows - U @ (shrinking * (U.T @ rows).T).T
+
+    @cached_property
+    def _along_common(self) -> list[tuple[Array, Array]]:
+        """For every recording orthonormal columns, and by how much of themselves they shrink."""
+        found = []
+        for r, tables in enumerate(self.common):
+            U, s, _ = np.linalg.svd(self._whiten_apart(r, tables), full_matrices=False)
+            found.append((U, 1.0 - 1.0 / np.sqrt(1.0 + s**2)))
+        return found
 
     def _prediction(
         self, r: int, theta: Array, others: Sequence[str] = (), recording: Recording | None = None
@@ -168,7 +198,7 @@ class OutputErrorProblem:
             for c, noise in enumerate(noises):
                 rows.append(noise.whiten(prediction.jacobian[k][:, c]))
                 left.append(noise.whiten(prediction.residuals[k][:, c]))
-        return np.vstack(rows), np.concatenate(left)
+        return self.decorrelate(r, np.vstack(rows)), self.decorrelate(r, np.concatenate(left))
 
     def _priors(self, theta: Array) -> tuple[Array, Array]:
         rows, left = [], []
@@ -195,7 +225,7 @@ class OutputErrorProblem:
             else tuple(_noise_of(self, r, s.channels) for s in part.measurements)
             for r, part in enumerate(short)
         )
-        return replace(self, recordings=short, noise=noise, is_horizon=True)
+        return replace(self, recordings=short, noise=noise, is_horizon=True, common=())
 
 
 def _noise_of(

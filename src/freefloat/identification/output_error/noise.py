@@ -103,10 +103,10 @@ def transposed_whiten(noise: RowNoise, rows: Array) -> Array:
         is_head = np.setdiff1d(is_head, bridges.places)
         news = rows[:, bridges.places] / bridges.news
         before = bridges.places[:, None] - np.arange(len(noise.lags), 0, -1)
-        np.add.at(out, (slice(None), bridges.places), news)
+        np.add.at(out.T, bridges.places, news.T)
         for q in range(before.shape[1]):
             known = np.maximum(before[:, q], 0)
-            np.add.at(out, (slice(None), known), -news * bridges.weights[:, q])
+            np.add.at(out.T, known, -(news * bridges.weights[:, q]).T)
     out[:, :p] += rows[:, is_head] @ noise.first[is_head, :p]
     return out / noise.size
 

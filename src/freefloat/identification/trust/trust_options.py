@@ -19,6 +19,7 @@ class TrustOptions(CheckedOptions, error=IdentificationError):
         quiet_draws: the same where input noise hardly matters.
         sensor_draws: draws of the sensors' noise where that is all that matters.
         input_share: share of a row's variance by input noise from which it matters.
+        pulses: errors of thrust that are told apart, at most, where its readings have noise.
         blocks: stretches of the recordings that must agree.
         band: slowest components of a row that are tested together; each later band is as wide as
             all before it.
@@ -34,6 +35,7 @@ class TrustOptions(CheckedOptions, error=IdentificationError):
     quiet_draws: Count = 2
     sensor_draws: Count = 32
     input_share: NotNegative = 0.05
+    pulses: Count = 32
     blocks: Count = 8
     band: Count = 16
     reserve: Positive = 1.0

@@ -24,7 +24,7 @@ from freefloat.identification.output_error.levenberg import Descent, descend
 from freefloat.identification.output_error.noise import RowNoise, fit_noise, transposed_whiten
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.observability.visibility import without
-from freefloat.prediction.fresh_inputs import fresh_inputs
+from freefloat.prediction.fresh_inputs import fresh_inputs, shifted_pulses
 from freefloat.prediction.measurements import Measurement
 from freefloat.prediction.sensor_noise import gauss_markov
 
@@ -125,6 +125,8 @@ def white_rows(
     descent = descend(problem, theta, most=options.evaluations)
     by_inputs = input_errors(problem, descent.at.theta, options=options, seed=seed)
     draws = noise_draws(problem, by_inputs, options=options, seed=seed)
+    common = common_errors(problem, descent.at.theta, options=options, seed=seed)
+    problem = replace(problem, common=common)
     problem = replace(problem, noise=draw_noise(problem, descent.at.theta, draws))
     descent = descend(problem, descent.at.theta, most=options.evaluations)
     residual, jacobian, channels = residual_rows(problem, descent.at)
@@ -139,12 +141,16 @@ def _scatter(rows: WhiteRows, by_inputs: InputErrors) -> Array:
     """The variance (unknowns,) that noise of sensors, as it is stated, and of inputs give."""
     problem, total, first = rows.problem, np.zeros(rows.jacobian.shape[1]), 0
     for r, recording in enumerate(problem.recordings):
+        here = slice(first, first + sum(len(m.times) * len(m.rows) for m in recording.measurements))
+        inverse = problem.decorrelate(r, rows.inverse[:, here].T).T
+        own = 0
         for m, measurement in enumerate(recording.measurements):
             for c in range(len(measurement.rows)):
-                place = slice(first, first + len(measurement.times))
-                weights = transposed_whiten(problem.noise[r][m][c], rows.inverse[:, place])
+                place = slice(own, own + len(measurement.times))
+                weights = transposed_whiten(problem.noise[r][m][c], inverse[:, place])
                 total += _sensor_variance(measurement, c, weights)
-                first = place.stop
+                own = place.stop
+        first = here.stop
     n = max(map(len, by_inputs))
     for k in range(n):
         parts = []
@@ -176,6 +182,34 @@ def input_errors(
     """What noise of the inputs does to every recording; fewer draws where it hardly matters."""
     n = len(problem.recordings)
     return [_input_errors(problem, r, theta, options, seed + r) for r in range(n)]
+
+
+def common_errors(
+    problem: OutputErrorProblem, theta: Array, *, options: TrustOptions, seed: int
+) -> tuple[list[Array], ...]:
+    """What errors of thrust do to the readings, see `OutputErrorProblem`; () where there are none.
+
+    An impulse that is read wrongly moves everything that follows, in every channel: as noise row by
+    row it would count as many independent errors.
+    """
+    found = []
+    for r, recording in enumerate(problem.recordings):
+        values, sources = problem.unknowns.values(theta, r), []
+        if not recording.is_planned:
+            sources = shifted_pulses(
+                recording.source, recording.telemetry, most=options.pulses, seed=seed + r
+            )
+        exact = recording.at(values) if sources else None
+        flown = [replace(recording, source=source).at(values) for source in sources]
+        changes = [
+            [b - a for a, b in zip(exact.residuals, other.residuals, strict=True)]
+            for other in flown
+            if other is not None and exact is not None
+        ]
+        none = [np.zeros((len(m.times), len(m.noise), 0)) for m in recording.measurements]
+        stacked = [np.stack(parts, axis=-1) for parts in zip(*changes, strict=True)]
+        found.append(stacked or none)
+    return tuple(found) if any(tables[0].shape[-1] for tables in found) else ()
 
 
 def noise_draws(
