@@ -55,7 +55,7 @@ def fresh_inputs(
     ]
 
 
-def shifted_pulses(
+def pulse_errors(
     source: InputSource, telemetry: Telemetry, *, most: int, seed: int
 ) -> list[InputSource]:
     """Sources whose thrust differs by an error that the noise of its readings leaves, one each.
@@ -81,7 +81,7 @@ def shifted_pulses(
                     Channel(known.name, known.unit, time, values, noise=known.noise)
                 )
         push = thrust_and_wrench(source.model, fresh)
-        found.append(replace(source, tabulate=_pushed(source, push)))
+        found.append(replace(source, tabulate=_with_push(source, push)))
     return found
 
 
@@ -102,7 +102,7 @@ def _pulses(channel: Channel) -> Iterator[tuple[Channel, Array, float]]:
         yield channel, inside, noise / np.sqrt(last - first)
 
 
-def _pushed(source: InputSource, push: Callable[[Array, str], Array]) -> Tabulate:
+def _with_push(source: InputSource, push: Callable[[Array, str], Array]) -> Tabulate:
     def tabulate(times: Array, owner: str = "") -> Inputs:
         return source.tabulate(times, owner)._replace(push=push(times, owner))
 

@@ -17,7 +17,7 @@ from freefloat.identification.trust.trust_options import USUAL_TRUST
 from freefloat.identification.trust.white_rows import common_errors
 from freefloat.model.parts import Body, Root, Sensor, Thruster
 from freefloat.observability.cramer_rao import cramer_rao
-from freefloat.prediction.fresh_inputs import shifted_pulses
+from freefloat.prediction.fresh_inputs import pulse_errors
 
 NOISE, LEVEL, RATE = 0.4, 8.0, 20.0  # [N], [N], [Hz]
 
@@ -58,7 +58,7 @@ def test_every_pulse_has_an_error_of_its_own_and_mixtures_have_their_covariance(
     times = np.linspace(0.0, 9.9, 100)
     steps = np.column_stack([times, times + 0.05, times + 0.1])
     exact = source.tabulate(steps).push
-    apart = shifted_pulses(source, flight, most=32, seed=0)
+    apart = pulse_errors(source, flight, most=32, seed=0)
     assert len(apart) == 3
     changes = np.array([s.tabulate(steps).push - exact for s in apart])
     # one standard deviation of the mean of 40 and of 20 readings
@@ -66,7 +66,7 @@ def test_every_pulse_has_an_error_of_its_own_and_mixtures_have_their_covariance(
     assert sorted(np.max(np.abs(changes), axis=(1, 2, 3))) == pytest.approx(
         [long, long, short], rel=1e-6
     )
-    mixed = [shifted_pulses(source, flight, most=2, seed=seed) for seed in range(300)]
+    mixed = [pulse_errors(source, flight, most=2, seed=seed) for seed in range(300)]
     squares = np.mean(
         [sum((s.tabulate(steps).push - exact) ** 2 for s in both) for both in mixed], axis=0
     )

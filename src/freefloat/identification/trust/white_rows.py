@@ -24,7 +24,7 @@ from freefloat.identification.output_error.levenberg import Descent, descend
 from freefloat.identification.output_error.noise import RowNoise, fit_noise, transposed_whiten
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.observability.visibility import without
-from freefloat.prediction.fresh_inputs import fresh_inputs, shifted_pulses
+from freefloat.prediction.fresh_inputs import fresh_inputs, pulse_errors
 from freefloat.prediction.measurements import Measurement
 from freefloat.prediction.sensor_noise import gauss_markov
 
@@ -196,7 +196,7 @@ def common_errors(
     for r, recording in enumerate(problem.recordings):
         values, sources = problem.unknowns.values(theta, r), []
         if not recording.is_planned:
-            sources = shifted_pulses(
+            sources = pulse_errors(
                 recording.source, recording.telemetry, most=options.pulses, seed=seed + r
             )
         exact = recording.at(values) if sources else None
