@@ -76,10 +76,22 @@ def find_outliers(
         if not len(places) or _is_edge(model, samples, places, limit**2 if is_known else 0.0):
             continue
         rest = samples._replace(ok=ok)
-        size, deviation = deviations(model, rest, places)
+        size, deviation = _sizes(model, rest, places)
         z = size / deviation
         each = [slice(None)] if is_burst else [slice(k, k + 1) for k in range(len(places))]
         yield from (Cluster(places[k], size[k], z[k]) for k in each)
+
+
+def _sizes(model: LocalPredictor, rest: SignalSamples, places: Indices) -> tuple[Array, Array]:
+    """How far samples are off, and their scatter; amid a wide burst off a straight line."""
+    size, deviation = deviations(model, rest, places)
+    is_amid = ~np.isfinite(size)
+    if is_amid.any() and rest.ok.any():
+        line = np.interp(rest.time[places], rest.time[rest.ok], rest.values[rest.ok])
+        size = np.where(is_amid, rest.values[places] - line, size)
+        own = model.whole_deviation * model.spread[places]
+        deviation = np.where(is_amid, own, deviation)
+    return size, deviation
 
 
 def _z(model: LocalPredictor, samples: SignalSamples, wanted: Indices) -> Array:
@@ -168,10 +180,19 @@ def _settle(
 def _is_off(
     model: LocalPredictor, samples: SignalSamples, place: int, ok: Mask, limit: float
 ) -> bool | None:
-    """Whether a sample deviates from those that are ok; None where there is no such sample."""
+    """Whether a sample deviates from those that are ok; None where nothing can be said.
+
+    Beside a wide hole the samples about it are too few, and those on one side have to do.
+    """
     if not 0 <= place < len(ok) or not samples.ok[place]:
         return None
-    return bool(abs(_z(model, samples._replace(ok=ok), np.array([place]))[0]) > limit)
+    if not model.is_noise_known and _is_beside_end(samples, model.half)[place]:
+        return False
+    for side in (0, -1, 1):
+        r, s = deviations(model, samples._replace(ok=ok), np.array([place]), side)
+        if np.isfinite(r[0]):
+            return bool(abs(r[0]) > limit * s[0])
+    return None
 
 
 def _short_pulses(edges: Array, model: LocalPredictor) -> Array:

@@ -320,7 +320,8 @@ def _burst(
 ) -> Finding:
     start, end = _span(samples.time[part.places])
     worst = int(np.nanargmax(np.abs(part.z))) if np.isfinite(part.z).any() else 0
-    size = float(np.sqrt(np.nanmean(part.size**2)))
+    known = part.size[np.isfinite(part.size)]  # numbers near the largest have no squares
+    size = float(np.sqrt(np.mean(known**2))) if len(known) else math.inf
     number = count_noun(len(part.places), "sample")
     text = f"{number} in a row are off by {size:.3g} {channel.unit} (root mean square)"
     return Finding(
