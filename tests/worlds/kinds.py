@@ -15,7 +15,9 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 from worlds.robots import ROBOTS
-from worlds.world import World, right_world
+from worlds.world import World, right_world, vouch_for
+
+from freefloat.identification.trust.assumption_columns import carries_scale
 
 Change = Callable[[World, float, np.random.Generator], None]
 
@@ -61,11 +63,18 @@ class Kind:
             for owner, dot, field in each
         )
 
+    @property
+    def is_of_scale(self) -> bool:
+        """Whether newtons or kilograms are wrong: then nobody vouches for them."""
+        return any(carries_scale(cause.replace("*", "x")) for cause in self.causes)
+
     def world(self, robot: str, seed: int, size: float, *, suite: str = "") -> tuple[World, str]:
         """The world with this wrong, and its sensor set: another with every seed unless named."""
         suites = self.suites(robot)
         suite = suite or suites[(seed + zlib.crc32(self.name.encode())) % len(suites)]
         world = right_world(robot, seed, suite)
+        if self.is_of_scale:
+            world.believed = vouch_for(world.believed, {})
         self.change(world, size, world.stream(self.name))
         return world, suite
 

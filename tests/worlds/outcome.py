@@ -17,9 +17,11 @@ from freefloat.dynamics.tree import flatten
 from freefloat.errors import FreefloatError
 from freefloat.identification.fit import Fit
 from freefloat.parameters.natural_sizes import natural_sizes
+from freefloat.telemetry.doctor import examine
 
 WRONG_SIGMA, WRONG_SHARE = 4.0, 0.02  # a wrong answer: as many total deviations, and this share
 COMMON_NAMES = {"thr_*.gain": "thrusters.gain", "*.scale": "bodies.scale"}
+DOCTOR_WORDS = {"recording.delay": "delay"}
 GRADES = ("trusted", "with reservations", "not trusted", "refused")
 
 
@@ -101,13 +103,26 @@ def try_flight(
     seconds = time.perf_counter() - begun
     each = [_errors(fit, believed, truth) for truth in truths]
     found = min(each, key=lambda e: (e["is_wrong"], e["total_sigma"]))
-    named = getattr(getattr(fit, "assessment", None), "causes", ())
-    hits = [k for k, cause in enumerate(named, start=1) if _is_one_of(cause.names, causes)]
+    listed = fit.assessment.causes if fit.assessment else ()
+    named = [cause.names for cause in listed]
+    named = [*_repaired(flight, believed), *named] if causes else named
+    hits = [k for k, names in enumerate(named, start=1) if _is_one_of(names, causes)]
     return Outcome(
         *label, grade_of(fit), codes_of(fit), fit.method, **found, catalogued=bool(causes),
-        rank=min(hits, default=0), named=tuple(cause.names[0] for cause in named[:5]),
-        healing=tuple(cause.names[0] for cause in named if cause.heals), seconds=seconds,
+        rank=min(hits, default=0), named=tuple(names[0] for names in named[:5]),
+        healing=tuple(c.names[0] for c in listed if c.heals), seconds=seconds,
     )  # fmt: skip
+
+
+def _repaired(flight: ff.Telemetry, believed: ff.Model) -> list[tuple[str, ...]]:
+    """What was found and taken out of the recording before any fit, by the names of parameters."""
+    found = []
+    for finding in examine(flight, believed).findings:
+        word = DOCTOR_WORDS.get(finding.code)
+        if word and finding.done:
+            groups = dict.fromkeys(name.rpartition(".")[0] for name in finding.channels)
+            found.append(tuple(f"{word}.{group}" for group in groups))
+    return found
 
 
 def _is_one_of(names: Sequence[str], globs: Sequence[str]) -> bool:

@@ -63,7 +63,7 @@ def right_outcomes(
             name, suite = by_engine[which]
             colour = COLOURS[(which + turn) % len(COLOURS)]
             world = right_world(name, seed, suite)
-            world.suite = in_colour(world.suite, colour)
+            world.suite = in_colour(world.believed.sensors, colour)
             world.believed = replace(world.believed, sensors=world.suite)
             yield try_world(world, suite, f"right, {colour}", 0.0, method=method)
         else:

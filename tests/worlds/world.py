@@ -99,7 +99,7 @@ def right_world(robot: str, seed: int, suite: str) -> World:
     """A robot as its engineer believes it to be, but for what is looked for."""
     made = ROBOTS[robot]()
     rng = np.random.default_rng([seed, zlib.crc32(robot.encode())])
-    believed = replace(made.model, sensors=made.suites[suite])
+    believed = vouch_for(replace(made.model, sensors=made.suites[suite]))
     model = made.draw(rng)
     is_planar = model.root.type == "planar"
     flat = np.array([0.0, 0.0, 1.0]) if is_planar else np.ones(3)
@@ -111,6 +111,27 @@ def right_world(robot: str, seed: int, suite: str) -> World:
         rate=0.02 * rng.normal(size=3) * flat,
         velocity=0.02 * rng.normal(size=3) * (1.0, 1.0, not is_planar),
     )  # fmt: skip
+
+
+# what an engineer states of the scale of bodies, wheels, thrusters and sensors, relative
+VOUCHED = {"body": 0.01, "wheel": 0.005, "thruster": 0.02, "joint_torque": 0.01,
+           "accelerometer": 0.005}  # fmt: skip
+
+
+def vouch_for(model: ff.Model, stated: dict[str, float] | None = None) -> ff.Model:
+    """The model with the uncertainty of everything that carries the scale; none where {}."""
+    stated = VOUCHED if stated is None else stated
+    body, wheel, thruster = (stated.get(kind) for kind in ("body", "wheel", "thruster"))
+    targets = (replace(t, body=replace(t.body, uncertainty=body)) for t in model.targets)
+    sensors = (replace(s, gain_uncertainty=stated.get(s.kind)) for s in model.sensors)
+    return replace(
+        model,
+        bodies=tuple(replace(b, uncertainty=body) for b in model.bodies),
+        targets=tuple(targets),
+        wheels=tuple(replace(w, uncertainty=wheel) for w in model.wheels),
+        thrusters=tuple(replace(t, uncertainty=thruster) for t in model.thrusters),
+        sensors=tuple(sensors),
+    )
 
 
 def smooth_step(s: Array) -> Array:

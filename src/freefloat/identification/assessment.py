@@ -74,13 +74,15 @@ class ScaleCarrier:
     names: assumptions of one class. share: by how many per cent masses and inertias change, on
     the average, where all of them are one per cent larger; the shares of all carriers add up to
     one, and one may be negative. deviation: relative, the largest of theirs. is_stated: by the
-    model file, rather than assumed.
+    model file, rather than assumed. is_checked: the flight would have shown it, were it far enough
+    off to spoil an estimate.
     """
 
     names: tuple[str, ...]
     share: float
     deviation: float
     is_stated: bool
+    is_checked: bool
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.model.assembly import assemble
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import ParameterName
 from freefloat.model.parts import Joint, Placement, Thruster, Vector, Wheel
@@ -45,12 +46,15 @@ def with_geometry(model: Model, values: Mapping[str, float]) -> Model:
             named[parsed.owner][what][AXES.index(axis)] = value
     if not named:
         return model
-    return replace(
+    moved = replace(
         model,
         joints=tuple(_joint(part, named.get(part.name)) for part in model.joints),
         wheels=tuple(_wheel(part, named.get(part.name)) for part in model.wheels),
         thrusters=tuple(_thruster(part, named.get(part.name)) for part in model.thrusters),
     )
+    # sound parts are sound wherever they are: a model is displaced for every column of a Jacobian
+    vars(moved)["assembly"] = assemble(moved, is_sound=bool(model.assembly))
+    return moved
 
 
 Changes = Mapping[str, Array]

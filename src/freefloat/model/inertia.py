@@ -9,6 +9,8 @@ log-Cholesky factor makes every point of R^10 a physical body (Rucker & Wensing 
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -123,8 +125,16 @@ def phi_transform(R_AB: ArrayLike, p_AB: ArrayLike) -> Array:
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = R_AB, p_AB
     # A rigid move acts on the pseudo-inertia as J -> T J T^T, which is linear in phi.
-    columns = [phi_from_pseudo_inertia(T @ pseudo_inertia(unit) @ T.T) for unit in np.eye(10)]
-    return np.column_stack(columns)
+    units, back = _pseudo_inertia_maps()
+    return back @ (T @ units @ T.T).reshape(10, 16).T
+
+
+@cache
+def _pseudo_inertia_maps() -> tuple[Array, Array]:
+    """Pseudo-inertias of the ten unit parameters (10, 4, 4), and the way back (10, 16)."""
+    units = np.stack([pseudo_inertia(unit) for unit in np.eye(10)])
+    entries = np.eye(16).reshape(16, 4, 4)
+    return units, np.column_stack([phi_from_pseudo_inertia(entry) for entry in entries])
 
 
 def inconsistency(phi: ArrayLike, *, tolerance: float = 1e-9) -> str | None:

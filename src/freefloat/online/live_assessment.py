@@ -23,7 +23,12 @@ from freefloat.identification.trust.assumption_columns import (
 )
 from freefloat.identification.trust.causes import Explanation, Reported, is_noise, noise_level
 from freefloat.identification.trust.consider import Consideration, doubt_shares, total_deviations
-from freefloat.identification.trust.evidence import cause_evidence, misfit_evidence
+from freefloat.identification.trust.evidence import (
+    cause_evidence,
+    misfit_evidence,
+    scale_evidence,
+)
+from freefloat.identification.trust.scale_carriers import scale_carriers
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.identification.trust.white_rows import ChannelRows, WhiteRows
 from freefloat.online.innovations import row_names
@@ -216,7 +221,10 @@ def judge_estimate(trust: LiveTrust, estimate: LiveEstimate, options: TrustOptio
         remedy = "larger or longer motion, more thrust, or fewer free parameters"
         evidence = [Evidence("innovations.not_tested", text, "with reservations", remedy=remedy)]
     doubts = doubt_shares(trust.considered, places, names, total, sizes)
-    return Judgement(total, tuple(evidence), doubts)
+    reported = Reported(tuple(places), names, sizes, std * trust.widening)
+    values = dict(zip(names, map(float, estimate.values), strict=True))
+    carriers = scale_carriers(trust.considered, reported, values, options)
+    return Judgement(total, (*evidence, *scale_evidence(carriers)), doubts)
 
 
 def adjust_assumptions(trust: LiveTrust, reported: Reported, options: TrustOptions) -> Explanation:

@@ -182,7 +182,7 @@ def list_assumptions(model: Model, telemetry: Telemetry) -> list[Assumption]:
     >>> flight = ff.simulate(model, ff.default_plan(model, duration=5.0), seed=1)
     >>> found = {a.name: a for a in list_assumptions(model, flight)}
     >>> found["arm_1.zero"].std, found["bus.scale"].unit, found["bus.scale"].is_stated
-    (0.001, '1', False)
+    (0.001, '1', True)
     """
     driven = drive_by_recording(model, telemetry)
     system = flatten(driven)

@@ -140,8 +140,8 @@ class Predictor:
         return any(measurement.needs_forces for measurement in self.measurements)
 
     @cached_property
-    def _weights(self) -> dict[int, SampleWeights]:
-        return {}
+    def _weights(self) -> dict[tuple[int, bool], tuple[float, SampleWeights]]:
+        return {}  # by measurement and whether a delay moves it: the last delay [s] is kept
 
     def at(
         self, values: Mapping[str, float] | None = None, names: Sequence[str] = ()
@@ -254,13 +254,13 @@ class Predictor:
         """Where the samples of measurement k fall; how that changes too, where it has a delay."""
         measurement = self.measurements[k]
         name = f"delay.{measurement.group}"
-        if name in values or name in names:
-            delay = values.get(name, measurement.sensor.delay)
-            return self.grid.weights(measurement.times - delay, is_moving=True)
-        if k not in self._weights:
-            nominal = measurement.times - measurement.sensor.delay
-            self._weights[k] = self.grid.weights(nominal)
-        return self._weights[k]
+        is_moving = name in values or name in names
+        delay = values.get(name, measurement.sensor.delay)
+        known = self._weights.get((k, is_moving))
+        if known is None or known[0] != delay:
+            known = delay, self.grid.weights(measurement.times - delay, is_moving=is_moving)
+            self._weights[k, is_moving] = known
+        return known[1]
 
     def finer(self) -> Self:
         """The same, integrated with half the step."""

@@ -31,3 +31,26 @@ def test_thrust_shares_the_scale_with_known_bodies_and_an_idle_wheel_has_none():
     assert sum(c.share for c in fit.assessment.carriers) == pytest.approx(1.0, abs=0.02)
     assert not any("rw" in n for c in fit.assessment.carriers for n in c.names)
     assert all(n in fit.scale for n in ("thr_1.gain",))
+
+
+def capture(uncertainty: float | None) -> ff.Model:
+    model = ff.load_model("planar-capture")
+    bodies = tuple(replace(body, uncertainty=uncertainty) for body in model.bodies)
+    return replace(model, bodies=bodies)
+
+
+@pytest.mark.parametrize(("uncertainty", "grade"), [(0.01, "trusted"), (None, "with reservations")])
+def test_a_scale_that_nobody_vouches_for_is_a_reservation(uncertainty, grade):
+    # nothing pushes: all kilograms come from the bodies that are known, and no datum checks them
+    model = capture(uncertainty)
+    flight = ff.simulate(model, ff.default_plan(model), seed=1)
+    fit = ff.identify(model, ff.Parameters(model).free("target.mass"), flight)
+    assert fit.assessment is not None and fit.assessment.grade == grade
+    codes = [reason.code for reason in fit.assessment.reasons]
+    assert ("scale.assumed" in codes) == (uncertainty is None)
+    assert not any(carrier.is_checked for carrier in fit.assessment.carriers)
+    assert fit["target.mass"].total_std == pytest.approx(
+        ff.identify(capture(0.01), ff.Parameters(capture(0.01)).free("target.mass"), flight)[
+            "target.mass"
+        ].total_std
+    )

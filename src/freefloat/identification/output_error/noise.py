@@ -30,7 +30,7 @@ CHUNK = 4096  # measured: benchmarks/s6_identify.py; samples after gaps worked o
 class Bridges:
     """Samples that do not follow on those just before.
 
-    places (k,): among all. weights (k, p): of the p samples before each. news (k,): standard
+    places (k,): among all. weights (k, q): of the q samples before each. news (k,): standard
     deviation of what they do not tell, in units of that of a sample.
     """
 
@@ -73,7 +73,8 @@ class RowNoise:
         out[:p] = head.reshape(p, *scaled.shape[1:])
         if self.bridges is not None:
             at = self.bridges.places
-            before = np.maximum(at[:, None] - np.arange(len(self.lags), 0, -1), 0)
+            q = self.bridges.weights.shape[1]
+            before = np.maximum(at[:, None] - np.arange(q, 0, -1), 0)
             known = np.einsum("kq,kq...->k...", self.bridges.weights, scaled[before])
             news = self.bridges.news.reshape(-1, *(1,) * (scaled.ndim - 1))
             out[at] = (scaled[at] - known) / news
@@ -146,28 +147,29 @@ def fit_noise(
 def _bridges(lags: Array, variance: float, times: Array) -> Bridges | None:
     """How samples go on where some before them are missing; None where none is.
 
-    theory: the mean of a normal sample given the p before it is their covariance with it over
-    their own; exact where these p are consecutive, as nearly all are.
+    theory: the mean of a normal sample given those before it is their covariance with it over
+    their own. Where samples are lost once in a while, all that counts are those since then and the
+    p before: fewer than 2 p.
     """
-    n, p = len(times), len(lags)
+    n, p, q = len(times), len(lags), 2 * len(lags)
     steps = np.diff(times)
     if n < 2 or not np.any(steps > LOST * np.median(steps)):
         return None
     number = np.round((times - times[0]) / np.median(steps)).astype(np.int64)
     rows = np.arange(n)
     places = rows[number - number[np.maximum(rows - p, 0)] != np.minimum(rows, p)]
-    weights, news = np.zeros((len(places), p)), np.ones(len(places))
-    last = int(np.max(number[places] - number[np.maximum(places - p, 0)]))
+    weights, news = np.zeros((len(places), q)), np.ones(len(places))
+    last = int(np.max(number[places] - number[np.maximum(places - q, 0)]))
     covariance = autocovariance(lags, variance, min(last, FORGOTTEN * p) + 2)
     covariance = np.append(covariance, 0.0)
     for k in range(0, len(places), CHUNK):
         at = places[k : k + CHUNK]
-        before = at[:, None] - np.arange(p, 0, -1)
+        before = at[:, None] - np.arange(q, 0, -1)
         is_known = before >= 0
         when = number[np.maximum(before, 0)]
         apart = np.abs(when[:, :, None] - when[:, None, :])
         both = is_known[:, :, None] & is_known[:, None, :]
-        C = np.where(both, covariance[np.minimum(apart, len(covariance) - 1)], np.eye(p))
+        C = np.where(both, covariance[np.minimum(apart, len(covariance) - 1)], np.eye(q))
         c = covariance[np.minimum(number[at][:, None] - when, len(covariance) - 1)] * is_known
         own = np.linalg.solve(C, c[:, :, None])[:, :, 0]
         weights[k : k + CHUNK] = own

@@ -33,6 +33,7 @@ from freefloat.identification.trust.evidence import (
     method_evidence,
     misfit_evidence,
     noise_evidence,
+    scale_evidence,
     search_evidence,
     status_evidence,
 )
@@ -217,15 +218,17 @@ def _assess(
             is_settled=is_replaced and found.is_noise,
         ),
     )  # fmt: skip
+    values = {e.name: e.value for e in fit.estimates}
+    carriers = scale_carriers(considered, reported, values, options)
     whole = _report_of(fit, rows, ())
     spread = dict(zip(whole.names, whole.total(considered), strict=True))
     estimates = tuple(
         replace(e, total_std=float(spread.get(e.name, np.nan))) for e in fit.estimates
     )
     doubts = doubt_shares(considered, places, names, total, reported.sizes)
-    carriers = scale_carriers(considered, reported, {e.name: e.value for e in fit.estimates})
     if carriers:
         fit = replace(fit, scale=scale_note(carriers))
+    evidence = (*evidence, *scale_evidence(carriers))
     return _grade(replace(fit, estimates=estimates), evidence, found.causes, doubts, carriers)
 
 

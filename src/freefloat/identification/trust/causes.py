@@ -27,6 +27,7 @@ from freefloat.identification.trust.joint_point import JointPoint, approach
 from freefloat.identification.trust.misfit import band_tests
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.identification.trust.white_rows import WhiteRows
+from freefloat.model.parameter_name import ParameterName
 
 
 @dataclass(frozen=True)
@@ -148,13 +149,15 @@ def explain(
     first, freed = found, list[tuple[int, float]]()
     shift, moved = reported.largest_shift(point.consideration.moves @ point.deviations, total)
     while point.is_reached and len(freed) < options.causes_named:
-        c = found.first(options, but=point.freed)
-        if c < 0:
+        new = found.first(options, point)
+        if not new:
             break
-        trial = advance(replace(point, freed=(*point.freed, c)), options.evaluations)
+        loose = {**point.loose, **_alternatives(point, found, new, options)}
+        trial = replace(point, freed=(*point.freed, *new), loose=loose)
+        trial = advance(trial, options.evaluations)
         if not trial.is_reached:
             break  # what is named next would rest on slopes that mislead
-        freed.append((c, float(found.chi_square[c])))
+        freed += [(c, float(found.chi_square[c])) for c in new]
         point, found = trial, _scores(trial)
     left = _at_joint(point)
     heals = is_noise(left, options)
@@ -174,9 +177,58 @@ class _PointScores(Scores):
         order = np.argsort(-self.chi_square)
         return [int(c) for c in order if abs(self.surprise[c]) > limit]
 
-    def first(self, options: TrustOptions, *, but: Sequence[int]) -> int:
-        """The first of them that is not freed yet; -1 where there is none."""
-        return next((c for c in self.significant(options) if c not in but), -1)
+    def first(self, options: TrustOptions, point: JointPoint) -> list[int]:
+        """The first of them that is not freed yet, with other axes of the same that are, too."""
+        left = [c for c in self.significant(options) if c not in point.freed]
+        names = [assumption.name for assumption in point.taken.assumptions]
+        return [c for c in left if _vector_of(names[c]) == _vector_of(names[left[0]])]
+
+
+def _vector_of(name: str) -> str:
+    """What an assumption is a component of; itself where it is none.
+
+    >>> _vector_of("offset.base.acceleration.x"), _vector_of("arm_1.zero")
+    ('offset.base.acceleration', 'arm_1.zero')
+    """
+    whole, _, axis = name.rpartition(".")
+    return whole if axis in ("x", "y", "z") else name
+
+
+def _alternatives(
+    point: JointPoint, found: Scores, freed: Sequence[int], options: TrustOptions
+) -> dict[int, float]:
+    """Assumptions that may be off farther than their doubt once others are freed, and how far.
+
+    Those that the data can hardly tell from what is freed, as far as would explain the same: then
+    the total deviations hold whichever of them is wrong. Once two parts of a kind are off, so may
+    be all of that kind, by as much.
+    """
+    F, times = point.consideration.information, _of_a_kind(point, found, freed)
+    for c in freed:
+        for k in _alike(point.consideration, c, options.alike)[1:]:
+            far = abs(found.amplitude[c]) * abs(F[c, k]) / max(F[k, k], 1e-300)
+            if k not in freed and far > times.get(k, 1.0):
+                times[k] = float(far)
+    return times
+
+
+def _of_a_kind(point: JointPoint, found: Scores, freed: Sequence[int]) -> dict[int, float]:
+    """The others of a kind of which two parts or more are off, with the root mean square of it."""
+    taken = point.taken.assumptions
+    parsed = [ParameterName.parse(assumption.name) for assumption in taken]
+    kinds = [
+        (a.reason, name.field.partition(".")[0]) for a, name in zip(taken, parsed, strict=True)
+    ]
+    off = {c: float(point.deviations[c]) for c in point.freed}
+    off |= {c: float(found.amplitude[c]) for c in freed}
+    times = dict[int, float]()
+    for kind in {kinds[c] for c in off}:
+        own = [c for c in off if kinds[c] == kind]
+        if len({parsed[c].owner for c in own}) < 2:
+            continue
+        far = float(np.sqrt(np.mean([off[c] ** 2 for c in own])))
+        times |= {k: far for k in range(len(taken)) if kinds[k] == kind and k not in off}
+    return {k: far for k, far in times.items() if far > 1.0}
 
 
 def _scores(point: JointPoint) -> _PointScores:

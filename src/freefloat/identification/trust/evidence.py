@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from freefloat.arrays import Array
 from freefloat.digits import amount_text
-from freefloat.identification.assessment import Evidence, Grade
+from freefloat.identification.assessment import Evidence, Grade, ScaleCarrier
 from freefloat.identification.fit import Fit
 from freefloat.identification.trust.causes import Explanation
 from freefloat.identification.trust.misfit import band_tests, block_tests, excess
@@ -141,6 +141,24 @@ def cause_evidence(
             "trusted" if is_adjusted else grade_of_shift(found.shift, options),
             found.shift, options.reserve, found.shift,
             remedy="state the uncertainties that apply, or free what is doubtful",
+        )  # fmt: skip
+
+
+def scale_evidence(carriers: Sequence[ScaleCarrier]) -> Iterator[Evidence]:
+    """What newtons or kilograms rest on, where nobody vouches for it and no datum checks it."""
+    bold = [c for c in carriers if not (c.is_stated or c.is_checked)]
+    if bold:
+        names = [name for carrier in bold for name in carrier.names]
+        share, deviation = sum(c.share for c in bold), max(c.deviation for c in bold)
+        text = (
+            f"masses and inertias inherit {100.0 * share:.3g} % of any error of"
+            f" {listing(names, most=4)}: that they are known to {amount_text(deviation, '1')} is"
+            " assumed, and nothing in the flight would contradict it"
+        )
+        yield Evidence(
+            "scale.assumed", text, "with reservations", share, float("nan"),
+            remedy="state in the model file how well they are known: `uncertainty` of a body, wheel"
+            " or thruster, `gain_uncertainty` of a sensor",
         )  # fmt: skip
 
 

@@ -8,7 +8,8 @@ exact assumptions, serve every test as they would at the exact assumptions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -25,30 +26,36 @@ from freefloat.identification.trust.white_rows import WhiteRows, residual_rows
 # theory: half the sum of squares falls by s^2 / 2 over s standard deviations: s = 0.2, and where
 # readings at the edges of thrust make it rough, s = 1
 NEGLIGIBLE, ROUGH = 0.02, 0.5
+CORRECTIONS = 3  # theory: each squares what is off; what three do not mend is no valley's side
 HALVINGS = 6  # theory: a step cut to a 64th helps no more where slopes at its beginning mislead
-# theory: slopes that foretell a decrease to a fifth are good to a tenth, and steps converge with
-# them by a factor of ten each
-FORETOLD = 0.2
+# theory: along slopes that are off by a share e a step brings 1 - e^2 of what they foretell, and
+# steps converge by the factor e each: half of it means e = 0.7, beyond which new slopes are cheaper
+FORETOLD = 0.5
 
 
 @dataclass(frozen=True)
 class JointPoint:
     """Where parameters and assumptions are most probable together.
 
-    rows and taken: residuals and slopes there. deviations: of the assumptions, in units of their
-    doubt. freed: those without a doubt that holds them. is_reached: whether the search ended.
+    rows and taken: residuals there, slopes there or nearby (is_fresh tells). deviations: of the
+    assumptions, in units of their doubt. freed: those without a doubt that holds them. loose: those
+    that may be off by so many times their doubt. is_reached: whether the search ended.
     """
 
     rows: WhiteRows
     taken: AssumptionColumns
     deviations: Array
     freed: tuple[int, ...] = ()
+    loose: Mapping[int, float] = field(default_factory=dict)
+    is_fresh: bool = True
     is_reached: bool = True
 
     @property
     def precision(self) -> Array:
         """Precision of the prior of every assumption, in units of its doubt."""
         precision = np.ones(len(self.deviations))
+        for k, times in self.loose.items():
+            precision[k] = 1.0 / times**2
         precision[list(self.freed)] = 0.0
         return precision
 
@@ -72,26 +79,25 @@ class JointPoint:
 
 def approach(point: JointPoint, most: int) -> JointPoint:
     """The joint maximum from a point on, by at most so many evaluations."""
-    n, is_fresh = 0, True
+    n = 0
     while n < most:
         move, turn, expected = _step(point)
         if expected < NEGLIGIBLE:
             return _end(point, is_reached=True)
         found, share = None, 1.0
         for _ in range(HALVINGS):
-            found = _evaluate(point, share * move, share * turn)
+            found = _settle(_evaluate(point, share * move, share * turn), point.cost)
             n += 1
             if found is not None and found.cost < point.cost:
                 break
             found, share = None, 0.5 * share
-        if found is None and expected > ROUGH and not is_fresh:
-            point, is_fresh = with_slopes(point), True
+        if found is None and expected > ROUGH and not point.is_fresh:
+            point = with_slopes(point)
             continue
         if found is None:
             return _end(point, is_reached=expected < ROUGH)
         decrease = point.cost - found.cost
-        is_fresh = abs(decrease - expected) > FORETOLD * expected
-        point = with_slopes(found) if is_fresh else found
+        point = with_slopes(found) if decrease < FORETOLD * expected else found
         if decrease < NEGLIGIBLE and expected < ROUGH:
             return _end(point, is_reached=True)
     return _end(point, is_reached=False)
@@ -126,6 +132,24 @@ def _step(point: JointPoint) -> tuple[Array, Array, float]:
     return move, turn, 0.5 * float(along @ along) - 0.5 * float(slope @ turn)
 
 
+def _settle(point: JointPoint | None, cost: float) -> JointPoint | None:
+    """The point with the unknowns moved alone, while that brings it towards a cost.
+
+    Gains and masses multiply: a long way along slopes ends beside the valley that they follow, and
+    a step across brings it back.
+    """
+    for _ in range(CORRECTIONS):
+        if point is None or point.cost < cost:
+            return point
+        move = -point.rows.inverse @ point.rows.residual
+        found = _evaluate(point, move, np.zeros(len(point.deviations)))
+        is_towards = found is not None and found.cost < max(cost, FORETOLD * point.cost)
+        if not is_towards:
+            return point
+        point = found
+    return point
+
+
 def _evaluate(point: JointPoint, move: Array, turn: Array) -> JointPoint | None:
     """The point with unknowns and assumptions moved; None where it cannot be simulated."""
     rows, deviations = point.rows, point.deviations + turn
@@ -141,7 +165,7 @@ def _evaluate(point: JointPoint, move: Array, turn: Array) -> JointPoint | None:
     residual = np.concatenate([problem.whiten(r, part) for r, part in enumerate(errors)])
     descent = replace(rows.descent, at=at)
     rows = replace(rows, problem=problem, descent=descent, residual=residual)
-    return replace(point, rows=rows, deviations=deviations)
+    return replace(point, rows=rows, deviations=deviations, is_fresh=False)
 
 
 def with_slopes(point: JointPoint) -> JointPoint:
@@ -156,4 +180,4 @@ def with_slopes(point: JointPoint) -> JointPoint:
     descent = replace(rows.descent, at=at)
     found = replace(rows, descent=descent, residual=residual, jacobian=jacobian)
     found = replace(found, draws=found.project_out(rows.draws))
-    return replace(point, rows=found, taken=assumption_columns(found))
+    return replace(point, rows=found, taken=assumption_columns(found), is_fresh=True)

@@ -54,23 +54,36 @@ def band_tests(rows: WhiteRows, options: TrustOptions) -> list[BandTest]:
     found = []
     for channel in rows.channels:
         own = _components(residual[channel.rows])
-        drawn = _components(rows.draws[channel.rows])
+        power = _components(rows.draws[channel.rows]) ** 2
+        each, k = np.mean(power, axis=1), power.shape[1]
+        near = uniform_filter1d(each, NEIGHBOURS)
         seconds = float(channel.times[-1] - channel.times[0])
         for first, last in _bands(len(own), options.band):
-            n = last - first
-            noise = float(np.mean(drawn[first:last] ** 2))
-            ratio = float(np.mean(own[first:last] ** 2)) / max(noise, 1e-300)
-            low, high = (k / (2.0 * max(seconds, 1e-12)) for k in (first, last))
-            freedom = n * drawn.shape[1]
-            largest = float(np.max(own[first:last] ** 2)) / max(noise, 1e-300)
+            n, band = last - first, slice(first, last)
+            noise = float(np.mean(each[band]))
+            ratio = float(np.mean(own[band] ** 2)) / max(noise, 1e-300)
+            low, high = (at / (2.0 * max(seconds, 1e-12)) for at in (first, last))
+            freedom = _band_freedom(each[band], k)
+            largest = float(np.max(own[band] ** 2 / np.maximum(near[band], 1e-300)))
             found.append(
                 BandTest(
                     channel.name, low, high, n, ratio,
-                    float(fdtrc(n, freedom, ratio)), float(fdtr(n, freedom, ratio)),
-                    min(1.0, n * float(fdtrc(1, freedom, largest))),
+                    float(fdtrc(freedom, k * freedom, ratio)),
+                    float(fdtr(freedom, k * freedom, ratio)),
+                    min(1.0, n * float(fdtrc(1, k * min(NEIGHBOURS, n), largest))),
                 )
             )  # fmt: skip
     return found
+
+
+def _band_freedom(power: Array, k: int) -> float:
+    """Degrees of freedom of a sum of squares whose components have the power k draws show.
+
+    theory: (sum p)^2 / sum p^2 (Satterthwaite, Biometrics 2, 1946), where a mean of k squares has
+    E p^2 = (1 + 2 / k) (E p)^2.
+    """
+    squares = float(np.sum(power**2)) / (1.0 + 2.0 / k)
+    return float(np.clip(np.sum(power) ** 2 / max(squares, 1e-300), 1.0, len(power)))
 
 
 def _components(rows: Array) -> Array:

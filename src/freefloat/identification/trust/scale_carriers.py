@@ -14,8 +14,9 @@ import numpy as np
 from freefloat.digits import amount_text
 from freefloat.identification.assessment import ScaleCarrier
 from freefloat.identification.trust.assumption_columns import COMMON, belongs
-from freefloat.identification.trust.causes import Reported
+from freefloat.identification.trust.causes import Reported, surprise_limit
 from freefloat.identification.trust.consider import Consideration
+from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.notes import Note
 from freefloat.observability.scale import is_scaled
 from freefloat.prediction.assumptions import Assumption
@@ -27,8 +28,9 @@ CLEAR = 10.0
 
 
 def scale_carriers(
-    considered: Consideration, reported: Reported, values: Mapping[str, float]
-) -> tuple[ScaleCarrier, ...]:
+    considered: Consideration, reported: Reported, values: Mapping[str, float],
+    options: TrustOptions,
+) -> tuple[ScaleCarrier, ...]:  # fmt: skip
     """The carriers with a share, the most important first."""
     clear = [
         k
@@ -59,9 +61,28 @@ def scale_carriers(
                 ScaleCarrier(
                     tuple(assumption.name for assumption in taken), share,
                     float(np.max(spread[own])), all(a.is_stated for a in taken),
+                    _is_checked(considered, reported, [singles[n] for n in own], options),
                 )
             )  # fmt: skip
     return tuple(sorted(found, key=lambda carrier: -abs(carrier.share)))
+
+
+def _is_checked(
+    considered: Consideration, reported: Reported, own: Sequence[int], options: TrustOptions
+) -> bool:
+    """Whether the data contradict these assumptions before they spoil an estimate.
+
+    theory: off by d (in units of doubts) they leave residuals G d, of which the others, within
+    their own doubts, explain all but d'(1 - M) d of the sum of squares, M = (1 + G'G)^-1; they move
+    the unknowns by `moves` d, or by `moves` M d where assumptions are adjusted.
+    """
+    d = np.zeros(len(considered.assumptions))
+    d[list(own)] = [1.0 / _relative(considered.assumptions[c]) for c in own]
+    left = considered.posterior @ d
+    seen = float(np.sqrt(max(d @ (d - left), 0.0)))
+    moved = considered.moves @ (left if considered.is_adjusted else d)
+    harm, _ = reported.largest_shift(moved, reported.total(considered))
+    return not options.refuse * seen < surprise_limit(len(d), options.significance) * harm
 
 
 def scale_note(carriers: Sequence[ScaleCarrier]) -> Note:
