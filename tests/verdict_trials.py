@@ -1,9 +1,9 @@
 """How often `validate` is right: models that are right, and models that are wrong in many ways.
 
-    python tests/verdict_trials.py [--right N] [--wrong N] [--prove] [--only GLOB]
+    python tests/verdict_trials.py [--right N] [--wrong N] [--prove | --first SEED] [--only GLOB]
 
 Prints a line a trial and the two rates. Seeds from 0 on are for choosing anything; `--prove` takes
-those from 1000 on, which nothing may be chosen by.
+those from 1000 on, which nothing may be chosen by, `--first` any others.
 """
 
 from __future__ import annotations
@@ -342,8 +342,9 @@ def main() -> None:
     parser.add_argument("--wrong", type=int, default=0, help="trials with a wrong one")
     parser.add_argument("--only", default="*", help="glob of kinds")
     parser.add_argument("--prove", action="store_true", help="seeds that nothing was chosen by")
+    parser.add_argument("--first", type=int, help="seed of the first trial")
     args = parser.parse_args()
-    first = PROVE if args.prove else 0
+    first = args.first if args.first is not None else PROVE if args.prove else 0
     told: dict[tuple[bool, str, float], list[str]] = defaultdict(list)
     for is_right, n, trials in (
         (True, args.right, right_trials(first)),

@@ -72,6 +72,17 @@ def test_the_root_and_what_is_grasped_unless_said(command, asked):
     assert {name.partition(".")[0] for name in asked.parameters.names} == {"bus"}
 
 
+def test_one_delay_for_all_sensors_of_a_clock(command, asked):
+    ended = command(
+        "identify", "planar-capture", "flight.csv", "--free", "target.mass",
+        "--free", "delay.base.angle", "--tie", "delay.base.*=delay.base.angle",
+    )  # fmt: skip
+    assert ended.code == 0, ended.err
+    free = [p.name for p in asked.parameters.free_ones]
+    assert free == ["target.mass", "delay.base.angle"]
+    assert asked.parameters["delay.base.rate"].tied_to == ("delay.base.angle", 1.0)
+
+
 def test_every_choice_reaches_the_library(command, asked):
     ended = command(
         "identify", "servicer", "flight.csv", "other.csv",
@@ -170,6 +181,10 @@ BAD_INPUT = {
     "fix at nothing": (("flight.csv", "--fix", "bus.mass="), "option.form"),
     "fix in many units": (("flight.csv", "--fix", "bus.*=3"), "value.conflict"),
     "everything fixed": (("flight.csv", "--fix", "*"), "value.count"),
+    "a tie of nothing": (("flight.csv", "--tie", "bux.mass=bus.mass"), "name.unknown"),
+    "a tie to nothing": (("flight.csv", "--tie", "bus.mass"), "option.form"),
+    "a tie to a glob": (("flight.csv", "--tie", "bus.mass=bus.m?"), "option.form"),
+    "a tie to a fixed one": (("flight.csv", "--tie", "bus.mass=link_1.mass"), "value.conflict"),
     "a prior of nothing": (("flight.csv", "--prior", "bux.mass=3"), "name.unknown"),
     "a prior without spread": (("flight.csv", "--prior", "bus.mass"), "option.form"),
     "a prior of a word": (("flight.csv", "--prior", "bus.mass=some"), "option.form"),

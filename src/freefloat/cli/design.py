@@ -246,11 +246,12 @@ def parse_request(
         robot = known.model
     files.require_possible(model=model)
     globs = wanted.free or _free_in(known) or default_globs(robot)
-    parameters = choose_parameters(robot, free=globs, fix=wanted.fix)
+    said = {"free": globs, "fix": wanted.fix, "tie": wanted.tie}
+    parameters = choose_parameters(robot, **said)
     if known is not None:
         parameters = _with_fit_as_prior(parameters, known)
     if wanted.prior:
-        own = choose_parameters(robot, free=globs, fix=wanted.fix, prior=wanted.prior)
+        own = choose_parameters(robot, prior=wanted.prior, **said)
         for p in own.free_ones:  # in place of those of the fit
             if p.prior is not None:
                 parameters = parameters.prior(p.name, std=p.prior[1])

@@ -252,7 +252,9 @@ def parse_request(
     robot = load_model(model)
     files.require_possible(model=model)
     globs = wanted.free or default_globs(robot)
-    parameters = choose_parameters(robot, free=globs, fix=wanted.fix, prior=wanted.prior)
+    parameters = choose_parameters(
+        robot, free=globs, fix=wanted.fix, prior=wanted.prior, tie=wanted.tie
+    )
     plan = read_plans(choices.plan, robot)
     recorded, sources = read_flights(flights), _sources(model, flights)
     return IdentifyRequest(

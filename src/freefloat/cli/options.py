@@ -66,6 +66,9 @@ class ParameterOptions:
     prior: Annotated[tuple[str, ...], REPEATED] = ()
     """Standard deviation of the model's values: GLOB=STD in the parameter's unit, or GLOB=10%."""
 
+    tie: Annotated[tuple[str, ...], REPEATED] = ()
+    """Parameters that follow another: GLOB=NAME, as delays of sensors on one clock."""
+
 
 def require(faults: Iterable[Fault], message: str = "these arguments cannot be used:") -> None:
     """Raise FreefloatError with all of the faults, if there is one."""
@@ -218,7 +221,7 @@ def read_plans(paths: Sequence[Path], model: Model) -> Plan | list[Plan] | None:
     return plans if len(plans) > 1 else next(iter(plans), None)
 
 
-# -- parameters: --free, --fix, --prior ------------------------------------------------------------
+# -- parameters: --free, --fix, --tie, --prior -----------------------------------------------------
 
 
 def default_globs(model: Model) -> tuple[str, ...]:
@@ -227,9 +230,10 @@ def default_globs(model: Model) -> tuple[str, ...]:
 
 
 def choose_parameters(
-    model: Model, *, free: Sequence[str], fix: Sequence[str] = (), prior: Sequence[str] = ()
-) -> Parameters:
-    """The parameters as the options leave them: first freed, then fixed, then given priors.
+    model: Model, *, free: Sequence[str], fix: Sequence[str] = (), prior: Sequence[str] = (),
+    tie: Sequence[str] = (),
+) -> Parameters:  # fmt: skip
+    """The parameters as the options leave them: first freed, then fixed, tied, and given priors.
 
     >>> from freefloat.model import load_model
     >>> choose_parameters(load_model("cepheus"), free=["bus.m*"], fix=["bus.mz=0"]).names
@@ -242,6 +246,8 @@ def choose_parameters(
         choice.free(glob)
     for text in fix:
         choice.fix(text)
+    for text in tie:
+        choice.tie(text)
     for text in prior:
         choice.prior(text)
     if not choice.faults and not choice.parameters.free_ones:
@@ -284,6 +290,19 @@ class _ParameterChoice:
             self.fault("--fix", got, expected, "name them singly", "value.conflict")
         else:
             self.parameters = self.parameters.fix(glob, value=value)
+
+    def tie(self, text: str) -> None:
+        glob, _, name = text.rpartition("=")
+        led = [parameter.name for parameter in self.parameters.matching(name)] if name else []
+        if not glob or led != [name]:
+            remedy = "write --tie 'delay.hand.*=delay.hand.angle'"
+            self.fault("--tie", text, "GLOB=NAME, the name of one parameter", remedy, "option.form")
+        elif self.parameters[name].status != "free":
+            got = f"{text}, but {name} is not free"
+            expected = "a parameter that is estimated"
+            self.fault("--tie", got, expected, f"add --free {name}", "value.conflict")
+        elif self._matching("--tie", glob):
+            self.parameters = self.parameters.tie(glob, to=name)
 
     def prior(self, text: str) -> None:
         from freefloat.parameters.parameters import SMALLEST

@@ -302,7 +302,9 @@ def parse_request(
         if path is not None:
             require_writable(path)
     globs = wanted.free or _default_globs(robot)
-    parameters = choose_parameters(robot, free=globs, fix=wanted.fix, prior=wanted.prior)
+    parameters = choose_parameters(
+        robot, free=globs, fix=wanted.fix, prior=wanted.prior, tie=wanted.tie
+    )
     flight, samples = _open_source(source, connection)
     tracker = OnlineEstimator(
         robot, parameters, **_filter_options(tracking.method), like=flight,
