@@ -251,8 +251,7 @@ def parse_request(
     if known is not None:
         parameters = _with_fit_as_prior(parameters, known)
     if wanted.prior:
-        own = choose_parameters(robot, prior=wanted.prior, **said)
-        for p in own.free_ones:  # in place of those of the fit
+        for p in choose_parameters(robot, prior=wanted.prior, **said).free_ones:  # not the fit's
             if p.prior is not None:
                 parameters = parameters.prior(p.name, std=p.prior[1])
     return DesignRequest(
