@@ -305,7 +305,7 @@ def print_answers(n: int) -> None:
 
 
 ASKED = ("bus.mass", "bus.izz", "target.mass")
-FIRST_ANSWER = 2000  # seeds before it chose something
+FIRST_ANSWER = 3000  # seeds before it chose something
 NORMAL_95 = 1.96
 
 
