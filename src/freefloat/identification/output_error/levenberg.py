@@ -37,6 +37,7 @@ def descend(
     *,
     most: int | None = None,
     enough: float | None = None,
+    still: Mask | None = None,
     progress: Callable[[Evaluation], None] | None = None,
 ) -> Descent:
     """The nearest minimum of the problem from theta on.
@@ -47,6 +48,7 @@ def descend(
         most: Evaluations at most; None: `SearchOptions.simulations`.
         enough: Relative decrease that is not worth another evaluation; None:
             `SearchOptions.tolerance`.
+        still: Unknowns that stay where they are; None: none does.
         progress: Called with every evaluation that is lower than all before.
 
     Returns:
@@ -72,6 +74,7 @@ def descend(
         gradient, lengths = _gradient(at)
         scale = np.maximum(scale, lengths)
         held = ((at.theta <= lower) & (gradient > 0.0)) | ((at.theta >= upper) & (gradient < 0.0))
+        held = held if still is None else held | still
         step = damped_step(at, np.sqrt(damping) * scale, held)
         trial = problem.unknowns.move(at.theta, step)
         expected = -_change(at, step)

@@ -122,13 +122,19 @@ def white_rows(
     seed: int = 0,
 ) -> WhiteRows:
     """The rows at the maximum of the likelihood near theta, by noise known beforehand."""
+    is_reported = np.array([u.is_reported for u in problem.unknowns.items])
+    # states first: with a poor start the parameters would run after it
+    theta = descend(problem, theta, most=options.evaluations, still=is_reported).at.theta
     descent = descend(problem, theta, most=options.evaluations)
     by_inputs = input_errors(problem, descent.at.theta, options=options, seed=seed)
     draws = noise_draws(problem, by_inputs, options=options, seed=seed)
     common = common_errors(problem, descent.at.theta, options=options, seed=seed)
     problem = replace(problem, common=common)
     problem = replace(problem, noise=draw_noise(problem, descent.at.theta, draws))
-    descent = descend(problem, descent.at.theta, most=options.evaluations)
+    # under noise as it is, the way under white noise may have been a detour
+    ways = [at for at in map(problem.evaluate, (descent.at.theta, theta)) if at is not None]
+    best = min(ways, key=lambda at: at.cost).theta
+    descent = descend(problem, best, most=options.evaluations)
     residual, jacobian, channels = residual_rows(problem, descent.at)
     drawn = np.column_stack([_whiten(problem, draw) for draw in draws])
     none, prior = np.zeros(jacobian.shape[1]), descent.at.prior_rows * problem.unknowns.sizes
