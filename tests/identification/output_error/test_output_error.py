@@ -121,7 +121,9 @@ def test_noise_free_flights_give_the_truth_back(name: str, free: tuple[str, ...]
     fit = by_output_error(ff.Parameters(start).free(*free), flight, plan=plan)
     sizes = np.array([max(abs(truth[e.name]), 1e-2) for e in fit.estimates])
     errors = np.array([abs(e.value - truth[e.name]) for e in fit.estimates]) / sizes
-    assert errors.max() < 1e-5  # noise is 1e-9 of a unit and some directions are weak
+    spread = np.array([e.std for e in fit.estimates]) / sizes
+    # noise is 1e-9 of a unit and some directions are weak
+    assert spread.max() < 1e-4 and np.all(errors < np.maximum(1e-6, 3.0 * spread))
 
 
 def test_false_minima_are_passed_by_from_far_away() -> None:

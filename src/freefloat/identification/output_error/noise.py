@@ -103,7 +103,7 @@ def transposed_whiten(noise: RowNoise, rows: Array) -> Array:
     if bridges is not None:
         is_head = np.setdiff1d(is_head, bridges.places)
         news = rows[:, bridges.places] / bridges.news
-        before = bridges.places[:, None] - np.arange(len(noise.lags), 0, -1)
+        before = bridges.places[:, None] - np.arange(bridges.weights.shape[1], 0, -1)
         np.add.at(out.T, bridges.places, news.T)
         for q in range(before.shape[1]):
             known = np.maximum(before[:, q], 0)
