@@ -104,7 +104,7 @@ def _best_start(
         if best is not None and k >= asked and _explains(best.at, problem):
             break
         begun = replace(problem, origin=x)  # the first seconds tell too little to go far from it
-        for seconds in _horizons(problem):
+        for seconds in horizons(problem):
             short = descend(
                 begun.until(seconds), x,
                 most=options.horizon_simulations, enough=options.horizon_tolerance,
@@ -167,7 +167,7 @@ def _alone(
     return part.errors(theta, r)
 
 
-def _horizons(problem: OutputErrorProblem) -> list[float]:
+def horizons(problem: OutputErrorProblem) -> list[float]:
     """Growing stretches of the recordings, where springs are among the unknowns."""
     longest = max(r.times[-1] - r.grid.first for r in problem.recordings)
     asked = problem.options.horizons

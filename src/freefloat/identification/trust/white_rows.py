@@ -22,6 +22,7 @@ from freefloat.arrays import Array
 from freefloat.identification.output_error.cost import Evaluation, OutputErrorProblem
 from freefloat.identification.output_error.levenberg import Descent, descend
 from freefloat.identification.output_error.noise import RowNoise, fit_noise, transposed_whiten
+from freefloat.identification.output_error.search import horizons
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.observability.visibility import without
 from freefloat.prediction.fresh_inputs import fresh_inputs, pulse_errors
@@ -122,9 +123,7 @@ def white_rows(
     seed: int = 0,
 ) -> WhiteRows:
     """The rows at the maximum of the likelihood near theta, by noise known beforehand."""
-    is_reported = np.array([u.is_reported for u in problem.unknowns.items])
-    # states first: with a poor start the parameters would run after it
-    theta = descend(problem, theta, most=options.evaluations, still=is_reported).at.theta
+    theta = _with_states(problem, theta, options)
     descent = descend(problem, theta, most=options.evaluations)
     by_inputs = input_errors(problem, descent.at.theta, options=options, seed=seed)
     draws = noise_draws(problem, by_inputs, options=options, seed=seed)
@@ -141,6 +140,19 @@ def white_rows(
     rows = WhiteRows(problem, descent, channels, residual, jacobian, drawn, none, prior)
     drawn = rows.project_out(drawn)
     return replace(rows, draws=drawn, scatter=_scatter(rows, by_inputs))
+
+
+def _with_states(problem: OutputErrorProblem, theta: Array, options: TrustOptions) -> Array:
+    """Theta with initial states and biases found for the parameters as they are.
+
+    With a poor start the parameters would run after it.
+    """
+    still = np.array([u.is_reported for u in problem.unknowns.items])
+    for seconds in horizons(problem):
+        short = replace(problem, origin=theta).until(seconds)
+        enough = problem.options.horizon_tolerance
+        theta = descend(short, theta, most=options.evaluations, enough=enough, still=still).at.theta
+    return descend(problem, theta, most=options.evaluations, still=still).at.theta
 
 
 def _scatter(rows: WhiteRows, by_inputs: InputErrors) -> Array:
