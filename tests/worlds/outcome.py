@@ -20,7 +20,10 @@ from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.telemetry.doctor import examine
 
 WRONG_SIGMA, WRONG_SHARE = 4.0, 0.02  # a wrong answer: as many total deviations, and this share
-COMMON_NAMES = {"thr_*.gain": "thrusters.gain", "*.scale": "bodies.scale"}
+COMMON_NAMES = {
+    "thr_*.gain": "thrusters.gain", "*.scale": "bodies.scale", "thr_*.delay": "inputs.delay",
+    "*_?.delay": "inputs.delay", "delay.base*": "sensors.delay",
+}  # fmt: skip
 DOCTOR_WORDS = {"recording.delay": "delay"}
 GRADES = ("trusted", "with reservations", "not trusted", "refused")
 

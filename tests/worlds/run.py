@@ -14,7 +14,7 @@ import json
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -38,7 +38,10 @@ def main() -> None:
     kinds = [kind for kind in all_kinds() if fnmatchcase(kind.name, args.kinds)]
     out: list[Outcome] = []
     print(HEAD)
-    for outcome in _wrong(kinds, robots, seeds, args):
+    sizes = [int(k) for k in args.sizes.split(",")] if args.sizes else None
+    for outcome in wrong_outcomes(
+        kinds, robots, seeds, sizes=sizes, by_turns=args.turns, method=args.method
+    ):
         out.append(outcome)
         print(row(outcome), flush=True)
         _save(args.json, out)
@@ -64,19 +67,26 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _wrong(
-    kinds: list[Kind], robots: list[str], seeds: range, args: argparse.Namespace
+def wrong_outcomes(
+    kinds: Sequence[Kind],
+    robots: Sequence[str],
+    seeds: Iterable[int],
+    *,
+    sizes: Sequence[int] | None = None,
+    by_turns: bool = False,
+    method: str = "auto",
 ) -> Iterator[Outcome]:
-    which = [int(k) for k in args.sizes.split(",")] if args.sizes else None
+    """Every kind, or some of its sizes, with every seed on all robots, or on one each by turns."""
+    seeds = list(seeds)
     for n, kind in enumerate(kinds):
         for k, size in enumerate(kind.sizes):
-            if which is not None and k not in which:
+            if sizes is not None and k not in sizes:
                 continue
             able = [robot for robot in robots if kind.suites(robot)]
             for seed in seeds:
-                some = able[(n + k + seed) % len(able) :][:1] if args.turns and able else able
+                some = able[(n + k + seed) % len(able) :][:1] if by_turns and able else able
                 for robot in some:
-                    yield try_kind(kind, robot, seed, size, method=args.method)
+                    yield try_kind(kind, robot, seed, size, method=method)
 
 
 HEAD = (

@@ -14,7 +14,9 @@ from worlds.kinds import all_kinds
 from worlds.mechanism import STEP, fly
 from worlds.outcome import try_kind, try_world
 from worlds.recorder import at_times, group_of, record
+from worlds.right import right_outcomes
 from worlds.robots import ROBOTS
+from worlds.run import PROVE, wrong_outcomes
 from worlds.world import World, right_world
 
 import freefloat as ff
@@ -136,6 +138,26 @@ def test_no_wrong_answer_is_trusted(name, robot, k, figure):
     outcome = try_kind(KINDS[name], robot, 1, KINDS[name].sizes[k], suite=SUITE)
     figure("T1", f"{name}: {outcome.grade}, {outcome.total_sigma:.1f} total deviations off")
     assert not outcome.is_confident_error
+
+
+@pytest.mark.full
+@pytest.mark.promise("T1")
+def test_no_wrong_answer_of_any_kind_is_trusted(figure):
+    # seeds that nothing was chosen by; every kind once, the robots by turns
+    tried = list(wrong_outcomes(all_kinds(), list(ROBOTS), [PROVE], sizes=[1], by_turns=True))
+    wrong = [o for o in tried if o.is_wrong]
+    confident = [f"{o.kind}, {o.robot}" for o in wrong if o.is_confident_error]
+    figure("T1", f"{len(tried)} wrong worlds, {len(wrong)} wrong answers, {len(confident)} trusted")
+    assert not confident
+
+
+@pytest.mark.full
+@pytest.mark.promise("T1")
+def test_right_worlds_are_trusted(figure):
+    tried = list(right_outcomes(300, first=PROVE))
+    trusted = sum(o.grade == "trusted" for o in tried)
+    figure("T1", f"{trusted} of {len(tried)} right worlds are trusted")
+    assert trusted >= 0.98 * len(tried)
 
 
 def identify(world: World) -> ff.Fit:

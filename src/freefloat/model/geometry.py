@@ -1,8 +1,9 @@
 """Where joints, wheels and thrusters sit, changed by small turns and displacements.
 
 `arm_1.offset.x|y|z` [m] moves a joint in its parent's axes, and all it carries; `arm_1.tilt.x|y|z`
-[rad] turns it about its own axes by a rotation vector. `thr_1.offset` and `thr_1.tilt` likewise in
-the axes of the body that carries the thruster, and `rw_z.tilt` the axis of a wheel.
+[rad] turns its axis, in its own frame, by a rotation vector: at an angle of zero all it carries
+stays where it is. `thr_1.offset` and `thr_1.tilt` do so in the axes of the body that carries the
+thruster, and `rw_z.tilt` turns the axis of a wheel.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from freefloat.model.assembly import assemble
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import ParameterName
 from freefloat.model.parts import Joint, Placement, Thruster, Vector, Wheel
-from freefloat.model.rotations import matrix_from_rotation_vector, rpy_from_matrix
+from freefloat.model.rotations import matrix_from_rotation_vector
 
 AXES = "xyz"
 
@@ -64,13 +65,9 @@ def _joint(joint: Joint, changes: Changes | None) -> Joint:
     if changes is None:
         return joint
     place = joint.placement
-    xyz, rpy = place.xyz, place.rpy
     if "offset" in changes:
-        xyz = _vector(place.position + changes["offset"])
-    if "tilt" in changes:
-        R = place.rotation @ matrix_from_rotation_vector(changes["tilt"])
-        rpy = _vector(rpy_from_matrix(R))
-    return replace(joint, placement=Placement(xyz, rpy))
+        place = Placement(_vector(place.position + changes["offset"]), place.rpy)
+    return replace(joint, placement=place, axis=_turn(joint.axis, changes))
 
 
 def _wheel(wheel: Wheel, changes: Changes | None) -> Wheel:
