@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import dct
 from scipy.ndimage import uniform_filter1d
-from scipy.special import fdtr, fdtrc
+from scipy.special import chdtrc, fdtr, fdtrc
 
 from freefloat.arrays import Array
 from freefloat.identification.trust.trust_options import TrustOptions
@@ -22,6 +22,7 @@ from freefloat.identification.trust.white_rows import WhiteRows
 
 # theory: the mean of 5 squares of normal numbers scatters by sqrt(2 / 5), less than it is large
 NEIGHBOURS = 5
+SCATTERED = 0.01  # theory: the chance that draws of independent components scatter as much
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def band_tests(rows: WhiteRows, options: TrustOptions) -> list[BandTest]:
             noise = float(np.mean(each[band]))
             ratio = float(np.mean(own[band] ** 2)) / max(noise, 1e-300)
             low, high = (at / (2.0 * max(seconds, 1e-12)) for at in (first, last))
-            freedom = _band_freedom(each[band], k)
+            freedom = _band_freedom(power[band])
             largest = float(np.max(own[band] ** 2 / np.maximum(near[band], 1e-300)))
             found.append(
                 BandTest(
@@ -76,14 +77,23 @@ def band_tests(rows: WhiteRows, options: TrustOptions) -> list[BandTest]:
     return found
 
 
-def _band_freedom(power: Array, k: int) -> float:
-    """Degrees of freedom of a sum of squares whose components have the power k draws show.
+def _band_freedom(power: Array) -> float:
+    """Degrees of freedom of a sum of squares whose components have the power (n, k) of k draws.
 
     theory: (sum p)^2 / sum p^2 (Satterthwaite, Biometrics 2, 1946), where a mean of k squares has
-    E p^2 = (1 + 2 / k) (E p)^2.
+    E p^2 = (1 + 2 / k) (E p)^2, if components are independent. What comes and goes, as noise of
+    thrust does, makes them dependent: then the sums of the draws scatter more, with the variance
+    2 mean^2 / freedom.
     """
-    squares = float(np.sum(power**2)) / (1.0 + 2.0 / k)
-    return float(np.clip(np.sum(power) ** 2 / max(squares, 1e-300), 1.0, len(power)))
+    (n, k), each = power.shape, np.mean(power, axis=1)
+    squares = float(np.sum(each**2)) / (1.0 + 2.0 / k)
+    freedom = float(np.clip(np.sum(each) ** 2 / max(squares, 1e-300), 1.0, n))
+    sums = np.sum(power, axis=0)
+    if k < 2 or not np.all(sums > 0.0):
+        return freedom
+    ratio = float(np.var(sums, ddof=1)) / (2.0 * float(np.mean(sums)) ** 2 / freedom)
+    is_more = chdtrc(k - 1, (k - 1) * ratio) < SCATTERED
+    return max(1.0, freedom / ratio) if is_more else freedom
 
 
 def _components(rows: Array) -> Array:
