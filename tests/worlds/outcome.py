@@ -108,8 +108,10 @@ def try_flight(
     found = min(each, key=lambda e: (e["is_wrong"], e["total_sigma"]))
     listed = fit.assessment.causes if fit.assessment else ()
     named = [cause.names for cause in listed]
-    named = [*_repaired(flight, believed), *named] if causes else named
     hits = [k for k, names in enumerate(named, start=1) if _is_one_of(names, causes)]
+    mended = [n for n in _repaired(flight, believed) if _is_one_of(n, causes)] if causes else []
+    if mended:  # named, with its size, before any fit
+        named, hits = [*mended, *named], [1]
     return Outcome(
         *label, grade_of(fit), codes_of(fit), fit.method, **found, catalogued=bool(causes),
         rank=min(hits, default=0), named=tuple(names[0] for names in named[:5]),

@@ -119,7 +119,7 @@ def _doubts(found: Assessment) -> RenderableType:
     head = ("taken as exact", "doubt", "", "share of variance", "of")
     rows = [
         (c.name, amount_text(c.deviation, c.unit), "stated" if c.is_stated else "assumed",
-         f"{100.0 * c.share:.2g} %", c.moves)
+         f"{100.0 * c.share:.3g} %", c.moves)
         for c in found.doubts[:10]
     ]  # fmt: skip
     return screen.table(head, rows, align="Lllrl") if rows else Text("  none that matters")

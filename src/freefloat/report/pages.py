@@ -220,7 +220,7 @@ def _assessment_content(fit: Fit) -> dict[str, object]:
         ],
         "doubts": [
             (d.name, f"± {amount_text(d.deviation, d.unit)}",
-             "stated" if d.is_stated else "assumed", f"{100.0 * d.share:.2g} %", d.moves)
+             "stated" if d.is_stated else "assumed", f"{100.0 * d.share:.3g} %", d.moves)
             for d in found.doubts[:MOST_DOUBTS]
         ],
     }  # fmt: skip

@@ -298,4 +298,6 @@ def provenance_criteria(
     nan = float("nan")
     yield AcceptanceCriterion("held out", is_held_out, nan, nan, reason, code)
     code = "fit.trustworthy" if source.is_trustworthy else "fit.doubtful"
-    yield AcceptanceCriterion("fit", source.is_trustworthy, nan, nan, source.status, code)
+    found = source.assessment.reasons if source.assessment is not None else ()
+    status = source.status if source.is_trustworthy or not found else found[0].text
+    yield AcceptanceCriterion("fit", source.is_trustworthy, nan, nan, status, code)

@@ -123,7 +123,10 @@ def grade_fit(
         rows = _rows(fit, free, recorded, plans, known_start, options, search, seed)
     except (FreefloatError, np.linalg.LinAlgError) as error:
         text = f"the recordings could not be simulated at the fit: {error}"
-        failed = Evidence("assessment.not_simulated", text, "with reservations")
+        failed = Evidence(
+            "assessment.not_simulated", text, "with reservations",
+            remedy="cut the recording where a driving channel is missing, or give the plan",
+        )  # fmt: skip
         return _grade(fit, [*status_evidence(fit), failed])
     is_start = fit.is_trustworthy or fit.status_code in SUPERSEDED
     better = likelihood_fit(fit, rows, free) if improve and is_start else None
@@ -215,7 +218,7 @@ def _assess(
         *block_evidence(found.rows, places, names, reported.std, total, options),
         *method_evidence(
             compared, rows, places, names, total, options,
-            is_settled=is_replaced and found.is_noise,
+            is_settled=(is_replaced or adjusted is not None) and found.is_noise,
         ),
     )  # fmt: skip
     values = {e.name: e.value for e in fit.estimates}

@@ -87,9 +87,16 @@ def misfit_evidence(found: Explanation, ratio: float, options: TrustOptions) -> 
             f" {worst.high:.2g} Hz {worst.channel} has {worst.ratio:.3g} times the power of its"
             " noise"
         )
-        remedy = "something is missing in the model or wrong in the recording"
+        remedy = (
+            "something is missing in the model (`freefloat structure`) or wrong in the recording"
+            " (`freefloat telemetry`): plot the residuals"
+        )
         if found.causes:
-            remedy = "the causes below do not explain all of it: there is one that is not listed"
+            remedy = (
+                "the causes below do not explain all of it: look for one that is not listed, such"
+                " as a part that bends, sloshes or rubs (`freefloat structure`), units, axes or"
+                " signs, and plot the residuals"
+            )
         grade = grade_of_shift(shift, options, best="with reservations")
         yield Evidence("residuals.too_large", text, grade, worst.ratio, 1.0, shift, remedy)
     if small:
@@ -119,7 +126,7 @@ def cause_evidence(
         text = (
             f"the data contradict {cause.names[0]}{others}: off by"
             f" {amount_text(cause.amplitude, cause.unit, cause.std)}, which moves {cause.moves} by"
-            f" {cause.shift:.2g} total standard deviations"
+            f" {cause.shift:.3g} total standard deviations"
         )
         grade = grade_of_shift(cause.shift, options)
         if is_adjusted:
@@ -132,7 +139,7 @@ def cause_evidence(
     if not found.causes and found.shift > options.reserve:
         text = (
             f"what is taken as exact, adjusted to the data within its doubt, moves {found.moved} by"
-            f" {found.shift:.2g} total standard deviations"
+            f" {found.shift:.3g} total standard deviations"
         )
         if is_adjusted:
             text += "; the estimates allow for it"
@@ -148,13 +155,15 @@ def scale_evidence(carriers: Sequence[ScaleCarrier]) -> Iterator[Evidence]:
     """What newtons or kilograms rest on, where nobody vouches for it and no datum checks it."""
     bold = [c for c in carriers if not (c.is_stated or c.is_checked)]
     if bold:
-        names = [name for carrier in bold for name in carrier.names]
-        share, deviation = sum(c.share for c in bold), max(c.deviation for c in bold)
+        parts = [
+            f"{listing(c.names, most=len(c.names))} (known to {amount_text(c.deviation, '1')})"
+            for c in bold
+        ]
         text = (
-            f"masses and inertias inherit {100.0 * share:.3g} % of any error of"
-            f" {listing(names, most=4)}: that they are known to {amount_text(deviation, '1')} is"
-            " assumed, and nothing in the flight would contradict it"
+            f"masses and inertias rest on {listing(parts, most=len(parts))}: that is assumed,"
+            " nobody stated it, and nothing in the flight would contradict it"
         )
+        share = max(abs(c.share) for c in bold)
         yield Evidence(
             "scale.assumed", text, "with reservations", share, float("nan"),
             remedy="state in the model file how well they are known: `uncertainty` of a body, wheel"
@@ -180,7 +189,7 @@ def block_evidence(
         shift, i, test = max(bad, key=lambda entry: entry[0])
         text = (
             f"stretches of the flight disagree about {labels[i]}: they scatter"
-            f" {np.sqrt(test.inflation):.2g} times as much as noise explains"
+            f" {np.sqrt(test.inflation):.3g} times as much as noise explains"
         )
         yield Evidence(
             "stretches.disagree", text, grade_of_shift(shift, options, best="with reservations"),
@@ -207,7 +216,7 @@ def method_evidence(
         shift, name, z = max(found)
         text = (
             f"{fit.method} and the maximum of the likelihood of all channels differ in {name} by"
-            f" {z:.2g} standard deviations of their difference"
+            f" {z:.3g} standard deviations of their difference"
         )
         yield Evidence(
             "methods.disagree", text,

@@ -19,7 +19,9 @@ from freefloat.notes import Note
 from freefloat.parameters.parameters import Parameters
 
 # objections to residuals against fixed multiples of the noise, however many samples there are
-SUPERSEDED = ("not_trusted.residuals", "not_trusted.autocorrelated")
+SUPERSEDED = (
+    "not_trusted.residuals", "not_trusted.autocorrelated", "not_trusted.not_converged",
+)  # fmt: skip
 
 
 def likelihood_fit(

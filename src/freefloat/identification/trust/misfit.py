@@ -172,25 +172,28 @@ def block_tests(rows: WhiteRows, places: list[int], options: TrustOptions) -> li
     for influence in inverse:
         own = _sums(influence * residual, block)
         drawn = np.array([_sums(influence * draw, block) for draw in rows.draws.T])
-        C = drawn.T @ drawn / len(drawn)
-        noise = float(np.trace(C))
+        noise = float(np.sum(drawn**2)) / len(drawn)
         ratio = float(np.sum(own**2)) / max(noise, 1e-300)
-        freedom = _freedom(C, len(drawn))
+        freedom = _freedom(drawn)
         found.append(BlockTest(ratio, float(fdtrc(freedom, freedom * len(drawn), ratio))))
     return found
 
 
-def _freedom(C: Array, n: int) -> float:
-    """(tr C)^2 / tr C^2 of the covariance that n draws estimate by C.
+def _freedom(drawn: Array) -> float:
+    """(tr S)^2 / tr S^2 of the covariance S that draws (n, sums) have; one where one draw is all.
 
-    theory: E tr C^2 = (1 + 1/n) tr S^2 + (tr S)^2 / n, E (tr C)^2 = (tr S)^2 + 2 tr S^2 / n for
-    draws of a normal distribution of covariance S.
+    theory: C = drawn' drawn / n has E tr C^2 = (1 + 1/n) tr S^2 + (tr S)^2 / n and
+    E (tr C)^2 = (tr S)^2 + 2 tr S^2 / n where draws are normal.
     """
-    A, B = float(np.trace(C)) ** 2, float(np.sum(C**2))
+    n, width = drawn.shape
+    if n < 2:
+        return 1.0
+    gram = drawn @ drawn.T / n  # has the traces of C, and is small
+    A, B = float(np.trace(gram)) ** 2, float(np.sum(gram**2))
     # both equations solved for tr S^2 and (tr S)^2
     squares = (B - A / n) / (1.0 + 1.0 / n - 2.0 / n**2)
     whole = A - 2.0 * squares / n
-    return float(np.clip(whole / max(squares, 1e-300), 1.0, len(C)))
+    return float(np.clip(whole / max(squares, 1e-300), 1.0, width))
 
 
 def _sums(values: Array, block: NDArray[np.int64]) -> Array:

@@ -40,7 +40,8 @@ def scale_carriers(
     singles = [
         c
         for c, assumption in enumerate(considered.assumptions)
-        if considered.is_scale[c] and assumption.name not in COMMON and assumption.value != 0.0
+        if considered.is_scale[c] and assumption.name not in COMMON
+        if assumption.value != 0.0 and assumption.std > 0.0
     ]
     if not clear or not singles:
         return ()
