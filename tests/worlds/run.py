@@ -45,7 +45,9 @@ def main() -> None:
         out.append(outcome)
         print(row(outcome), flush=True)
         _save(args.json, out)
-    for outcome in right_outcomes(args.right, first=first, method=args.method, robots=robots):
+    for outcome in right_outcomes(
+        args.right, first=first + args.first, method=args.method, robots=robots
+    ):
         out.append(outcome)
         print(row(outcome), flush=True)
         _save(args.json, out)

@@ -144,7 +144,7 @@ def explain(
     if not found.significant(options) and shift <= options.reserve:
         left = _without(rows, considered)
         return Explanation(left, (), considered, None, shift, moved, is_noise(left, options))
-    point = advance(point, options.evaluations)
+    point = advance(point, options.joint_evaluations)
     found = _scores(point)
     first, freed = found, list[tuple[int, float]]()
     shift, moved = reported.largest_shift(point.consideration.moves @ point.deviations, total)
@@ -154,7 +154,7 @@ def explain(
             break
         loose = {**point.loose, **_alternatives(point, found, new, options)}
         trial = replace(point, freed=(*point.freed, *new), loose=loose)
-        trial = advance(trial, options.evaluations)
+        trial = advance(trial, options.joint_evaluations)
         if not trial.is_reached:
             break  # what is named next would rest on slopes that mislead
         freed += [(c, float(found.chi_square[c])) for c in new]

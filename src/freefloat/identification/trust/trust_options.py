@@ -28,6 +28,7 @@ class TrustOptions(CheckedOptions, error=IdentificationError):
         alike: cosine from which two assumptions are one to the data.
         causes_named: causes listed at most.
         evaluations: of all recordings on the way to the maximum of the likelihood, at most.
+        joint_evaluations: on the way to a joint maximum with the assumptions, at most.
     """
 
     significance: Share = 1e-3
@@ -42,7 +43,8 @@ class TrustOptions(CheckedOptions, error=IdentificationError):
     refuse: Positive = 3.0
     alike: Share = 0.95
     causes_named: Count = 8
-    evaluations: Count = 20
+    evaluations: Count = 60
+    joint_evaluations: Count = 20
 
 
 USUAL_TRUST = TrustOptions()
