@@ -244,7 +244,7 @@ class Parameters:
 
         >>> from freefloat.model import load_model
         >>> [p.name for p in Parameters(load_model("planar-capture")).matching("bias.*.rate.z")]
-        ['bias.base.rate.z']
+        ['bias.base.rate.z', 'bias.hand.rate.z', 'bias.target.rate.z']
         """
         return [p for p in self._with_named((glob,)) if fnmatchcase(p.name, glob)]
 

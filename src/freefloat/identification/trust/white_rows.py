@@ -147,7 +147,7 @@ def _with_states(problem: OutputErrorProblem, theta: Array, options: TrustOption
 
     With a poor start the parameters would run after it.
     """
-    still = np.array([u.is_reported for u in problem.unknowns.items])
+    still = np.array([u.is_reported for u in problem.unknowns.items], dtype=bool)
     for seconds in horizons(problem):
         short = replace(problem, origin=theta).until(seconds)
         enough = problem.options.horizon_tolerance
