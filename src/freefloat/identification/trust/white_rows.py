@@ -145,8 +145,11 @@ def white_rows(
 def _with_states(problem: OutputErrorProblem, theta: Array, options: TrustOptions) -> Array:
     """Theta with initial states and biases found for the parameters as they are.
 
-    With a poor start the parameters would run after it.
+    Where springs or pendulums swing, whose states no sensor reads: with a poor start the
+    parameters would run after it. Of rigid robots the states are read off.
     """
+    if not horizons(problem):
+        return theta
     still = np.array([u.is_reported for u in problem.unknowns.items], dtype=bool)
     for seconds in horizons(problem):
         short = replace(problem, origin=theta).until(seconds)
