@@ -204,7 +204,7 @@ def fit_parts(
             theta[k] = near[r].get(unknown.name, theta[k])
     theta = np.clip(theta, unknowns.lower, unknowns.upper)
     problem = OutputErrorProblem(recordings, unknowns, stated_noise(recordings), None, theta)
-    most = QUICK if is_sketch else question.options.evaluations
+    most = QUICK if is_sketch else question.options.joint_evaluations
     key = _signature(recordings)
     if key not in question.noises:
         at = descend(problem, theta, most=most, enough=ENOUGH).at.theta
