@@ -17,10 +17,11 @@ from freefloat.telemetry.channel import MAD, Array, Mask
 from freefloat.telemetry.diagnosis import FAMILY_CHANCE
 from freefloat.telemetry.local_prediction import Indices, LocalPredictor, SignalSamples
 from freefloat.telemetry.telemetry import Telemetry
+from freefloat.telemetry.thrust_levels import LOST
 
 _LONG = 3.5  # theory: [steps]; over longer gaps a polynomial of a few samples says little
 _MOST_CANDIDATES = 60  # theory: a clock set more often is not a clock
-_LOST = math.log(100.0)  # theory: prior odds that no sample was lost when a clock was set
+_ODDS_KEPT = math.log(100.0)  # theory: prior odds that no sample was lost when a clock was set
 _HEAVY = 5.0  # theory: Student's degrees of freedom, so that no channel decides alone
 _FEWEST = 20  # theory: intervals that tell the step of a clock from its scatter
 
@@ -206,7 +207,7 @@ def _judge(
         return None
     evidence, slopes = _evidence(joins, shifts)
     lost = np.rint((fastest.intervals[place] - shifts) / fastest.step) - 1.0
-    evidence = evidence - np.where((shifts != 0.0) & (lost > 0.5), _LOST, 0.0)
+    evidence = evidence - np.where((shifts != 0.0) & (lost > 0.5), _ODDS_KEPT, 0.0)
     best = int(np.argmax(evidence))
     none = float(evidence[shifts == 0.0].max(initial=-np.inf))
     if np.isneginf(none):  # backward: no gap can be that; it need only join
@@ -256,7 +257,7 @@ def _silent_over(clock: StreamClock, before: float, jump: float, tolerance: floa
     is_whole = np.abs(_excess(length, clock.step)) <= clock.tolerance + tolerance
     is_over = (clock.time[:-1] < before) & (clock.time[:-1] + length > before)
     is_unusual = np.abs(clock.intervals - clock.step) > clock.tolerance
-    return np.flatnonzero(is_whole & is_over & is_unusual & (length > 1.5 * clock.step))
+    return np.flatnonzero(is_whole & is_over & is_unusual & (length > LOST * clock.step))
 
 
 def _possible_shifts(
