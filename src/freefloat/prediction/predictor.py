@@ -159,7 +159,7 @@ class Predictor:
         values = values or {}
         smooth = [name for name in names if not is_of_setup(name)]
         base = self.setup_at(values)
-        middle = self._predict(values, smooth, base)
+        middle = self.predict_with(values, smooth, base)
         if middle is None or len(smooth) == len(names):
             return middle
         jacobian = [np.zeros((*part.shape[:2], len(names))) for part in middle.jacobian]
@@ -174,7 +174,7 @@ class Predictor:
                     part[:, :, p] = column
         return replace(middle, names=tuple(names), jacobian=tuple(jacobian))
 
-    def _predict(
+    def predict_with(
         self, values: Mapping[str, float], names: Sequence[str], setup: FlightSetup
     ) -> Prediction | None:
         """The prediction at `values`, differentiated along the motion and by sensors only."""
@@ -204,7 +204,7 @@ class Predictor:
             if is_jump_delay(self.source, name):
                 # a delay moves impulses; that it also flips a reading at an edge has no derivative
                 setup = replace(setup, record_inputs=base.record_inputs)
-            side = self._predict(values, (), setup)
+            side = self.predict_with(values, (), setup)
             if side is None:
                 return None
             sides.append(side)
