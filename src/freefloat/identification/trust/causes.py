@@ -6,9 +6,9 @@ M = (1 + G'G)^-1, the jointly most probable deviations are d = M G'r, and freein
 rather than taking it as exact takes d_c^2 / (M_cc (1 - M_cc)) off the sum of squares. How
 improbable the deviation is under its own prior, the *surprise*, is d_c / sqrt(1 - M_cc).
 
-Where assumptions are strained, the tests are made at the joint maximum. The one that explains most
-is freed, the maximum looked for again, and so on while any is improbable: two that are wrong at
-once hide each other.
+The one that explains most is freed, the joint maximum looked for, and so on while any is
+improbable: two that are wrong at once hide each other. That is begun with all assumptions exact,
+and where it does not lead to noise, from the joint maximum.
 """
 
 from __future__ import annotations
@@ -145,11 +145,54 @@ def explain(
     if not found.significant(options) and shift <= options.reserve:
         left = _without(rows, considered)
         return Explanation(left, (), considered, None, shift, moved, is_noise(left, options))
-    point = advance(point, options.joint_evaluations)
-    found, begun = _scores(point), point
-    first, freed = found, list[tuple[int, float]]()
-    shift, moved = reported.largest_shift(point.consideration.moves @ point.deviations, total)
-    while point.is_reached and len(freed) < options.causes_named:
+    path = _best_path(point, found, options, advance)
+    point = path.point
+    left = _at_joint(point)
+    heals = is_noise(left, options)
+    begun = path.begun if heals or not path.freed else point
+    shift, moved = reported.largest_shift(begun.consideration.moves @ begun.deviations, total)
+    causes = _causes(path, heals, reported, total, options)
+    return Explanation(left, causes, considered, point, shift, moved, heals, path.begun)
+
+
+@dataclass(frozen=True)
+class _Path:
+    """Where freeing one assumption after another led to from a point, and the scores there."""
+
+    begun: JointPoint
+    first: _PointScores
+    point: JointPoint
+    freed: tuple[int, ...] = ()
+
+
+def _best_path(
+    point: JointPoint, found: _PointScores, options: TrustOptions,
+    advance: Callable[[JointPoint, int], JointPoint],
+) -> _Path:  # fmt: skip
+    """From exact assumptions if that heals, else from where all have settled within their doubt.
+
+    One that is grossly off drives all others far away before they settle; many that are slightly
+    off hide which one is grossly.
+    """
+    paths = [_free_by_turns(point, found, options, advance)]
+    if not (paths[0].freed and is_noise(_at_joint(paths[0].point), options)):
+        settled = advance(point, options.joint_evaluations)
+        paths.append(_free_by_turns(settled, _scores(settled), options, advance))
+
+    def rank(path: _Path) -> tuple[bool, bool, float]:
+        rest = _at_joint(path.point)
+        return not path.point.is_reached, not is_noise(rest, options), path.point.cost
+
+    return min((path for path in paths if path.freed or path is not paths[0]), key=rank)
+
+
+def _free_by_turns(
+    begun: JointPoint, first: _PointScores, options: TrustOptions,
+    advance: Callable[[JointPoint, int], JointPoint],
+) -> _Path:  # fmt: skip
+    """Free what explains most, find the joint maximum, and so on while any is improbable."""
+    point, found, freed = begun, first, list[int]()
+    while len(freed) < options.causes_named:
         new = found.first(options, point)
         if not new:
             break
@@ -158,14 +201,40 @@ def explain(
         trial = advance(trial, options.joint_evaluations)
         if not trial.is_reached:
             break  # what is named next would rest on slopes that mislead
-        freed += [(c, float(found.chi_square[c])) for c in new]
+        freed += new
         point, found = trial, _scores(trial)
-    left = _at_joint(point)
-    heals = is_noise(left, options)
-    if not heals:  # what freed assumptions moved is in doubt, too
-        shift, moved = reported.largest_shift(point.consideration.moves @ point.deviations, total)
-    causes = _causes(point, first, freed, heals, reported, total, options)
-    return Explanation(left, causes, considered, point, shift, moved, heals, begun)
+    return _hold_again(_Path(begun, first, point, tuple(freed)), options, advance)
+
+
+def _hold_again(
+    path: _Path, options: TrustOptions, advance: Callable[[JointPoint, int], JointPoint]
+) -> _Path:
+    """The path without what was freed early and is no longer improbable with the others freed.
+
+    A thrust gain that nothing holds would take all masses along.
+    """
+    point = path.point
+    limit = surprise_limit(len(point.taken.assumptions), options.significance)
+    gains = _gains(point)
+    kept = tuple(c for c in path.freed if gains[c] > limit**2)
+    if len(kept) == len(path.freed) or not kept:
+        return path
+    trial = advance(replace(point, freed=kept), options.joint_evaluations)
+    if not trial.is_reached or is_noise(_at_joint(point), options) > is_noise(
+        _at_joint(trial), options
+    ):
+        return path
+    return replace(path, point=trial, freed=kept)
+
+
+def _gains(point: JointPoint) -> Array:
+    """What every freed assumption would cost if its doubt held it.
+
+    theory: at d with the variance v it costs d^2 / (1 + v).
+    """
+    variance = np.maximum(np.diag(point.consideration.posterior), 0.0)
+    noise = noise_level(point.exact_rows, point.consideration)
+    return point.deviations**2 / (1.0 + variance) / noise**2
 
 
 @dataclass(frozen=True)
@@ -271,31 +340,33 @@ def _alike(considered: Consideration, c: int, alike: float) -> list[int]:
 
 
 def _causes(
-    point: JointPoint, first: _PointScores, freed: Sequence[tuple[int, float]], heals: bool,
-    reported: Reported, total: Array, options: TrustOptions,
+    path: _Path, heals: bool, reported: Reported, total: Array, options: TrustOptions
 ) -> tuple[Cause, ...]:  # fmt: skip
     """What was freed, then what looked improbable before that, as far as it is something else."""
+    point, first = path.point, path.first
     considered = point.consideration
     noise = noise_level(point.exact_rows, considered)
     variance = np.maximum(np.diag(considered.posterior), 0.0)
+    gains = _gains(point)
     found, done = [], set[int]()
-    rest = [(c, float(first.chi_square[c])) for c in first.significant(options)]
-    for place, (c, chi_square) in enumerate([*freed, *rest]):
+    order = sorted(path.freed, key=lambda c: -gains[c])
+    for c in [*order, *first.significant(options)]:
         if c in done or len(found) >= options.causes_named:
             continue
-        is_freed = place < len(freed)
+        is_freed = c in path.freed
         group = _alike(considered, c, options.alike)
         done |= set(group)
         # residuals are predicted minus measured: what explains them is to be taken back
         off = point.deviations[c] if is_freed else -first.amplitude[c]
         std = noise * np.sqrt(variance[c]) if is_freed else first.std[c]
+        chi_square = gains[c] if is_freed else first.chi_square[c]
         shift, name = reported.largest_shift(considered.moves[:, c] * off, total)
         unit, doubt = point.taken.assumptions[c].unit, point.taken.assumptions[c].std
         names = tuple(point.taken.assumptions[k].name for k in group)
         found.append(
             Cause(
-                names, unit, float(off) * doubt, float(std) * doubt, chi_square, shift, name,
-                heals and is_freed,
+                names, unit, float(off) * doubt, float(std) * doubt, float(chi_square), shift,
+                name, heals and is_freed,
             )
         )  # fmt: skip
     return tuple(found)

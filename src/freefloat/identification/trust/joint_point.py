@@ -26,6 +26,9 @@ from freefloat.identification.trust.white_rows import WhiteRows, residual_rows
 # theory: half the sum of squares falls by s^2 / 2 over s standard deviations: s = 0.2, and where
 # readings at the edges of thrust make it rough, s = 1
 NEGLIGIBLE, ROUGH = 0.02, 0.5
+# theory: likewise s = 2 of all directions together, of which each has a small share: good enough
+# where the evaluations are used up
+SETTLED = 2.0
 CORRECTIONS = 3  # theory: each squares what is off; what three do not mend is no valley's side
 HALVINGS = 6  # theory: a step cut to a 64th helps no more where slopes at its beginning mislead
 # theory: along slopes that are off by a share e a step brings 1 - e^2 of what they foretell, and
@@ -79,13 +82,14 @@ class JointPoint:
 
 def approach(point: JointPoint, most: int) -> JointPoint:
     """The joint maximum from a point on, by at most so many evaluations."""
-    n = 0
+    n, expected = 0, np.inf
     while n < most:
         move, turn, expected = _step(point)
         if expected < NEGLIGIBLE:
             return _end(point, is_reached=True)
         found, share = None, 1.0
-        for _ in range(HALVINGS):
+        # along slopes of another point a shorter step is no better: new ones are
+        for _ in range(HALVINGS if point.is_fresh else 1):
             found = _settle(_evaluate(point, share * move, share * turn), point.cost)
             n += 1
             if found is not None and found.cost < point.cost:
@@ -100,7 +104,7 @@ def approach(point: JointPoint, most: int) -> JointPoint:
         point = with_slopes(found) if decrease < FORETOLD * expected else found
         if decrease < NEGLIGIBLE and expected < ROUGH:
             return _end(point, is_reached=True)
-    return _end(point, is_reached=False)
+    return _end(point, is_reached=expected < SETTLED)
 
 
 def approach_straight(point: JointPoint, _most: int = 0) -> JointPoint:
