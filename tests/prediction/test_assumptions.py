@@ -242,9 +242,12 @@ def test_parameters_take_what_is_named():
     wanted = ff.Parameters(chaser()).free("jet_?.gain", "bus.mass", "delay.base.attitude")
     assert wanted.names == ("bus.mass", "delay.base.attitude", "jet_1.gain", "jet_2.gain")
     assert wanted["jet_1.gain"].value == 1.0 and wanted["jet_1.gain"].unit == "1"
-    assert len(ff.Parameters(chaser()).free("jet_1.*").names) == 8
+    assert len(ff.Parameters(chaser()).free("jet_1.*").names) == 10
     assert "bus.scale" not in ff.Parameters(chaser()).free("bus.*").names
     assert ff.Parameters(chaser()).free("mast.torque.bias")["mast.torque.bias"].unit == "N m"
+
+
+SPREAD = ("body.com", "body.moment", "body.inertia")
 
 
 def test_stated_uncertainties_count_and_say_so(tmp_path):
@@ -265,7 +268,15 @@ def test_stated_uncertainties_count_and_say_so(tmp_path):
     stated = {name: a.std / (a.value or 1.0) for name, a in found.items() if a.is_stated}
     channels = ["imu.acceleration.x", "imu.acceleration.y", "imu.acceleration.z",
                 "shoulder.torque", "elbow.torque"]  # fmt: skip
-    assert stated == pytest.approx(
+    spread = {name for name in stated if found[name].key in SPREAD}
+    assert spread == {
+        f"bus.{f}" for f in (["mx", "my", "mz", "ixx", "iyy", "izz", "com.x", "com.y", "com.z"])
+    }
+    radius = np.sqrt(
+        0.5 * sum(model.bodies[0].inertia[k] for k in (0, 3, 5)) / model.bodies[0].mass
+    )
+    assert found["bus.com.x"].std == pytest.approx(0.03 * radius)
+    assert {n: s for n, s in stated.items() if n not in spread} == pytest.approx(
         {"bus.scale": 0.03, "rw.inertia": 0.002, "jet_1.gain": 0.05, "mast.torque.gain": 0.004}
         | {f"gain.{channel}": 0.004 for channel in channels}
     )

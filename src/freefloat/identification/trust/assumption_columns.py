@@ -46,10 +46,10 @@ COMMON = {
     "torque sensors.gain": ("gain.torque",),
     "sensors.delay": ("delay",),
 }
-# theory: to whoever reads a clock that is fast by the factor r, a quantity with seconds to the
-# power n seems larger by r^n: forces by r^-2. What sensors say in true seconds is the other way
 CLOCK = "clock.rate"
 SPEEDS = (".velocity", ".velocity.x", ".velocity.y", ".velocity.z", ".speed")
+# theory: to whoever reads a clock that is fast by the factor r, a quantity with seconds to the
+# power n seems larger by r^n: forces by r^-2. What sensors say in true seconds is the other way
 SECONDS = {
     "thruster.gain": -2.0, "wrench.gain": -2.0, "torque.gain": -2.0, "gravity.ground": -2.0,
     "gravity.space": -2.0, "spring.stiffness": -2.0, "spring.friction": -2.0,

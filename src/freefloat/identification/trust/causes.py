@@ -181,7 +181,8 @@ def _best_path(
 
     def rank(path: _Path) -> tuple[bool, bool, float]:
         rest = _at_joint(path.point)
-        return not path.point.is_reached, not is_noise(rest, options), path.point.cost
+        left = float(rest.residual @ rest.residual)
+        return not path.point.is_reached, not is_noise(rest, options), left
 
     return min((path for path in paths if path.freed or path is not paths[0]), key=rank)
 

@@ -46,10 +46,10 @@ class _Held:
     def __init__(self, point: JointPoint) -> None:
         held = replace(point, freed=(), loose={})
         self.rows, self.considered = held.exact_rows, held.consideration
-        self.left = self._explained(self.rows.remainder[:, None])[:, 0]
+        self.left = self._weigh(self.rows.remainder[:, None])[:, 0]
         self.noise = noise_level(self.rows, self.considered)
 
-    def _explained(self, columns: Array) -> Array:
+    def _weigh(self, columns: Array) -> Array:
         """W times columns that the unknowns cannot explain."""
         G, M = self.considered.columns, self.considered.posterior
         return columns - G @ (M @ (G.T @ columns))
@@ -72,7 +72,7 @@ class _Held:
     def without(self, effect: Effect) -> WhiteRows:
         """Residuals and draws without what assumptions and the effect explain."""
         both = np.column_stack([self.rows.remainder, self.rows.draws])
-        left, C = self._explained(both), self._explained(self.rows.project_out(effect.columns))
+        left, C = self._weigh(both), self._weigh(self.rows.project_out(effect.columns))
         length = np.linalg.norm(C, axis=0)
         C = C / np.where(length > 0.0, length, 1.0)
         left = left - C @ np.linalg.lstsq(C, left, rcond=RANK)[0]
@@ -101,7 +101,7 @@ def with_effects(
     effects: in place of all that there are.
     """
     first = found.first
-    if first is None or (found.is_noise and len(_freed(found)) < 2):
+    if first is None or (found.is_noise and len(_freed_vectors(found)) < 2):
         return found
     held = _Held(first)
     if effects is None:
@@ -112,7 +112,7 @@ def with_effects(
     # theory: the best of many blocks of different width, by the chance of each
     best = max(scores, key=lambda s: s.gain - _usual_gain(s, len(scores), options))
     chance = float(chdtrc(best.effect.columns.shape[1], best.gain)) * len(scores)
-    rivals = [held.gain_of(own) for own in _freed(found)]
+    rivals = [held.gain_of(own) for own in _freed_vectors(found)]
     if chance > options.significance or best.gain < max(rivals, default=0.0):
         return found
     heals = is_noise(held.without(best.effect), options)
@@ -129,7 +129,7 @@ def _usual_gain(score: EffectScore, n: int, options: TrustOptions) -> float:
     return float(chdtri(score.effect.columns.shape[1], options.significance / n))
 
 
-def _freed(found: Explanation) -> list[list[int]]:
+def _freed_vectors(found: Explanation) -> list[list[int]]:
     """The assumptions that were freed, axes of one vector together."""
     groups: dict[str, list[int]] = {}
     if found.joint is not None:

@@ -45,7 +45,7 @@ from freefloat.prediction.sensor_models import sensor_reading
 INSTANTS = 24  # theory: a step that is placed a 50th of the flight wrongly keeps most of its power
 # theory: differences of what is linear err by rounding alone; these are far below what can be seen
 SOFTNESS, GRADIENT_STEP, WRENCH_STEP = 1e-6, 1e-7, 1e-6  # [rad/(N m)], [1/s^2], [N] or [N m]
-ROOT_HALF = float(np.sqrt(0.5))
+ROOT_HALF = float(np.sqrt(0.5))  # theory: half way between two axes
 # theory: radial directions whose gradients 3 r r' - 1 span all symmetric ones without a trace
 RADIALS = (
     (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (ROOT_HALF, ROOT_HALF, 0.0), (ROOT_HALF, 0.0, ROOT_HALF),
@@ -71,7 +71,7 @@ class Effect:
 def missing_effects(rows: WhiteRows, taken: AssumptionColumns) -> Iterator[Effect]:
     """Every effect at every instant, at the parameters and assumptions of the rows."""
     for r in range(len(rows.problem.recordings)):
-        yield from _sudden(rows, r)
+        yield from _events(rows, r)
         yield from _steps(rows, taken, r)
     yield from _drifts(rows, taken)
     yield from _compliances(rows)
@@ -93,7 +93,7 @@ def _row_times(rows: WhiteRows, r: int) -> Array:
     return times
 
 
-def _sudden(rows: WhiteRows, r: int) -> Iterator[Effect]:
+def _events(rows: WhiteRows, r: int) -> Iterator[Effect]:
     """Changes of bodies and knocks, at every instant, and changes little by little."""
     problem, recording = rows.problem, coarse_recording(rows.problem.recordings[r])
     states = [name for name in parameter_names(recording.system) if is_start(name)]
@@ -218,16 +218,16 @@ def _bend(flown: _Flown, m: int) -> FlightSetup:
     torque = sensor_reading(base.system, sensor, joint, flown.prediction.segment)
     curve = make_interp_spline(grid.times, torque, k=min(5, len(torque) - 1))
 
-    def bent(inputs: Inputs, times: Array) -> Inputs:
+    def turn_back(inputs: Inputs, times: Array) -> Inputs:
         given = inputs.given.copy()
         for k in range(3):
             given[:, :, m, k] -= SOFTNESS * (curve.derivative(k) if k else curve)(times)
         return inputs._replace(given=given)
 
-    records = bent(base.record_inputs, grid.instants)
+    records = turn_back(base.record_inputs, grid.instants)
     start, layout = base.start.copy(), base.system.layout
     start[layout.position_of(i)], start[layout.rate_of(i)] = records.given[0, 0, m, :2]
-    return FlightSetup(base.system, bent(base.inputs, grid.stages), records, start)
+    return FlightSetup(base.system, turn_back(base.inputs, grid.stages), records, start)
 
 
 def _push(rows: WhiteRows) -> Iterator[Effect]:
@@ -238,7 +238,7 @@ def _push(rows: WhiteRows) -> Iterator[Effect]:
     planar = ("force.x", "force.y", "torque.z")
     wanted = [name for name in WRENCH if model.root.type == "floating" or name in planar]
 
-    def pushed(flown: _Flown, k: int) -> FlightSetup:
+    def push_on(flown: _Flown, k: int) -> FlightSetup:
         def add(inputs: Inputs) -> Inputs:
             push = inputs.push.copy()
             push[:, :, k] += WRENCH_STEP
@@ -248,7 +248,7 @@ def _push(rows: WhiteRows) -> Iterator[Effect]:
         return replace(base, inputs=add(base.inputs), record_inputs=add(base.record_inputs))
 
     places = [len(model.thrusters) + WRENCH.index(name) for name in wanted]
-    columns = [_column(rows, lambda flown, k=k: pushed(flown, k), WRENCH_STEP) for k in places]
+    columns = [_column(rows, lambda flown, k=k: push_on(flown, k), WRENCH_STEP) for k in places]
     yield from _block(
         "push", [(f"push.{name}", "N" if name[0] == "f" else "N m") for name in wanted], columns,
         "something pushes all along that nobody recorded, such as a leak or a cable: find it",
@@ -261,7 +261,7 @@ def _gradient(rows: WhiteRows) -> Iterator[Effect]:
     if model.orbit is not None or model.root.type != "floating" or any(model.gravity):
         return
 
-    def orbiting(flown: _Flown, radial: tuple[float, float, float]) -> FlightSetup:
+    def put_in_orbit(flown: _Flown, radial: tuple[float, float, float]) -> FlightSetup:
         tree = flown.setup.system.tree
         field = tree.field.copy()
         field[GRADIENT], field[HAS_GRAVITY] = GRADIENT_STEP, 1.0
@@ -270,7 +270,7 @@ def _gradient(rows: WhiteRows) -> Iterator[Effect]:
         return replace(flown.setup, system=system)
 
     columns = [
-        _column(rows, lambda flown, radial=radial: orbiting(flown, radial), GRADIENT_STEP)
+        _column(rows, lambda flown, radial=radial: put_in_orbit(flown, radial), GRADIENT_STEP)
         for radial in RADIALS
     ]
     parts = [("gravity.gradient", "1/s^2")] * len(RADIALS)
