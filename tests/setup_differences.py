@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from freefloat.prediction.sensor_errors import SensorContext, predict_measuremen
 # of a natural size. One-sided differences err by about as much, 1e-6, and by the rounding of a
 # flight over it, 1e-13 / 1e-6
 DIFFERENCE = 1e-6
+ROUNDING = 1e3  # of noise: 1e-6 of it is what rounding leaves of a column that is nothing
 
 
 def difference_columns(
@@ -60,8 +61,30 @@ def _readings(
     ]  # fmt: skip
 
 
-def column_error(found: list[Array], expected: list[Array], noises: list[Array]) -> float:
-    """Of a column, in units of the measurements' noise, relative to its norm; nought for nought."""
-    error = sum(float(np.sum(((a - b) / s) ** 2)) for a, b, s in zip(found, expected, noises, strict=True))
-    size = sum(float(np.sum((b / s) ** 2)) for b, s in zip(expected, noises, strict=True))
-    return float(np.sqrt(error / size)) if size else float(np.sqrt(error))
+def noises_of(predictor: Predictor) -> list[Array]:
+    """Of every measurement; one where a sensor has none."""
+    return [np.where(m.noise > 0.0, m.noise, 1.0) for m in predictor.measurements]
+
+
+def column_errors(
+    predictor: Predictor, values: Mapping[str, float], names: Sequence[str]
+) -> dict[str, float]:
+    """Of the tangent's columns, in units of noise, relative to a column's norm.
+
+    A column so small that the rounding of flights shows is held against one by which a natural
+    size of its parameter changes the readings by ROUNDING times their noise.
+    """
+    middle, noises, errors = predictor.at(values, names), noises_of(predictor), {}
+    assert middle is not None
+    for p, name in enumerate(names):
+        # accelerations of splines are rounded more than flights are; friction bends most
+        factor = 100.0 if field_of(name) == "delay" else 10.0
+        expected = difference_columns(predictor, values, name, middle, factor=factor,
+                                      both_sides=True)  # fmt: skip
+        both = [
+            (float(np.sum(((J[:, :, p] - e) / s) ** 2)), float(np.sum((e / s) ** 2)))
+            for J, e, s in zip(middle.jacobian, expected, noises, strict=True)
+        ]
+        error, norm = np.sqrt(np.sum(both, axis=0))
+        errors[name] = float(error / max(norm, ROUNDING / setup_size(predictor.model, name)))
+    return errors

@@ -32,9 +32,10 @@ from freefloat.prediction.flight_setup import (
     setup_size,
 )
 
-# theory: of a natural size. Central differences of tables err by its square where they bend, and
-# by rounding over it, 1e-16 / 1e-7; of a delay by that of an instant, 1e-14 s / 1e-8 s
-DIFFERENCE = 1e-6
+# theory: of a natural size. Gains, zeros and biases are linear, and a gear bends by the square. A
+# delay is by 1e-6 s: accelerations have kinks, which show by as much over a period of a second, and
+# rounding, 1e-12 over it
+DIFFERENCE = 1e-4
 
 
 def setup_changes(
