@@ -9,11 +9,9 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.model.parameter_name import field_of
-from freefloat.prediction.flight import fly
 from freefloat.prediction.flight_setup import is_jump_delay, nominal_value, setup_size
-from freefloat.prediction.initial_state import with_start
 from freefloat.prediction.predictor import Prediction, Predictor
-from freefloat.prediction.sensor_errors import SensorContext, predict_measurement, reading_change
+from freefloat.prediction.sensor_errors import reading_change
 
 # of a natural size. One-sided differences err by about as much, 1e-6, and by the rounding of a
 # flight over it, 1e-13 / 1e-6
@@ -47,18 +45,9 @@ def _readings(
     if is_jump_delay(predictor.source, name):
         # a delay moves impulses; that it also flips a reading at an edge has no derivative
         setup = replace(setup, record_inputs=predictor.setup_at(values).record_inputs)
-    segment = fly(
-        setup.system, with_start(setup.system, setup.start, values), predictor.grid,
-        inputs=setup.inputs, record_inputs=setup.record_inputs,
-        with_forces=predictor.needs_forces,
-    )  # fmt: skip
-    return [
-        predict_measurement(
-            m, setup.system, segment,
-            SensorContext(values, (), predictor.weights(k, values), predictor.grid.first),
-        )[0]
-        for k, m in enumerate(predictor.measurements)
-    ]  # fmt: skip
+    found = predictor.predict_with(values, (), setup)
+    assert found is not None
+    return list(found.values)
 
 
 def noises_of(predictor: Predictor) -> list[Array]:

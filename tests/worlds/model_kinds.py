@@ -218,20 +218,20 @@ KINDS = (
     Kind("hidden wheel", (), (1e-3, 1e-2, 0.05), "rad/s", hidden_wheel),
     Kind("drag", ("drag.*",), (0.01, 0.1, 1.0), "1/100 s", drag),
     Kind("residual gravity", ("gravity.*",), (1e-6, 1e-4, 3e-3), "m/s^2", slope),
-    Kind("gravity gradient", ("gravity.gradient*", "orbit*"), (0.3, 1.0, 5.0),
+    Kind("gravity gradient", ("gravity.gradient*",), (0.3, 1.0, 5.0),
          "of a low orbit", orbit, root="floating"),
     Kind("wing mode", (), (0.2, 1.0, 3.0), "3 % of the bus", soft_mass(0.03, 2.5, 0.7)),
     Kind("slosh mode", (), (0.2, 1.0, 3.0), "8 % of the bus", soft_mass(0.08, 0.6, 0.12)),
     Kind("mass lost", ("change.*",), (0.01, 0.05, 0.2), "1", lose_mass),
     Kind("mass used up", ("change.*",), (0.01, 0.05, 0.2), "1", use_up),
-    Kind("knock", (), (1e-4, 1e-3, 1e-2), "m/s", hidden_push(
+    Kind("knock", ("knock*",), (1e-4, 1e-3, 1e-2), "m/s", hidden_push(
         lambda t, duration: 5.0 * (np.abs(t - 0.4 * duration) < 0.1))),
-    Kind("constant push", (), (1e-6, 1e-5, 1e-3), "m/s^2", hidden_push(
+    Kind("constant push", ("push*",), (1e-6, 1e-5, 1e-3), "m/s^2", hidden_push(
         lambda t, duration: np.ones_like(t))),
     Kind("swaying push", (), (1e-5, 1e-4, 3e-3), "m/s^2", hidden_push(
         lambda t, duration: np.sin(2.0 * np.pi * 0.07 * t))),
-    Kind("target turns in the hand", ("change.*", "slip.*"), (0.01, 0.1, 0.5), "rad", slip(False),
+    Kind("target turns in the hand", ("change.*",), (0.01, 0.1, 0.5), "rad", slip(False),
          part="targets"),
-    Kind("target slides in the hand", ("change.*", "slip.*"), (0.003, 0.03, 0.15), "m", slip(True),
+    Kind("target slides in the hand", ("change.*",), (0.003, 0.03, 0.15), "m", slip(True),
          part="targets"),
 )  # fmt: skip

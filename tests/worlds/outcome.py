@@ -21,7 +21,8 @@ from freefloat.telemetry.doctor import examine
 
 WRONG_SIGMA, WRONG_SHARE = 4.0, 0.02  # a wrong answer: as many total deviations, and this share
 COMMON_NAMES = {
-    "thr_*.gain": "thrusters.gain", "*.scale": "bodies.scale", "thr_*.delay": "inputs.delay",
+    "thr_*.gain": "thrusters.gain", "thr_*.fade": "thrusters.fade",
+    "thr_*.offset*": "thrusters.offset*", "*.scale": "bodies.scale", "thr_*.delay": "inputs.delay",
     "*_?.delay": "inputs.delay", "delay.base*": "sensors.delay",
 }  # fmt: skip
 DOCTOR_WORDS = {"recording.delay": "delay"}

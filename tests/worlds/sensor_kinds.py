@@ -141,7 +141,7 @@ KINDS = (
          of_reading(RATE, scale_one_axis), sensor="gyro", root="floating"),
     Kind("gyro not linear", ("gain.base.rate*",), (2e-3, 0.02, 0.2), "1",
          of_reading(RATE, bend), sensor="gyro"),
-    Kind("gyro axes not square", ("tilt.base.rate*",), (1e-3, 0.01, 0.1), "rad",
+    Kind("gyro axes not square", ("skew.base.rate*", "tilt.base.rate*"), (1e-3, 0.01, 0.1), "rad",
          of_reading(RATE, mix), sensor="gyro", root="floating"),
     Kind("gyro delay", ("delay.base.rate*",), (5e-3, 0.03, 0.2), "s", late(RATE), sensor="gyro"),
     Kind("gyro mounting rotation", ("tilt.base.rate*",),

@@ -3,7 +3,8 @@
 Names: `bus.mass` [kg], `bus.mx|my|mz` first moment [kg m], `bus.ixx|ixy|ixz|iyy|iyz|izz` inertia
 about the body's origin [kg m^2]; `hinge.stiffness|damping|rest|friction`; `arm_1.drive.stiffness|
 damping|friction|inertia`; `tank.mass` [kg], `tank.length` [m]; `rw_x.inertia` [kg m^2];
-`bus.scale` [1], a common factor of a body's ten; `start.position.x` [m], `start.attitude.x` [rad]
+`bus.scale` [1], a common factor of a body's ten; `bus.com.x` [m], a displacement of all its mass;
+`start.position.x` [m], `start.attitude.x` [rad]
 (small rotation in root axes), `start.velocity.x` [m/s], `start.rate.x` [rad/s], and
 `start.<coordinate>.position|velocity`.
 """
@@ -23,7 +24,14 @@ from freefloat.dynamics.state import D_ATTITUDE, D_POSITION, D_RATE, D_VELOCITY
 from freefloat.dynamics.tree import System, rotor_phi, with_friction
 from freefloat.errors import IdentificationError
 from freefloat.model import inertia as inertial
-from freefloat.model.parameter_name import SCALE, ParameterName, is_start, owner_of
+from freefloat.model.parameter_name import (
+    COM,
+    KNOWN_BODY_FIELDS,
+    SCALE,
+    ParameterName,
+    is_start,
+    owner_of,
+)
 
 SPRING_FIELDS = ("stiffness", "damping", "rest", "friction")
 # rows of the tangent that the root's initial states are
@@ -57,17 +65,19 @@ def parameter_names(system: System) -> list[str]:
     return names
 
 
-def scale_names(system: System) -> list[str]:
-    """The scales of all bodies that weigh something, tanks aside, which have a mass of their own.
+def known_body_names(system: System) -> list[str]:
+    """Scale and displacements of all bodies that weigh something.
+
+    Tanks aside, which have a mass and a length of their own.
 
     >>> from freefloat.dynamics.tree import flatten
     >>> from freefloat.model import load_model
-    >>> scale_names(flatten(load_model("cepheus")))
-    ['bus.scale', 'link_1.scale', 'link_2.scale']
+    >>> known_body_names(flatten(load_model("cepheus")))[:4]
+    ['bus.scale', 'bus.com.x', 'bus.com.y', 'bus.com.z']
     """
     tanks = {tank.name for tank in system.model.tanks}
-    bodies = system.model.assembly.bodies
-    return [f"{body.name}.{SCALE}" for body in bodies if body.phi.any() and body.name not in tanks]
+    bodies = [b.name for b in system.model.assembly.bodies if b.phi.any() and b.name not in tanks]
+    return [f"{body}.{field}" for body in bodies for field in KNOWN_BODY_FIELDS]
 
 
 def _owner_and_field(name: str) -> tuple[str, str]:
@@ -121,7 +131,7 @@ def _pairs(entries: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
 def parameter_directions(system: System, names: Sequence[str]) -> tuple[Directions, Array]:
     """The kernels' entries for the named parameters and the tangent of the initial state."""
     collector = _Collector(system, len(names))
-    known = {*parameter_names(system), *scale_names(system)}
+    known = {*parameter_names(system), *known_body_names(system)}
     unknown = [name for name in names if name not in known]
     if unknown:
         raise IdentificationError(
@@ -144,7 +154,8 @@ def is_nonlinear(system: System, name: str) -> bool:
     (False, True)
     """
     owner, field = _owner_and_field(name)
-    return field in ("rest", SCALE) or owner in {tank.name for tank in system.model.tanks}
+    is_whole = ParameterName.parse(name).is_of_known_body
+    return field == "rest" or is_whole or owner in {tank.name for tank in system.model.tanks}
 
 
 def _add(collector: _Collector, p: int, name: str) -> None:
@@ -156,10 +167,14 @@ def _add(collector: _Collector, p: int, name: str) -> None:
     elif owner in tanks and field in ("mass", "length"):
         collector.add_link(p, owner, _fuel_change(system, owner, field))
     elif field in inertial.NAMES and owner in system.body_link:
-        entry = np.eye(10)[inertial.NAMES.index(field)]
+        entry = _displace(system, owner, np.eye(10)[inertial.NAMES.index(field)])
         collector.add_body(p, owner, system.scales.get(owner, 1.0) * entry)
     elif field == SCALE and owner in system.body_link:
-        collector.add_body(p, owner, system.body_phi[owner])
+        collector.add_body(p, owner, _displace(system, owner, system.body_phi[owner]))
+    elif field.startswith(COM) and owner in system.body_link:
+        away = system.displacements.get(owner, np.zeros(3))
+        change = inertial.displacement_change(system.body_phi[owner], away, "xyz".index(field[-1]))
+        collector.add_body(p, owner, system.scales.get(owner, 1.0) * change)
     elif field in SPRING_FIELDS:
         owners = [spring.owner for spring in system.model.assembly.springs]
         s, k = owners.index(owner), SPRING_FIELDS.index(field)
@@ -173,6 +188,12 @@ def _add(collector: _Collector, p: int, name: str) -> None:
         collector.spring_change.append(change)
     else:
         _add_rotor(collector, p, owner.removesuffix(".drive"))
+
+
+def _displace(system: System, body: str, phi: Array) -> Array:
+    """phi of a body, or a change of it, with all mass where it is displaced to."""
+    away = system.displacements.get(body)
+    return phi if away is None else inertial.phi_transform(np.eye(3), away) @ phi
 
 
 def _add_rotor(collector: _Collector, p: int, owner: str) -> None:
@@ -230,7 +251,7 @@ def with_parameter_values(system: System, values: Mapping[str, float]) -> System
     bodies = {body.name: body.phi for body in assembly.bodies if body.name in owned}
     owners = [spring.owner for spring in assembly.springs]
     spinners = [rotor.owner for rotor in assembly.rotors]
-    body_phi, scales = system.body_phi, {}
+    body_phi, scales, displacements = system.body_phi, {}, dict[str, Array]()
     for name, value in values.items():
         owner, field = _owner_and_field(name)
         if is_start(name) or owner in tanks:
@@ -243,6 +264,8 @@ def with_parameter_values(system: System, values: Mapping[str, float]) -> System
             body_phi = {**body_phi, owner: body_phi[owner] + change}
         elif field == SCALE:
             scales[owner] = value
+        elif field.startswith(COM) and owner in bodies:
+            displacements.setdefault(owner, np.zeros(3))["xyz".index(field[-1])] = value
         elif field in SPRING_FIELDS:
             springs[owners.index(owner), SPRING_FIELDS.index(field)] = value
         else:
@@ -257,12 +280,13 @@ def with_parameter_values(system: System, values: Mapping[str, float]) -> System
         length = values.get(f"{name}.length", tank.length)
         change = _pendulum(bodies[name], mass / tank.mass, length / tank.length)
         phi[system.body_link[name]] += system.phi_map[name] @ (change - bodies[name])
-    for owner, scale in scales.items():
-        phi[system.body_link[owner]] += (scale - 1.0) * (system.phi_map[owner] @ body_phi[owner])
+    changed = replace(system, body_phi=body_phi, scales=scales, displacements=displacements)
+    for owner in {*scales, *displacements}:
+        now = scales.get(owner, 1.0) * _displace(changed, owner, body_phi[owner])
+        phi[system.body_link[owner]] += system.phi_map[owner] @ (now - body_phi[owner])
     if any(name.endswith(".friction") for name in values):
-        system = with_friction(system)
-    numbers = ParameterArrays(phi, rotors, springs)
-    return replace(system, parameters=numbers, body_phi=body_phi, scales=scales)
+        changed = with_friction(changed)
+    return replace(changed, parameters=ParameterArrays(phi, rotors, springs))
 
 
 def _pendulum(phi: Array, heavier: float, longer: float) -> Array:

@@ -31,7 +31,8 @@ class System:
     """A model ready to compute with: its arrays and the names that belong to them.
 
     body_phi: the ten parameters of every body in its own frame, as they are now but for the factor
-    in `scales`, which says of bodies by how much all ten are off together.
+    in `scales`, which says of bodies by how much all ten are off together, and for the displacement
+    [m] of all their mass in `displacements`.
     """
 
     model: Model
@@ -43,6 +44,7 @@ class System:
     phi_map: dict[str, Array]  # 10x10: phi of the body -> phi of its link
     body_phi: dict[str, Array] = field(default_factory=dict)
     scales: dict[str, float] = field(default_factory=dict)
+    displacements: dict[str, Array] = field(default_factory=dict)
 
     @property
     def n_links(self) -> int:

@@ -38,7 +38,9 @@ class Cause:
     names: the parameter, and those the data cannot tell from it. amplitude and std: how far it is
     off, in `unit`. chi_square: what freeing it would take off the sum of squares, in units of the
     noise. shift: how far the estimate of `moves` would go [total standard deviations]. heals:
-    whether it was freed and, with all that were, nothing but noise is left.
+    whether it was freed and, with all that were, nothing but noise is left. remedy: what to do, of
+    something that the model lacks rather than takes as exact; time [s]: when that sets in, NaN
+    where it is there all along.
     """
 
     names: tuple[str, ...]
@@ -49,6 +51,8 @@ class Cause:
     shift: float
     moves: str
     heals: bool
+    time: float = float("nan")
+    remedy: str = ""
 
 
 @dataclass(frozen=True)

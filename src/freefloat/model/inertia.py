@@ -129,6 +129,20 @@ def phi_transform(R_AB: ArrayLike, p_AB: ArrayLike) -> Array:
     return back @ (T @ units @ T.T).reshape(10, 16).T
 
 
+def displacement_change(phi: ArrayLike, displacement: ArrayLike, axis: int) -> Array:
+    """d phi of a body, all of whose mass is displaced [m], per metre farther along an axis.
+
+    The pseudo-inertia becomes T J T' with T = [[1, d], [0, 1]].
+
+    >>> displacement_change(phi_from_com(2.0, [0.0, 0.0, 1.0], [1, 0, 0, 1, 0, 1]), [0, 0, 0], 2)
+    array([0., 0., 0., 2., 4., 0., 0., 4., 0., 0.])
+    """
+    T, slope = np.eye(4), np.zeros((4, 4))
+    T[:3, 3], slope[axis, 3] = displacement, 1.0
+    half = slope @ pseudo_inertia(phi) @ T.T
+    return phi_from_pseudo_inertia(half + half.T)
+
+
 @cache
 def _pseudo_inertia_maps() -> tuple[Array, Array]:
     """Pseudo-inertias of the ten unit parameters (10, 4, 4), and the way back (10, 16)."""

@@ -3,7 +3,8 @@
 `bus.mass` is a quantity of a part of the model (body, joint, drive, wheel, tank),
 `start.hinge_l1.rate` an initial state, `bias.base.rate.x` a sensor's (bias, gain or delay of a
 channel). What a model takes as exact has a name too: `thr_1.gain` is what acts over what was
-recorded, `arm_1.offset.x` where a joint sits, `gravity.x` and `drag.linear` the surroundings.
+recorded, `arm_1.offset.x` where a joint sits, `link_2.com.x` how far the mass of a known body is
+from where it is drawn, `gravity.x` and `drag.linear` the surroundings.
 """
 
 from __future__ import annotations
@@ -15,18 +16,23 @@ from typing import Literal, get_args
 from freefloat.model import inertia
 
 Kind = Literal[
-    "model", "start", "bias", "gain", "delay", "drift", "tilt", "offset", "gravity", "drag",
-    "input", "geometry",
+    "model", "start", "bias", "gain", "delay", "drift", "tilt", "skew", "offset", "friction",
+    "gravity", "drag", "input", "geometry",
 ]  # fmt: skip
 KINDS: tuple[Kind, ...] = get_args(Kind)
-SENSOR_KINDS: tuple[Kind, ...] = ("bias", "gain", "delay", "drift", "tilt", "offset")
+SENSOR_KINDS: tuple[Kind, ...] = (
+    "bias", "gain", "delay", "drift", "tilt", "skew", "offset", "friction",
+)  # fmt: skip
+VECTOR_KINDS = frozenset({"tilt", "skew", "offset"})  # of a sensor, by axes
 SURROUNDINGS: tuple[Kind, ...] = ("gravity", "drag")
 SURROUNDING_FIELDS = frozenset({"x", "y", "z", "linear", "angular"})
 # what is told of an input by fields of its owner, and of a place by fields with an axis
-INPUT_FIELDS = frozenset({"gain", "bias", "delay", "zero", "gear"})
+INPUT_FIELDS = frozenset({"gain", "fade", "bias", "delay", "zero", "gear"})
 GEOMETRY_FIELDS = frozenset({"tilt", "offset"})
 SPRING_FIELDS = frozenset({"stiffness", "damping", "rest", "friction"})
 SCALE = "scale"  # of a body: a common factor of its ten inertial parameters
+COM = "com"  # of a body, by axes: how far all its mass is from where it is drawn
+KNOWN_BODY_FIELDS = (SCALE, f"{COM}.x", f"{COM}.y", f"{COM}.z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +80,11 @@ class ParameterName:
         return self.kind in ("input", "geometry", *SURROUNDINGS)
 
     @property
+    def is_of_known_body(self) -> bool:
+        """Whether it is the scale or a displacement of a body that is else taken as it is."""
+        return self.kind == "model" and self.field in KNOWN_BODY_FIELDS
+
+    @property
     def is_inertial(self) -> bool:
         """Whether it is one of the ten inertial parameters of a body."""
         return self.kind == "model" and self.field in inertia.NAMES
@@ -90,7 +101,7 @@ def _parse(text: str) -> ParameterName:
     if dot and first in SURROUNDINGS and (rest in SURROUNDING_FIELDS or "*" in rest):
         return ParameterName(_kind(first), "", rest)
     if dot and first in SENSOR_KINDS:
-        has_axis = first in GEOMETRY_FIELDS
+        has_axis = first in VECTOR_KINDS
         owner, _, axis = rest.rpartition(".") if has_axis else (rest, "", "")
         return ParameterName(_kind(first), owner, axis)
     owner, _, field = text.rpartition(".")
@@ -101,6 +112,8 @@ def _parse(text: str) -> ParameterName:
     part, _, what = owner.rpartition(".")
     if part and what in GEOMETRY_FIELDS:
         return ParameterName("geometry", part, f"{what}.{field}")
+    if part and what == COM:
+        return ParameterName("model", part, f"{COM}.{field}")
     return ParameterName("model", owner, field)
 
 

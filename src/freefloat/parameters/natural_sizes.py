@@ -10,7 +10,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.tree import System
 from freefloat.model import inertia as inertial
 from freefloat.model.mass_properties import MassProperties, mass_properties
-from freefloat.model.parameter_name import SCALE, ParameterName
+from freefloat.model.parameter_name import ParameterName
 from freefloat.parameters.parameters import parameter_values
 from freefloat.prediction.flight_setup import setup_size
 
@@ -42,7 +42,7 @@ def natural_sizes(system: System, names: Sequence[str]) -> Array:
     for name in names:
         parsed = ParameterName.parse(name)
         owner, field = parsed.owner, parsed.field
-        if parsed.is_of_setup or field == SCALE:
+        if parsed.is_of_setup or parsed.is_of_known_body:
             sizes.append(setup_size(system.model, name))
         elif owner in bodies and parsed.is_inertial:
             sizes.append(bodies[owner][inertial.NAMES.index(field)])

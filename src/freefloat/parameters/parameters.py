@@ -21,7 +21,7 @@ from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import IdentificationError
 from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
-from freefloat.model.parameter_name import SCALE, ParameterName
+from freefloat.model.parameter_name import ParameterName
 from freefloat.prediction.assumptions import sensor_quantities, setup_quantities, setup_unit
 from freefloat.records.option_record import require_value
 from freefloat.records.values import Bounds
@@ -259,7 +259,7 @@ class Parameters:
         asked = [
             glob
             for glob, name in kinds.items()
-            if name.is_of_setup or name.field == SCALE or glob in strange
+            if name.is_of_setup or name.is_of_known_body or glob in strange
         ]
         if asked:
             found = (*found, *self._new(setup_parameters(self.model), asked))
@@ -297,7 +297,7 @@ def unit_of(name: str, model: Model) -> str:
     owner, field = parsed.owner, parsed.field
     if parsed.is_start:
         return START_UNITS.get(owner, "rad" if field == "position" else "rad/s")
-    if parsed.is_of_setup or field == SCALE:
+    if parsed.is_of_setup or parsed.is_of_known_body:
         return setup_unit(model, name)
     is_prismatic = any(j.name == owner and j.type == "prismatic" for j in model.joints)
     return PRISMATIC_UNITS.get(field, UNITS[field]) if is_prismatic else UNITS[field]

@@ -15,7 +15,7 @@ from freefloat.model import inertia as inertial
 from freefloat.model.checks import BODY_SENSORS, sensor_targets, structure_faults
 from freefloat.model.geometry import with_geometry
 from freefloat.model.model import Model
-from freefloat.model.parameter_name import SCALE, ParameterName
+from freefloat.model.parameter_name import KNOWN_BODY_FIELDS, SCALE, ParameterName
 from freefloat.model.parts import Body, Joint, Sensor, Tank
 from freefloat.parameters.parameters import Parameters, parameter_values
 from freefloat.prediction.flight_setup import setup_names
@@ -31,10 +31,10 @@ Fields = Mapping[str, float]
 def with_parameters(model: Model, values: Mapping[str, float]) -> Model:
     """The model with named parameters changed: inertial ones, rotors, springs, dampers, tanks.
 
-    Geometry is moved by its values, a body multiplied by its scale; gravity, drag and a sensor's
-    bias and delay are set. `start.*` is no part of a model and is passed over. A body that moves
-    in a plane and of which only mass, mx, my, izz are named keeps its shape, stretched to fit (see
-    `stretch_body`).
+    Geometry is moved by its values, a body displaced, and multiplied by its scale; gravity, drag
+    and a sensor's bias and delay are set. `start.*` is no part of a model and is passed over. A
+    body that moves in a plane and of which only mass, mx, my, izz are named keeps its shape,
+    stretched to fit (see `stretch_body`).
 
     Raises:
         IdentificationError: lists every unknown name and every value that no body can have.
@@ -184,7 +184,7 @@ def _with_tank_values(tank: Tank, named: Mapping[str, Fields]) -> Tank:
 
 def _is_assumed(name: str) -> bool:
     parsed = ParameterName.parse(name)
-    return parsed.is_of_sensor or parsed.is_of_setup or parsed.field == SCALE
+    return parsed.is_of_sensor or parsed.is_of_setup or parsed.is_of_known_body
 
 
 def _with_assumed(model: Model, values: Mapping[str, float]) -> Model:
@@ -200,6 +200,10 @@ def _with_assumed(model: Model, values: Mapping[str, float]) -> Model:
         elif parsed.field == SCALE and parsed.kind == "model":
             body = model.body(parsed.owner)
             model = model.with_body(_body_of(body, value * body.phi))
+        elif parsed.is_of_known_body:
+            body, away = model.body(parsed.owner), value * np.eye(3)["xyz".index(parsed.field[-1])]
+            phi = inertial.phi_transform(np.eye(3), away) @ body.phi
+            model = model.with_body(_body_of(body, phi))
         elif parsed.is_of_sensor:
             place, row = _sensor_place(model, name)
             assert place is not None
@@ -266,7 +270,7 @@ def _fields_held(model: Model) -> dict[str, tuple[str, ...]]:
     known |= {wheel.name: ("inertia",) for wheel in model.wheels}
     for body in (*model.bodies, *(target.body for target in model.targets)):
         # A joint may be called like a body, and then has fields under the same name.
-        known[body.name] = (*known.get(body.name, ()), *inertial.NAMES, SCALE)
+        known[body.name] = (*known.get(body.name, ()), *inertial.NAMES, *KNOWN_BODY_FIELDS)
     return known
 
 

@@ -4,7 +4,7 @@
         print(assumption.name, assumption.std, assumption.unit, assumption.reason)
 
 Each name is a parameter that `Predictor.at` understands, its value and its Jacobian column alike.
-What the model says of its own uncertainty counts; where it says nothing the table `DOUBTS` does.
+What the model says of its own uncertainty counts; where it says nothing the table in `doubts.py`.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freefloat.dynamics.named_parameters import scale_names
+from freefloat.dynamics.named_parameters import known_body_names
 from freefloat.dynamics.tree import System, flatten
+from freefloat.model import inertia
 from freefloat.model.checks import sensor_targets
 from freefloat.model.geometry import AXES
 from freefloat.model.mass_properties import mass_properties
 from freefloat.model.model import Model
-from freefloat.model.parameter_name import ParameterName
-from freefloat.model.parts import Vector
+from freefloat.model.parameter_name import SCALE, ParameterName
+from freefloat.model.parts import Body, Vector
+from freefloat.prediction.doubts import DOUBTS
 from freefloat.prediction.flight_setup import (
     SIZES,
+    THRUSTER_FIELDS,
     WRENCHES,
     nominal_value,
     setup_names,
@@ -37,7 +40,7 @@ from freefloat.prediction.inputs import (
     torque_channel,
 )
 from freefloat.prediction.measurements import Measurement, measurements_of, sensor_channels
-from freefloat.prediction.sensor_errors import PLACED, TILTED
+from freefloat.prediction.sensor_errors import PLACED, RUBBING, SKEWED, TILTED
 from freefloat.telemetry.names import unit_of as channel_unit
 from freefloat.telemetry.telemetry import Telemetry
 
@@ -50,57 +53,9 @@ class Quantity(NamedTuple):
     unit: str
 
 
-class Doubt(NamedTuple):
-    """By how much an assumption may be off (standard deviation) where nobody says, and why."""
-
-    std: float
-    reason: str
-
-
 STATED = "stated in the model file"
 # theory: a convention; a hundredth of the robot's inertia at 1 rad/s, as for `natural_sizes`
 STILL_DAMPING, STILL_FRICTION = 1e-2, 1e-4
-# theory: what data sheets and workshops promise, to the order of magnitude; a model file that knows
-# better says so. Relative where the unit is 1, else in the unit of the parameter.
-DOUBTS: dict[str, Doubt] = {
-    "thruster.gain": Doubt(0.02, "thrust of a calibrated thruster at its feed pressure"),
-    "thruster.delay": Doubt(5e-3, "opening and closing of a small valve"),
-    "thruster.tilt": Doubt(0.01, "a nozzle's axis against its flange"),
-    "thruster.offset": Doubt(2e-3, "a nozzle's place on a drawing"),
-    "wrench.gain": Doubt(0.02, "a commanded wrench is made by thrusters"),
-    "wrench.delay": Doubt(5e-3, "valves and their driver"),
-    "torque.gain": Doubt(0.01, "calibration of a torque sensor or of a motor's current"),
-    "torque.bias": Doubt(0.01, "of the root mean square torque: offset of an amplifier"),
-    "torque.delay": Doubt(1e-3, "a cycle of a joint controller"),
-    "joint.zero": Doubt(1e-3, "setting of an encoder's zero"),
-    "joint.gear": Doubt(1e-4, "teeth are counted; eccentricity of an encoder's disc"),
-    "joint.delay": Doubt(1e-3, "a cycle of a joint controller"),
-    "joint.offset": Doubt(5e-4, "machining and assembly of a link"),
-    "joint.tilt": Doubt(1e-3, "machining and assembly of a joint"),
-    "wheel.delay": Doubt(1e-3, "a cycle of a wheel's controller"),
-    "wheel.tilt": Doubt(1e-3, "mounting of a wheel"),
-    "wheel.inertia": Doubt(0.005, "spin inertia of a wheel, from its acceptance test"),
-    "body.scale": Doubt(0.01, "a body known from its drawing or from a scale"),
-    "tank.mass": Doubt(0.01, "fuel gauging"),
-    "tank.length": Doubt(0.02, "a pendulum fitted to a tank's first mode"),
-    "spring.stiffness": Doubt(0.01, "a hinge or gear tested by itself"),
-    "spring.damping": Doubt(0.1, "damping depends on temperature and amplitude"),
-    "spring.friction": Doubt(0.1, "friction depends on temperature and load"),
-    "spring.rest": Doubt(1e-3, "a hinge's free position"),
-    "gravity.ground": Doubt(1e-3, "slope of a levelled floor, 0.1 mrad"),
-    "gravity.space": Doubt(1e-6, "air drag in a low orbit"),
-    "drag.ground": Doubt(0.1, "of the drag stated, or of a stop in 1000 s: air and cables"),
-    "drag.space": Doubt(1e-6, "of a stop in 100 s: there is nothing to brake"),
-    "bias": Doubt(1.0, "of the noise of a sample: sensors are calibrated about that well"),
-    "drift": Doubt(1.0, "of the noise of a sample, over the recording"),
-    "delay": Doubt(1e-3, "time stamps are made by software"),
-    "gain.gyro": Doubt(1e-3, "scale factor of a gyro"),
-    "gain.accelerometer": Doubt(5e-3, "scale factor of an accelerometer"),
-    "gain.torque": Doubt(0.01, "calibration of a torque sensor"),
-    "gain.other": Doubt(1e-3, "scale factor of a calibrated sensor"),
-    "tilt": Doubt(2e-3, "an aligned sensor, 0.1 deg"),
-    "offset": Doubt(1e-3, "a sensor's or marker's place on a drawing"),
-}
 
 
 @dataclass(frozen=True)
@@ -109,6 +64,7 @@ class Assumption:
 
     value, size (natural, always positive) and std (by how much it may be off) are in `unit`.
     is_stated: the model file gives the uncertainty; else it is the usual one, for the `reason`.
+    key: what it is, as in the table of usual doubts.
     """
 
     name: str
@@ -118,10 +74,11 @@ class Assumption:
     std: float
     is_stated: bool
     reason: str
+    key: str = ""
 
 
 def sensor_quantities(model: Model) -> list[Quantity]:
-    """Bias, gain, drift, delay, tilt and offset of everything that can be measured."""
+    """Bias, gain, drift, delay, tilt, ... of everything that can be measured."""
     found: dict[str, Quantity] = {}
     for channel, part in sensor_channels(model).items():
         is_turn = part.sensor.kind == "attitude"
@@ -131,7 +88,10 @@ def sensor_quantities(model: Model) -> list[Quantity]:
             new.append(Quantity(f"gain.{channel}", 1.0, "1"))
         new.append(Quantity(f"drift.{channel}", 0.0, _per_second(unit)))
         new.append(Quantity(f"delay.{part.group}", part.sensor.delay, "s"))
+        if part.sensor.kind in RUBBING:
+            new.append(Quantity(f"friction.{channel}", 0.0, unit))
         vectors = [("tilt", "rad")] * (part.sensor.kind in TILTED)
+        vectors += [("skew", "rad")] * (part.sensor.kind in SKEWED)
         vectors += [("offset", "m")] * (part.sensor.kind in PLACED)
         new += [
             Quantity(f"{word}.{part.group}.{a}", 0.0, own) for word, own in vectors for a in AXES
@@ -141,8 +101,8 @@ def sensor_quantities(model: Model) -> list[Quantity]:
 
 
 def setup_quantities(model: Model) -> list[Quantity]:
-    """Inputs, geometry and surroundings of a model, and the scales of its bodies."""
-    names = [*setup_names(model), *scale_names(flatten(model))]
+    """Inputs, geometry and surroundings of a model, scales and displacements of its bodies."""
+    names = [*setup_names(model), *known_body_names(flatten(model))]
     return [Quantity(name, nominal_value(model, name), setup_unit(model, name)) for name in names]
 
 
@@ -156,7 +116,9 @@ def setup_unit(model: Model, name: str) -> str:
     if parsed.kind == "drag":
         return "N s/m" if parsed.field == "linear" else "N m s/rad"
     units = {"gain": "1", "gear": "1", "scale": "1", "delay": "s", "tilt": "rad", "offset": "m"}
-    units |= {"zero": "m", "bias": "N"} if is_sliding else {"zero": "rad", "bias": "N m"}
+    is_force = is_sliding or any(t.name == parsed.owner for t in model.thrusters)
+    units |= {"com": "m", "fade": "1/s"}
+    units |= {"zero": "m", "bias": "N"} if is_force else {"zero": "rad", "bias": "N m"}
     return units[parsed.field.partition(".")[0]]
 
 
@@ -202,7 +164,7 @@ def _usual(model: Model, name: str, key: str, factor: float = 1.0) -> Assumption
     """An assumption of the setup with its usual doubt."""
     doubt, size = DOUBTS[key], setup_size(model, name)
     value, unit = nominal_value(model, name), setup_unit(model, name)
-    return Assumption(name, value, unit, size, factor * doubt.std, False, doubt.reason)
+    return Assumption(name, value, unit, size, factor * doubt.std, False, doubt.reason, key)
 
 
 def _state(assumption: Assumption, stated: float | None, value: float = 1.0) -> Assumption:
@@ -216,11 +178,15 @@ def _of_inputs(system: System, telemetry: Telemetry) -> Iterator[Assumption]:
     """Thrust, wrench, torques and motions that drive the flight."""
     model = system.model
     for thruster in model.thrusters:
-        if open_thrust(telemetry, thruster.name) is None:
+        thrust = open_thrust(telemetry, thruster.name)
+        if thrust is None:
             continue
-        gain = _usual(model, f"{thruster.name}.gain", "thruster.gain")
-        yield _state(gain, thruster.uncertainty)
-        yield _usual(model, f"{thruster.name}.delay", "thruster.delay")
+        full = float(np.max(np.abs(thrust[1])))
+        factors = {"fade": 1.0 / max(telemetry.duration, 1.0), "bias": full}
+        for field in THRUSTER_FIELDS:
+            name, key = f"{thruster.name}.{field}", f"thruster.{field}"
+            usual = _usual(model, name, key, factors.get(field, 1.0))
+            yield _state(usual, thruster.uncertainty) if field == "gain" else usual
         # along its own direction neither turn nor displacement does anything
         for axis in _across(thruster.direction, _turns_in_use(model)):
             yield _usual(model, f"{thruster.name}.tilt.{axis}", "thruster.tilt")
@@ -310,9 +276,15 @@ def _of_bodies(system: System) -> Iterator[Assumption]:
     """Bodies, wheels, tanks and springs whose numbers are taken as they are."""
     model = system.model
     bodies = {body.name: body for body in model.assembly.bodies}
-    for name in scale_names(system):
-        body = bodies[ParameterName.parse(name).owner]
-        yield _state(_usual(model, name, "body.scale"), body.uncertainty)
+    for name in known_body_names(system):
+        parsed = ParameterName.parse(name)
+        body = bodies[parsed.owner]
+        if parsed.field == SCALE:
+            yield _state(_usual(model, name, "body.scale"), body.uncertainty)
+            yield from _of_spread(model, body)
+        elif parsed.field[-1] in _axes_in_use(model):
+            radius = _gyration(body)
+            yield _state(_usual(model, name, "body.com", radius), body.uncertainty, radius)
     for wheel in model.wheels:
         inertia = _own(f"{wheel.name}.inertia", wheel.inertia, "kg m^2", "wheel.inertia")
         yield _state(inertia, wheel.uncertainty, wheel.inertia)
@@ -332,7 +304,9 @@ def _of_bodies(system: System) -> Iterator[Assumption]:
             yield _state(stiffness, spring.stiffness_uncertainty, value)
             doubt = DOUBTS["spring.rest"]
             name = f"{spring.owner}.rest"
-            yield Assumption(name, spring.rest, place, 0.1, doubt.std, False, doubt.reason)
+            yield Assumption(
+                name, spring.rest, place, 0.1, doubt.std, False, doubt.reason, "spring.rest"
+            )
         for field, unit, usual in (
             ("damping", f"{force} s/{place}", STILL_DAMPING * whole),
             ("friction", force, STILL_FRICTION * whole),
@@ -344,14 +318,35 @@ def _of_bodies(system: System) -> Iterator[Assumption]:
             yield _state(own, spring.damping_uncertainty if is_stated else None, value)
 
 
+def _of_spread(model: Model, body: Body) -> Iterator[Assumption]:
+    """First moments and inertias of a body, in the plane those that count there."""
+    mass, trace = float(body.phi[0]), float(np.sum(body.phi[[4, 7, 9]]))
+    moments = [(f"m{axis}", "kg m", mass * _gyration(body)) for axis in _axes_in_use(model)]
+    inertias = [(f"i{a}{a}", "kg m^2", trace / 3.0) for a in _turns_in_use(model)]
+    for key, entries in (("body.moment", moments), ("body.inertia", inertias)):
+        for field, unit, size in entries:
+            if size > 0.0:
+                value = float(body.phi[inertia.NAMES.index(field)])
+                doubt, name = DOUBTS[key], f"{body.name}.{field}"
+                usual = Assumption(name, value, unit, size, doubt.std * size, False, doubt.reason,
+                                   key)  # fmt: skip
+                yield _state(usual, body.uncertainty, size)
+
+
+def _gyration(body: Body) -> float:
+    """The radius of gyration of a body about its centre of mass [m]."""
+    mass, _, six = inertia.com_from_phi(body.phi)
+    return float(np.sqrt(max(0.5 * (six[0] + six[3] + six[5]) / mass, 0.0)))
+
+
 def _own(name: str, value: float, unit: str, key: str, usual: float = 0.0) -> Assumption:
     """A quantity of the model, doubted by a share of its value, or of `usual` where it is zero."""
     doubt, size = DOUBTS[key], abs(value) or usual
-    return Assumption(name, value, unit, size, doubt.std * size, False, doubt.reason)
+    return Assumption(name, value, unit, size, doubt.std * size, False, doubt.reason, key)
 
 
 def _of_sensor(model: Model, measurement: Measurement) -> Iterator[Assumption]:
-    """Bias, gain, drift, delay, tilt and offset of a sensor."""
+    """Bias, gain, drift, delay, tilt, skew, offset and friction of a sensor."""
     kind, group = measurement.sensor.kind, measurement.group
     seconds = max(float(np.ptp(measurement.times)), 1.0)
     for r, channel in enumerate(measurement.rows):
@@ -366,11 +361,17 @@ def _of_sensor(model: Model, measurement: Measurement) -> Iterator[Assumption]:
         if kind != "attitude":
             gain = _reading(f"gain.{channel}", 1.0, "1", SIZES["gain"], _gain_key(kind))
             yield _state(gain, measurement.sensor.gain_uncertainty)
+        if kind in RUBBING:
+            rms = float(np.sqrt(np.mean(measurement.values[:, r] ** 2))) or 1.0
+            yield _reading(f"friction.{channel}", 0.0, unit, rms, "friction", rms)
     yield _reading(f"delay.{group}", measurement.sensor.delay, "s", SIZES["delay"], "delay")
     is_planar = model.root.type == "planar"
     if kind in TILTED:
         for axis in ("" if kind == "gyro" else "z") if is_planar else AXES:
             yield _reading(f"tilt.{group}.{axis}", 0.0, "rad", SIZES["tilt"], "tilt")
+    if kind in SKEWED:
+        for axis in ("" if kind == "gyro" else "z") if is_planar else AXES:
+            yield _reading(f"skew.{group}.{axis}", 0.0, "rad", SIZES["tilt"], "skew")
     if kind in PLACED:
         for axis in _axes_in_use(model):
             yield _reading(f"offset.{group}.{axis}", 0.0, "m", SIZES["offset"], "offset")
@@ -380,7 +381,7 @@ def _reading(
     name: str, value: float, unit: str, size: float, key: str, factor: float = 1.0
 ) -> Assumption:
     doubt = DOUBTS[key]
-    return Assumption(name, value, unit, size, factor * doubt.std, False, doubt.reason)
+    return Assumption(name, value, unit, size, factor * doubt.std, False, doubt.reason, key)
 
 
 def _gain_key(kind: str) -> str:

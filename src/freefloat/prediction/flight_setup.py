@@ -3,7 +3,8 @@
 Inputs are recorded curves or a plan's; here they get the gain, bias and delay of what acts, and the
 zero, gear and delay of the encoders they were read by:
 
-    force(t) = gain * recorded(t - delay) + bias          thrusters, the wrench, driving torques
+    force(t) = (gain + fade (t - t0)) recorded(t - delay) + bias    thrusters, with leak and fading
+    force(t) = gain * recorded(t - delay) + bias                    the wrench, driving torques
     recorded(t) = home + gear (position(t - delay) - home) + zero   joints that follow encoders
 
 Geometry, gravity and drag change the system. Where every value is nominal nothing is copied.
@@ -49,11 +50,12 @@ NOMINAL = {"gain": 1.0, "gear": 1.0, "scale": 1.0}
 # theory: a convention, like the choice of units: what an amateur's set-up may well be off by
 SIZES = {
     "gain": 0.1, "gear": 0.1, "scale": 0.1, "delay": 0.01, "zero": 0.1, "tilt": 0.1,
-    "offset": 0.1, "gravity": 0.01,
+    "offset": 0.1, "gravity": 0.01, "com": 0.1, "fade": 1e-3,
 }  # fmt: skip
 SLOW_STOP = 100.0  # theory: likewise; [s] in which a drag of natural size slows the robot down
 DRAGS = {"linear": LINEAR_DRAG, "angular": ANGULAR_DRAG}
 WRENCHES = ("base.torque", "base.force")
+THRUSTER_FIELDS = ("gain", "fade", "bias", "delay")  # bias: what it leaks while it is shut
 SIDES = 6  # theory: steps and records of a value and of either side of it
 
 
@@ -120,7 +122,7 @@ def model_values(values: Mapping[str, float]) -> dict[str, float]:
 
 def setup_names(model: Model) -> list[str]:
     """Every name of the inputs, the geometry and the surroundings of a model."""
-    names = [f"{t.name}.{field}" for t in model.thrusters for field in ("gain", "delay")]
+    names = [f"{t.name}.{field}" for t in model.thrusters for field in THRUSTER_FIELDS]
     names += [f"{wrench}.{field}" for wrench in WRENCHES for field in ("gain", "delay")]
     for c in model.assembly.coordinates:
         if c.role in ("motion", "torque"):
@@ -153,7 +155,7 @@ def setup_size(model: Model, name: str, inputs: Inputs | None = None) -> float:
     """The natural size of a parameter of the setup, in its unit; always positive.
 
     Drag: what stops the robot in 100 s. The bias of a torque: the torque's root mean square, of
-    `inputs` where they are known.
+    `inputs` where they are known. The leak of a thruster: its full thrust.
     """
     parsed = ParameterName.parse(name)
     if parsed.kind == "drag":
@@ -162,6 +164,10 @@ def setup_size(model: Model, name: str, inputs: Inputs | None = None) -> float:
         stopped = whole.mass if parsed.field == "linear" else inertia
         return stopped / SLOW_STOP
     if parsed.kind == "input" and parsed.field == "bias":
+        full = [t.max_force for t in model.thrusters if t.name == parsed.owner]
+        if full:
+            push = 0.0 if inputs is None else inputs.push[:, :, _push_columns(model)[parsed.owner]]
+            return float(np.max(np.abs(push))) or full[0] or 1.0
         names = [torque_channel(c.name) for c in model.assembly.coordinates]
         if inputs is None or parsed.owner not in names:
             return 1.0
@@ -246,6 +252,8 @@ def _inputs_at(
     for owner, own in named.items():
         columns = input_columns(system, tables, owner, own, is_record=is_record)
         for (part, column), table in columns.items():
+            if len(table) > len(changed[part]):  # one row holds for every step
+                changed[part] = np.repeat(changed[part], len(table), axis=0)
             view = changed[part][:, :, column]
             (view[..., 0] if part == "effort" else view)[:] = table
     return Inputs(**changed, gains=nominal.gains)
@@ -278,8 +286,12 @@ def input_columns(
             effort = tables.ahead(late, owner, is_record=is_record).effort
             found["effort", c] = gain * effort[:, :, c, 0] + own.get("bias", 0.0)
     columns = _push_columns(system.model).get(owner, slice(0, 0))
+    if "fade" in own:
+        times = tables.grid.instants if is_record else tables.grid.stages
+        gain = gain + own["fade"] * (times - tables.grid.first)
     for k in range(columns.start, columns.stop):
-        found["push", k] = gain * tables.ahead(late, owner, is_record=is_record).push[:, :, k]
+        push = tables.ahead(late, owner, is_record=is_record).push[:, :, k]
+        found["push", k] = gain * push + own.get("bias", 0.0)
     return found
 
 

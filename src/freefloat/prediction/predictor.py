@@ -142,7 +142,12 @@ class Predictor:
             The prediction; None where the simulated motion is not finite.
         """
         values = values or {}
-        setup = self.setup_at(values)
+        return self.predict_with(values, names, self.setup_at(values))
+
+    def predict_with(
+        self, values: Mapping[str, float], names: Sequence[str], setup: FlightSetup
+    ) -> Prediction | None:
+        """The prediction at `values` with another setup than theirs."""
         segment = self._fly(setup, self.tables, values, names)
         end = segment.states[-1], segment.tangent.tangents[-1]
         if not all(np.all(np.isfinite(table)) for table in end):

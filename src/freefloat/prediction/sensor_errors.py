@@ -1,10 +1,12 @@
 """What a real sensor reads: where it sits, how its axes stand, its gain, bias, drift and delay.
 
-    reading(t) = gain * R^T truth(t - delay) + bias + drift (t - t0)
+    reading(t) = gain * R^T (1 + S) truth(t - delay) + bias + drift (t - t0)
 
-R is a small rotation of the sensor's axes (`tilt`, a rotation vector [rad]); the truth is that of a
+R is a small rotation of the sensor's axes (`tilt`, a rotation vector [rad]), S what they lack to
+be square (`skew`, symmetric [rad]: .x between y and z, ...); the truth is that of a
 point displaced by `offset` [m] in the axes of its frame; t0 is the first instant of the flight. The
-attitude of a sensor is turned by bias and drift about its own axes. No parameter here needs a
+attitude of a sensor is turned by bias and drift about its own axes. The torque of a joint is read
+with the `friction` of its bearings, against its motion. No parameter here needs a
 simulation of its own.
 """
 
@@ -36,7 +38,9 @@ from freefloat.prediction.time_grid import SampleWeights
 
 AXES = "xyz"
 TILTED = ("gyro", "position", "velocity", "accelerometer")  # sensors with three axes of their own
+SKEWED = ("gyro", "accelerometer")  # sensors made of three
 PLACED = ("position", "velocity", "accelerometer")  # sensors that read the motion of a point
+RUBBING = {"joint_torque": "joint_rate", "motor_torque": "motor_rate"}  # and what tells the rate
 
 
 @dataclass(frozen=True)
@@ -123,8 +127,12 @@ def _true_reading(
     if kind in PLACED:
         for axis, p in context.places("offset", group).items():
             jacobian[:, :, p] = _offset_column(kind, system, target, at, np.eye(3)[axis])
+    if kind in SKEWED:
+        truth, jacobian = _skew_axes(truth, jacobian, group, context)
     if kind in TILTED:
         truth, jacobian = _turn_axes(truth, jacobian, group, context)
+    if kind in RUBBING:
+        truth, jacobian = _rub(truth, jacobian, measurement, system, at, context)
     return truth, jacobian
 
 
@@ -157,6 +165,48 @@ def _offset_column(kind: str, system: System, target: str, at: FlightSegment, e:
     field = system.environment.gravity_change(moved, at.times)[:, :, 0]
     pull = np.einsum("nji,nj->ni", frame.rotation, field)
     return np.cross(turning, e) + np.cross(frame.rate, np.cross(frame.rate, e)) - pull
+
+
+def _skew_axes(
+    truth: Array, jacobian: Array, group: str, context: SensorContext
+) -> tuple[Array, Array]:
+    """(1 + S) truth and its Jacobian, for axes that are not square."""
+    skew, places = context.three("skew", group), context.places("skew", group)
+    if not (skew.any() or places):
+        return truth, jacobian
+    jacobian = np.einsum("ij,njp->nip", np.eye(3) + _symmetric(skew), jacobian)
+    for axis, p in places.items():
+        jacobian[:, :, p] = truth @ _symmetric(np.eye(3)[axis])
+    return truth + truth @ _symmetric(skew), jacobian
+
+
+def _symmetric(off: Array) -> Array:
+    x, y, z = off
+    return np.array([[0.0, z, y], [z, 0.0, x], [y, x, 0.0]])
+
+
+def _rub(
+    truth: Array, jacobian: Array, measurement: Measurement, system: System, at: FlightSegment,
+    context: SensorContext,
+) -> tuple[Array, Array]:  # fmt: skip
+    """A torque (records, 1) with the friction between its sensor and the joint, and its slopes."""
+    name = f"friction.{measurement.rows[0]}"
+    friction = context.values.get(name, 0.0)
+    if friction == 0.0 and name not in context.names:
+        return truth, jacobian
+    rates = replace(measurement.sensor, kind=RUBBING[measurement.sensor.kind])
+    rate = sensor_reading(system, rates, measurement.target, at)
+    speed = next(j.friction_speed for j in system.model.joints if j.name == measurement.target)
+    sign = np.tanh(rate / speed)
+    if friction != 0.0:
+        inner = [p for p, n in enumerate(context.names) if not is_of_sensor(n)]
+        slope = friction * (1.0 - sign**2)[:, None, None] / speed
+        if inner:
+            change = sensor_jacobian(system, rates, measurement.target, at)
+            jacobian[:, :, inner] += slope * change
+    if name in context.names:
+        jacobian[:, 0, context.names.index(name)] = sign
+    return truth + friction * sign[:, None], jacobian
 
 
 def _turn_axes(

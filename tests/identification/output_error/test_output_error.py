@@ -89,7 +89,7 @@ def test_slopes_are_those_of_differences(name: str) -> None:
     def left(at: np.ndarray) -> np.ndarray:
         readings = problem._prediction(0, at)
         assert readings is not None
-        return problem._whiten_prediction(0, readings[0])[1]
+        return problem.whiten_prediction(0, readings[0])[1]
 
     for column, k in enumerate(places):
         h = np.zeros(len(theta))

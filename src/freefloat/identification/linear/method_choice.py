@@ -16,7 +16,7 @@ from freefloat.dynamics.tree import System, flatten
 from freefloat.identification.linear.sample_reader import samples_of
 from freefloat.identification.linear.samples import Samples
 from freefloat.identification.linear.windows import wrench_jumps
-from freefloat.model.parameter_name import SCALE, ParameterName, field_of, owner_of
+from freefloat.model.parameter_name import ParameterName, field_of, owner_of
 from freefloat.notes import Note
 from freefloat.parameters.parameters import Parameter, Parameters
 from freefloat.telemetry.names import channel_names
@@ -126,7 +126,7 @@ def _not_in_equations(p: Parameter, tanks: set[str]) -> Note | None:
     if name.is_of_sensor:
         text = f"{p.name} belongs to a sensor, not to the equations of motion"
         return Note("choice.sensor_parameter", text)
-    if name.is_of_setup or name.field == SCALE:
+    if name.is_of_setup or name.is_of_known_body:
         text = f"{p.name} is taken as exact by the equations; only simulating shows it"
         return Note("choice.assumption", text)
     if not p.is_shared:

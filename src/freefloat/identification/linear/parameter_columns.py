@@ -13,7 +13,7 @@ from freefloat.dynamics.named_parameters import parameter_directions
 from freefloat.dynamics.tree import ParameterArrays, System
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.samples import Samples
-from freefloat.model.parameter_name import SCALE, ParameterName, field_of
+from freefloat.model.parameter_name import ParameterName, field_of
 from freefloat.text import listing
 
 SPRINGS = ("stiffness", "damping", "friction")
@@ -37,7 +37,7 @@ def is_linear(system: System, name: str, *, springs: bool = False) -> bool:
     is_pendulum = any(tank.name == parsed.owner for tank in system.model.tanks)
     if parsed.field in SPRINGS:
         return springs
-    if parsed.is_of_setup or parsed.is_of_sensor or parsed.field == SCALE:
+    if parsed.is_of_setup or parsed.is_of_sensor or parsed.is_of_known_body:
         return False
     return not parsed.is_start and parsed.field not in ("rest", "length") and not is_pendulum
 

@@ -82,7 +82,7 @@ class OutputErrorProblem:
             if found is None:
                 return None
             prediction, places, mix = found
-            rows, left = self._whiten_prediction(r, prediction)
+            rows, left = self.whiten_prediction(r, prediction)
             left, weights, loss = _weigh(left, self.robust)
             table = np.column_stack([rows @ mix, left])
             if self.robust is not None:
@@ -126,7 +126,7 @@ class OutputErrorProblem:
         found = self._prediction(r, theta)
         assert found is not None
         prediction, places, mix = found
-        return self._whiten_prediction(r, prediction)[0] @ mix, places
+        return self.whiten_prediction(r, prediction)[0] @ mix, places
 
     def slopes_beside(
         self, r: int, theta: Array, others: Sequence[str], recording: Recording
@@ -135,7 +135,7 @@ class OutputErrorProblem:
         found = self._prediction(r, theta, others, recording)
         assert found is not None
         prediction, _, mix = found
-        rows = self._whiten_prediction(r, prediction)[0]
+        rows = self.whiten_prediction(r, prediction)[0]
         n = len(mix)
         return rows[:, :n] @ mix, rows[:, n:]
 
@@ -192,7 +192,8 @@ class OutputErrorProblem:
             mix[here] = J[np.ix_([k for k, _ in at], [k for k, _ in at])] @ mix[here]
         return prediction, places, mix
 
-    def _whiten_prediction(self, r: int, prediction: Prediction) -> tuple[Array, Array]:
+    def whiten_prediction(self, r: int, prediction: Prediction) -> tuple[Array, Array]:
+        """Whitened slopes (rows, names) and residuals (rows,) of recording r."""
         rows, left = [], []
         for k, noises in enumerate(self.noise[r]):
             for c, noise in enumerate(noises):

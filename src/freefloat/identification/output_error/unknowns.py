@@ -18,7 +18,7 @@ from freefloat.dynamics.tree import System, flatten
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.physical_step import Group, groups_of
 from freefloat.identification.output_error.recording import Recording
-from freefloat.model.parameter_name import SCALE, ParameterName, is_of_sensor
+from freefloat.model.parameter_name import ParameterName, is_of_sensor
 from freefloat.observability.information import START_AXES
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameter, Parameters
@@ -147,7 +147,7 @@ def unknowns_of(
 def is_assumed(name: str) -> bool:
     """Whether a parameter belongs to sensors, inputs, geometry or surroundings, or is a scale."""
     parsed = ParameterName.parse(name)
-    return parsed.is_of_sensor or parsed.is_of_setup or parsed.field == SCALE
+    return parsed.is_of_sensor or parsed.is_of_setup or parsed.is_of_known_body
 
 
 def _noise_sizes(recordings: Sequence[Recording], options: SearchOptions) -> dict[str, float]:

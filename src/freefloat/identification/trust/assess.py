@@ -26,6 +26,7 @@ from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.identification.trust.assumption_columns import assumption_columns
 from freefloat.identification.trust.causes import Explanation, Reported, explain
 from freefloat.identification.trust.consider import doubt_shares
+from freefloat.identification.trust.effect_scores import with_effects
 from freefloat.identification.trust.evidence import (
     block_evidence,
     cause_evidence,
@@ -198,6 +199,7 @@ def _assess(
     """
     reported = _report_of(fit, rows, biases)
     found = explain(rows, assumption_columns(rows), reported, options)
+    found = with_effects(found, reported, options)
     considered, is_replaced = found.considered, fit is not compared
     adjusted = _adjust(fit, found, free)
     if adjusted is not None:

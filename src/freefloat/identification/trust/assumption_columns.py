@@ -1,15 +1,15 @@
 """A column of the Jacobian for everything that is taken as exact, in units of its own doubt.
 
 Beside every single assumption stand those that a whole class has in common: all known bodies from
-one scale, all thrusters at one feed pressure, all torque sensors calibrated on one bench.
+one scale, all thrusters at one feed pressure, all torque sensors calibrated on one bench, all
+stamps by one clock.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from freefloat.model import inertia
 from freefloat.model.parameter_name import SCALE, ParameterName
 from freefloat.parameters.parameters import parameter_values
 from freefloat.prediction.assumptions import Assumption, list_assumptions
+from freefloat.prediction.doubts import DOUBTS
+from freefloat.prediction.flight_setup import SIZES
 from freefloat.telemetry.channel import Mask
 from freefloat.text import listing
 
@@ -30,14 +32,30 @@ SCALE_WORDS = frozenset({"gain", "scale", "inertia", "stiffness", "mass"})
 FORCES = ("torque", "acceleration", "force")
 # theory: Runge-Kutta of order 4 errs by (2 pi f h)^4 / 120, 5e-4 of a motion of 1 Hz
 COLUMN_STEP = 8e-2  # [s]
-# what a class has in common, and the names that belong to it
+# what a class has in common, and which assumptions belong to it, by key and axis
 COMMON = {
-    "bodies.scale": "*.scale",
-    "thrusters.gain": "*.gain",
-    "inputs.delay": "*.delay",
-    "torque sensors.gain": "gain.*torque",
-    "sensors.delay": "delay.*",
+    "bodies.scale": ("body.scale",),
+    "thrusters.gain": ("thruster.gain", "wrench.gain", "torque.gain"),
+    "thrusters.fade": ("thruster.fade",),
+    "thrusters.offset.x": ("thruster.offset",),
+    "thrusters.offset.y": ("thruster.offset",),
+    "thrusters.offset.z": ("thruster.offset",),
+    "inputs.delay": tuple(
+        f"{who}.delay" for who in ("thruster", "wrench", "torque", "joint", "wheel")
+    ),
+    "torque sensors.gain": ("gain.torque",),
+    "sensors.delay": ("delay",),
 }
+# theory: to whoever reads a clock that is fast by the factor r, a quantity with seconds to the
+# power n seems larger by r^n: forces by r^-2. What sensors say in true seconds is the other way
+CLOCK = "clock.rate"
+SPEEDS = (".velocity", ".velocity.x", ".velocity.y", ".velocity.z", ".speed")
+SECONDS = {
+    "thruster.gain": -2.0, "wrench.gain": -2.0, "torque.gain": -2.0, "gravity.ground": -2.0,
+    "gravity.space": -2.0, "spring.stiffness": -2.0, "spring.friction": -2.0,
+    "spring.damping": -1.0, "drag.ground": -1.0, "drag.space": -1.0, "wheel.inertia": -1.0,
+    "gain.gyro": 1.0, "gain.accelerometer": 2.0, "gain.torque": 2.0,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -46,7 +64,8 @@ class AssumptionColumns:
 
     assumptions: tuple[Assumption, ...]
     columns: Array
-    members: tuple[tuple[int, ...], ...] = ()  # of what a class has in common, at the end
+    # of what a class has in common, at the end: its places, and doubts of each per doubt of it
+    members: tuple[tuple[tuple[int, ...], Array], ...] = ()
 
     @property
     def is_scale(self) -> Mask:
@@ -77,6 +96,7 @@ def assumption_columns(rows: WhiteRows) -> AssumptionColumns:
         for assumption in list_assumptions(recording.model, recording.telemetry):
             if assumption.name not in free:
                 found.setdefault(assumption.name, assumption)
+    found = _without_repetition(found, free)
     names = list(found)
     columns = _columns(rows, names)
     for k, name in enumerate(names):
@@ -86,14 +106,28 @@ def assumption_columns(rows: WhiteRows) -> AssumptionColumns:
     return with_common(single)
 
 
+def _without_repetition(found: dict[str, Assumption], free: set[str]) -> dict[str, Assumption]:
+    """The assumptions, with the place of a body's mass told once.
+
+    By its displacement where all of the body is known, else by the first moments that are.
+    """
+    estimated = {parsed.owner for parsed in map(ParameterName.parse, free) if parsed.is_inertial}
+    other = {True: "body.com", False: "body.moment"}
+    return {
+        name: a
+        for name, a in found.items()
+        if a.key != other[ParameterName.parse(name).owner in estimated]
+    }
+
+
 def assumption_values(
     rows: WhiteRows, taken: AssumptionColumns, deviations: Array
 ) -> dict[str, float]:
     """Parameters by name, with the assumptions off by `deviations` (units of their doubt)."""
     n = len(taken.assumptions) - len(taken.members)
     off = deviations[:n].copy()
-    for members, common in zip(taken.members, deviations[n:], strict=True):
-        off[list(members)] += common
+    for (members, weights), common in zip(taken.members, deviations[n:], strict=True):
+        off[list(members)] += weights * common
     found, free = {}, {unknown.name for unknown in rows.problem.unknowns.items}
     known = parameter_values(rows.problem.recordings[0].system)
     for assumption, amount in zip(taken.assumptions[:n], off, strict=True):
@@ -101,8 +135,9 @@ def assumption_values(
         own = _parts(assumption.name)
         if own & free:  # a body that is estimated in part: only the rest of it is known
             found |= {name: value * known[name] for name in own - free if name in known}
-        else:
-            found[assumption.name] = value
+        else:  # on top of what the scale of its body says, which comes before it
+            base = found.get(assumption.name, assumption.value)
+            found[assumption.name] = base + amount * assumption.std
     return found
 
 
@@ -123,7 +158,7 @@ def _columns(rows: WhiteRows, names: Sequence[str]) -> Array:
     coarse, parts = np.zeros_like(rows.jacobian), []
     first = 0
     for r, recording in enumerate(problem.recordings):
-        own, columns = problem.slopes_beside(r, theta, names, _coarse(recording))
+        own, columns = problem.slopes_beside(r, theta, names, coarse_recording(recording))
         places = problem.unknowns.columns(r)[0]
         coarse[first : first + len(own), places] = own * problem.unknowns.sizes[places]
         first += len(own)
@@ -133,7 +168,7 @@ def _columns(rows: WhiteRows, names: Sequence[str]) -> Array:
     return columns + (rows.jacobian - coarse) @ share
 
 
-def _coarse(recording: Recording) -> Recording:
+def coarse_recording(recording: Recording) -> Recording:
     """The recording on the longest steps that a column, good to a thousandth, allows."""
     grid = recording.grid
     for every in range(max(1, math.ceil(grid.interval / COLUMN_STEP)), grid.every):
@@ -159,18 +194,41 @@ def _estimated_share(rows: WhiteRows, name: str) -> Array:
 def with_common(single: AssumptionColumns) -> AssumptionColumns:
     """The assumptions, and what several of a class have in common."""
     assumptions, columns, groups = list(single.assumptions), [single.columns], []
-    for name, pattern in COMMON.items():
-        members = [k for k, a in enumerate(assumptions) if belongs(a.name, pattern)]
-        if len(members) > 1:
-            first = assumptions[members[0]]
-            words = listing([assumptions[k].name for k in members], most=4)
-            assumptions.append(replace(first, name=name, reason=f"common to {words}"))
-            columns.append(np.sum(single.columns[:, members], axis=1, keepdims=True))
-            groups.append(tuple(members))
+    for common, members, weights in _classes(single.assumptions):
+        assumptions.append(common)
+        columns.append(single.columns[:, list(members)] @ weights[:, None])
+        groups.append((members, weights))
     return AssumptionColumns(tuple(assumptions), np.hstack(columns), tuple(groups))
 
 
-def belongs(name: str, pattern: str) -> bool:
+def _classes(
+    singles: Sequence[Assumption],
+) -> Iterator[tuple[Assumption, tuple[int, ...], Array]]:
+    """What is common to several, whose they are, and by how many of its doubts each is off then."""
+    for name in COMMON:
+        members = tuple(k for k, a in enumerate(singles) if belongs(a, name))
+        if len(members) > 1:
+            words = listing([singles[k].name for k in members], most=4)
+            common = replace(singles[members[0]], name=name, reason=f"common to {words}")
+            yield common, members, np.ones(len(members))
+    timed = [
+        (k, _seconds(a) * a.value * DOUBTS[CLOCK].std / a.std)
+        for k, a in enumerate(singles)
+        if _seconds(a) and a.value and a.std
+    ]
+    if timed:
+        doubt = DOUBTS[CLOCK]
+        clock = Assumption(CLOCK, 1.0, "1", SIZES["gain"], doubt.std, False, doubt.reason, CLOCK)
+        yield clock, tuple(k for k, _ in timed), np.array([weight for _, weight in timed])
+
+
+def _seconds(assumption: Assumption) -> float:
+    """The power of a fast clock's factor by which an assumption seems larger."""
+    is_speed = assumption.key == "gain.other" and assumption.name.endswith(SPEEDS)
+    return 1.0 if is_speed else SECONDS.get(assumption.key, 0.0)
+
+
+def belongs(assumption: Assumption, common: str) -> bool:
     """Whether an assumption is one of a class that has something in common."""
-    is_sensor = ParameterName.parse(name).is_of_sensor
-    return fnmatchcase(name, pattern) and is_sensor == (not pattern.startswith("*"))
+    axis = common[-2:] if common[-2:] in (".x", ".y", ".z") else ""
+    return assumption.key in COMMON[common] and assumption.name.endswith(axis)

@@ -110,7 +110,7 @@ class Explanation:
     and those no longer needed after them. considered: with assumptions exact. joint: the joint
     maximum with the causes freed; None where nothing is strained. shift, moved: by how much the
     most probable assumptions would move an estimate [total standard deviations], and which.
-    is_noise: whether `rows` are.
+    is_noise: whether `rows` are. first: the joint maximum before anything was freed.
     """
 
     rows: WhiteRows
@@ -120,6 +120,7 @@ class Explanation:
     shift: float
     moved: str
     is_noise: bool
+    first: JointPoint | None = None
 
 
 def explain(
@@ -145,7 +146,7 @@ def explain(
         left = _without(rows, considered)
         return Explanation(left, (), considered, None, shift, moved, is_noise(left, options))
     point = advance(point, options.joint_evaluations)
-    found = _scores(point)
+    found, begun = _scores(point), point
     first, freed = found, list[tuple[int, float]]()
     shift, moved = reported.largest_shift(point.consideration.moves @ point.deviations, total)
     while point.is_reached and len(freed) < options.causes_named:
@@ -161,8 +162,10 @@ def explain(
         point, found = trial, _scores(trial)
     left = _at_joint(point)
     heals = is_noise(left, options)
+    if not heals:  # what freed assumptions moved is in doubt, too
+        shift, moved = reported.largest_shift(point.consideration.moves @ point.deviations, total)
     causes = _causes(point, first, freed, heals, reported, total, options)
-    return Explanation(left, causes, considered, point, shift, moved, heals)
+    return Explanation(left, causes, considered, point, shift, moved, heals, begun)
 
 
 @dataclass(frozen=True)
@@ -181,13 +184,13 @@ class _PointScores(Scores):
         """The first of them that is not freed yet, with other axes of the same that are, too."""
         left = [c for c in self.significant(options) if c not in point.freed]
         names = [assumption.name for assumption in point.taken.assumptions]
-        return [c for c in left if _vector_of(names[c]) == _vector_of(names[left[0]])]
+        return [c for c in left if vector_of(names[c]) == vector_of(names[left[0]])]
 
 
-def _vector_of(name: str) -> str:
+def vector_of(name: str) -> str:
     """What an assumption is a component of; itself where it is none.
 
-    >>> _vector_of("offset.base.acceleration.x"), _vector_of("arm_1.zero")
+    >>> vector_of("offset.base.acceleration.x"), vector_of("arm_1.zero")
     ('offset.base.acceleration', 'arm_1.zero')
     """
     whole, _, axis = name.rpartition(".")
@@ -216,9 +219,7 @@ def _of_a_kind(point: JointPoint, found: Scores, freed: Sequence[int]) -> dict[i
     """The others of a kind of which two parts or more are off, with the root mean square of it."""
     taken = point.taken.assumptions
     parsed = [ParameterName.parse(assumption.name) for assumption in taken]
-    kinds = [
-        (a.reason, name.field.partition(".")[0]) for a, name in zip(taken, parsed, strict=True)
-    ]
+    kinds = [(a.key, name.field.partition(".")[0]) for a, name in zip(taken, parsed, strict=True)]
     off = {c: float(point.deviations[c]) for c in point.freed}
     off |= {c: float(found.amplitude[c]) for c in freed}
     times = dict[int, float]()

@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from freefloat.arrays import Array
 from freefloat.digits import amount_text
-from freefloat.identification.assessment import Evidence, Grade, ScaleCarrier
+from freefloat.identification.assessment import Cause, Evidence, Grade, ScaleCarrier
 from freefloat.identification.fit import Fit
 from freefloat.identification.trust.causes import Explanation
 from freefloat.identification.trust.misfit import band_tests, block_tests, excess
@@ -122,6 +122,9 @@ def cause_evidence(
     """
     freed = [cause for cause in found.causes if cause.heals] or found.causes[:1]
     for cause in freed:
+        if cause.remedy:
+            yield _effect_evidence(cause, options)
+            continue
         others = f" (or {listing(cause.names[1:], most=3)})" if cause.names[1:] else ""
         text = (
             f"the data contradict {cause.names[0]}{others}: off by"
@@ -131,7 +134,8 @@ def cause_evidence(
         grade = grade_of_shift(cause.shift, options)
         if is_adjusted:
             text += "; the estimates allow for it"
-            grade = "with reservations" if found.is_noise or grade == "trusted" else grade
+            left = grade_of_shift(found.shift, options, best="with reservations")
+            grade = "with reservations" if found.is_noise else left
         yield Evidence(
             "assumption.contradicted", text, grade, cause.chi_square, float("nan"), cause.shift,
             remedy=f"free {cause.names[0]}, or correct it",
@@ -149,6 +153,20 @@ def cause_evidence(
             found.shift, options.reserve, found.shift,
             remedy="state the uncertainties that apply, or free what is doubtful",
         )  # fmt: skip
+
+
+def _effect_evidence(cause: Cause, options: TrustOptions) -> Evidence:
+    """Something that the model lacks and the data show."""
+    when = f" from {cause.time:.4g} s on" if np.isfinite(cause.time) else ""
+    text = (
+        f"the data show {cause.names[-1]}{when}, which the model does not have:"
+        f" {amount_text(cause.amplitude, cause.unit, cause.std)}; it moves {cause.moves} by"
+        f" {cause.shift:.3g} total standard deviations"
+    )
+    return Evidence(
+        "effect.missing", text, grade_of_shift(cause.shift, options, best="with reservations"),
+        cause.chi_square, float("nan"), cause.shift, remedy=cause.remedy,
+    )  # fmt: skip
 
 
 def scale_evidence(carriers: Sequence[ScaleCarrier]) -> Iterator[Evidence]:

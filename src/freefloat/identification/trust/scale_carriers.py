@@ -51,7 +51,7 @@ def scale_carriers(
     each = np.mean(considered.moves[np.ix_(places, singles)] * sizes[:, None], axis=0) / spread
     classes: dict[str, list[int]] = {}
     for n, c in enumerate(singles):
-        classes.setdefault(_class_of(considered.assumptions[c].name), []).append(n)
+        classes.setdefault(_class_of(considered.assumptions[c]), []).append(n)
     found = []
     for own in classes.values():
         share = float(np.sum(each[own]))
@@ -101,6 +101,6 @@ def _relative(assumption: Assumption) -> float:
     return assumption.std / abs(assumption.value)
 
 
-def _class_of(name: str) -> str:
+def _class_of(assumption: Assumption) -> str:
     """What the assumption has in common with others; itself where nothing."""
-    return next((common for common, pattern in COMMON.items() if belongs(name, pattern)), name)
+    return next((common for common in COMMON if belongs(assumption, common)), assumption.name)

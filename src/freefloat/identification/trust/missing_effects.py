@@ -1,0 +1,319 @@
+"""What a model may lack, as columns: a change along the flight, a knock, a joint that bends, ...
+
+An assumption is off all along; these set in at an instant, grow, or are no number of the model at
+all. Each effect is a block of whitened columns at a joint point, as if it were there a little:
+
+    change.BODY          mass or its place changes, at an instant or little by little
+    knock                velocity and rate jump
+    step.GROUP           the readings of a sensor jump, or their delay does
+    clock.drift          the clock of the sensors and that of the inputs run apart
+    push                 a force and a torque act on the root all along
+    JOINT.compliance     a joint gives way to its torque, which its encoder does not see
+    gravity.gradient     of an orbit that the model does not have
+
+theory: what sets in at t is a tangent that begins with nought there. With S the change of states by
+initial states and T that by a parameter, the tangent from t on is T(.) - S(.) S(t)^-1 T(t): every
+instant comes with one simulation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.interpolate import make_interp_spline
+
+from freefloat.arrays import Array
+from freefloat.dynamics.kernels.integrate import Inputs
+from freefloat.dynamics.kernels.spatial import GRADIENT, HAS_GRAVITY, RADIAL
+from freefloat.dynamics.named_parameters import parameter_names
+from freefloat.dynamics.state import D_RATE, D_VELOCITY
+from freefloat.excitation.commands import WRENCH
+from freefloat.identification.output_error.recording import Recording
+from freefloat.identification.trust.assumption_columns import AssumptionColumns, coarse_recording
+from freefloat.identification.trust.causes import vector_of
+from freefloat.identification.trust.white_rows import WhiteRows
+from freefloat.model.geometry import AXES
+from freefloat.model.parameter_name import ParameterName, is_start
+from freefloat.model.parts import Sensor
+from freefloat.prediction.flight_setup import FlightSetup
+from freefloat.prediction.predictor import Prediction
+from freefloat.prediction.sensor_errors import reading_change
+from freefloat.prediction.sensor_models import sensor_reading
+
+INSTANTS = 24  # theory: a step that is placed a 50th of the flight wrongly keeps most of its power
+# theory: differences of what is linear err by rounding alone; these are far below what can be seen
+SOFTNESS, GRADIENT_STEP, WRENCH_STEP = 1e-6, 1e-7, 1e-6  # [rad/(N m)], [1/s^2], [N] or [N m]
+ROOT_HALF = float(np.sqrt(0.5))
+# theory: radial directions whose gradients 3 r r' - 1 span all symmetric ones without a trace
+RADIALS = (
+    (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (ROOT_HALF, ROOT_HALF, 0.0), (ROOT_HALF, 0.0, ROOT_HALF),
+    (0.0, ROOT_HALF, ROOT_HALF),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Something that the model lacks.
+
+    columns (rows, k), one unit each; parts: the name and unit of every column; time [s]: when it
+    sets in, NaN where it is there all along. remedy: what to do about it.
+    """
+
+    name: str
+    parts: tuple[tuple[str, str], ...]
+    columns: Array
+    remedy: str
+    time: float = float("nan")
+
+
+def missing_effects(rows: WhiteRows, taken: AssumptionColumns) -> Iterator[Effect]:
+    """Every effect at every instant, at the parameters and assumptions of the rows."""
+    for r in range(len(rows.problem.recordings)):
+        yield from _sudden(rows, r)
+        yield from _steps(rows, taken, r)
+    yield from _drifts(rows, taken)
+    yield from _compliances(rows)
+    yield from _push(rows)
+    yield from _gradient(rows)
+
+
+def _instants(rows: WhiteRows, r: int) -> Array:
+    begin, end = rows.span(r)
+    return begin + (end - begin) * (np.arange(INSTANTS) + 1.0) / (INSTANTS + 1.0)
+
+
+def _row_times(rows: WhiteRows, r: int) -> Array:
+    """The time [s] of every row; NaN of other recordings."""
+    times = np.full(len(rows.residual), np.nan)
+    for row in rows.channels:
+        if row.recording == r:
+            times[row.rows] = row.times
+    return times
+
+
+def _sudden(rows: WhiteRows, r: int) -> Iterator[Effect]:
+    """Changes of bodies and knocks, at every instant, and changes little by little."""
+    problem, recording = rows.problem, coarse_recording(rows.problem.recordings[r])
+    states = [name for name in parameter_names(recording.system) if is_start(name)]
+    bodies = _bodies(rows, recording)
+    axes = "xy" if recording.model.root.type == "planar" else AXES
+    fields = ("scale", *(f"com.{axis}" for axis in axes))
+    names = [f"{body}.{field}" for body in bodies for field in fields]
+    values = problem.unknowns.values(rows.descent.at.theta, r)
+    found = recording.at(values, [*states, *names])
+    if found is None or found.segment is None:
+        return
+    times, n = _row_times(rows, r), len(states)
+    slopes = np.zeros((len(times), len(states) + len(names)))
+    slopes[np.isfinite(times)] = problem.whiten_prediction(r, found)[0]
+    tangents, grid = found.segment.tangent.tangents, recording.grid
+    moves = [D_VELOCITY.start + AXES.index(a) for a in axes]
+    moves += [D_RATE.start + AXES.index(a) for a in (axes if len(axes) == 3 else "z")]
+    jumps = np.eye(tangents.shape[1])[:, moves]
+    gradual = dict.fromkeys(bodies, np.zeros((len(times), len(fields))))
+    for t in _instants(rows, r):
+        at = tangents[min(round((t - grid.first) / grid.interval), grid.n_records - 1)]
+        back = np.linalg.pinv(at[:, :n])
+        after = (times >= t)[:, None]
+        later = after * (slopes[:, n:] - slopes[:, :n] @ (back @ at[:, n:]))
+        for k, body in enumerate(bodies):
+            columns = later[:, k * len(fields) : (k + 1) * len(fields)]
+            gradual[body] = gradual[body] + columns / INSTANTS
+            yield Effect(
+                f"change.{body}", _parts_of(body, fields), columns,
+                f"identify the flight before and after {t:.3g} s by itself, and compare", t,
+            )  # fmt: skip
+        units = [("velocity", "m/s") if row < D_RATE.start else ("rate", "rad/s") for row in moves]
+        yield Effect(
+            "knock", tuple((f"knock.{word}", unit) for word, unit in units),
+            after * (slopes[:, :n] @ (back @ jumps)),
+            f"something pushed at {t:.3g} s that nobody recorded: leave that time out", t,
+        )  # fmt: skip
+    for body in bodies:
+        yield Effect(
+            f"change.{body}", _parts_of(body, fields), gradual[body],
+            "something is used up or moves along the flight: identify parts of it and compare",
+        )  # fmt: skip
+
+
+def _parts_of(body: str, fields: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    return tuple((f"change.{body}.{f}", "1" if f == "scale" else "m") for f in fields)
+
+
+def _bodies(rows: WhiteRows, recording: Recording) -> list[str]:
+    """The root body, what is held, and whatever is estimated."""
+    model = recording.model
+    names = map(ParameterName.parse, (u.name for u in rows.problem.unknowns.items))
+    estimated = [name.owner for name in names if name.is_inertial]
+    held = [target.name for target in model.targets]
+    tanks = {tank.name for tank in model.tanks}
+    return [b for b in dict.fromkeys([model.root.body, *held, *estimated]) if b not in tanks]
+
+
+def _steps(rows: WhiteRows, taken: AssumptionColumns, r: int) -> Iterator[Effect]:
+    """Readings or their delays that jump: columns of assumptions, from an instant on."""
+    times = _row_times(rows, r)
+    groups: dict[str, list[int]] = {}
+    for k, assumption in enumerate(taken.assumptions):
+        parsed = ParameterName.parse(assumption.name)
+        if parsed.kind == "bias":
+            groups.setdefault(vector_of(assumption.name), []).append(k)
+        elif parsed.kind == "delay" or assumption.name == "sensors.delay":
+            groups[assumption.name] = [k]
+    for t in _instants(rows, r):
+        after = (times >= t)[:, None]
+        for name, own in groups.items():
+            some = [taken.assumptions[k] for k in own]
+            yield Effect(
+                f"step.{name}", tuple((f"step.{a.name}", a.unit) for a in some),
+                after * taken.columns[:, own] / [a.std for a in some],
+                f"the recording jumps at {t:.3g} s: correct it, or use the parts by themselves", t,
+            )  # fmt: skip
+
+
+def _drifts(rows: WhiteRows, taken: AssumptionColumns) -> Iterator[Effect]:
+    """The clock of the sensors against that of the inputs."""
+    names = [assumption.name for assumption in taken.assumptions]
+    own = [names.index("sensors.delay")] if "sensors.delay" in names else []
+    own = own or [k for k, name in enumerate(names) if name.startswith("delay.")]
+    if len(own) != 1:
+        return
+    elapsed = np.zeros(len(rows.residual))
+    for row in rows.channels:
+        elapsed[row.rows] = row.times - rows.span(row.recording)[0]
+    column = elapsed[:, None] * taken.columns[:, own] / taken.assumptions[own[0]].std
+    yield Effect(
+        "clock.drift", (("clock.drift", "1"),), column,
+        "sensors and inputs are stamped by clocks that run apart: correct the stamps",
+    )  # fmt: skip
+
+
+def _compliances(rows: WhiteRows) -> Iterator[Effect]:
+    """Joints that give way to their torque, slowly enough not to swing."""
+    system = rows.problem.recordings[0].system
+    for m, i in enumerate(system.tree.given):
+        joint = next((j for j in system.model.joints if j.name == system.coordinates[i]), None)
+        if joint is None or joint.type != "revolute":
+            continue
+
+        def bend(flown: _Flown, m: int = m) -> FlightSetup:
+            return _bend(flown, m)
+
+        column, name = _column(rows, bend, SOFTNESS), f"{joint.name}.compliance"
+        if column is not None:
+            yield Effect(
+                name, ((name, "rad/(N m)"),), column[:, None],
+                f"give {joint.name} a flexible drive; `freefloat structure` says if it swings",
+            )  # fmt: skip
+
+
+def _bend(flown: _Flown, m: int) -> FlightSetup:
+    """The setup with the joint behind prescribed motion m turned back by its torque."""
+    base, grid, i = flown.setup, flown.recording.grid, flown.setup.system.tree.given[m]
+    joint = base.system.coordinates[i]
+    sensor = Sensor("joint_torque", joint, rate=1.0)
+    assert flown.prediction.segment is not None  # it was simulated
+    torque = sensor_reading(base.system, sensor, joint, flown.prediction.segment)
+    curve = make_interp_spline(grid.times, torque, k=min(5, len(torque) - 1))
+
+    def bent(inputs: Inputs, times: Array) -> Inputs:
+        given = inputs.given.copy()
+        for k in range(3):
+            given[:, :, m, k] -= SOFTNESS * (curve.derivative(k) if k else curve)(times)
+        return inputs._replace(given=given)
+
+    records = bent(base.record_inputs, grid.instants)
+    start, layout = base.start.copy(), base.system.layout
+    start[layout.position_of(i)], start[layout.rate_of(i)] = records.given[0, 0, m, :2]
+    return FlightSetup(base.system, bent(base.inputs, grid.stages), records, start)
+
+
+def _push(rows: WhiteRows) -> Iterator[Effect]:
+    """A force and a torque on the root that stay as they are, in its axes."""
+    model = rows.problem.recordings[0].model
+    if model.root.type == "fixed":
+        return
+    planar = ("force.x", "force.y", "torque.z")
+    wanted = [name for name in WRENCH if model.root.type == "floating" or name in planar]
+
+    def pushed(flown: _Flown, k: int) -> FlightSetup:
+        def add(inputs: Inputs) -> Inputs:
+            push = inputs.push.copy()
+            push[:, :, k] += WRENCH_STEP
+            return inputs._replace(push=push)
+
+        base = flown.setup
+        return replace(base, inputs=add(base.inputs), record_inputs=add(base.record_inputs))
+
+    places = [len(model.thrusters) + WRENCH.index(name) for name in wanted]
+    columns = [_column(rows, lambda flown, k=k: pushed(flown, k), WRENCH_STEP) for k in places]
+    yield from _block(
+        "push", [(f"push.{name}", "N" if name[0] == "f" else "N m") for name in wanted], columns,
+        "something pushes all along that nobody recorded, such as a leak or a cable: find it",
+    )  # fmt: skip
+
+
+def _gradient(rows: WhiteRows) -> Iterator[Effect]:
+    """The gradient of gravity along any radial direction, where the model has none."""
+    model = rows.problem.recordings[0].model
+    if model.orbit is not None or model.root.type != "floating" or any(model.gravity):
+        return
+
+    def orbiting(flown: _Flown, radial: tuple[float, float, float]) -> FlightSetup:
+        tree = flown.setup.system.tree
+        field = tree.field.copy()
+        field[GRADIENT], field[HAS_GRAVITY] = GRADIENT_STEP, 1.0
+        field[RADIAL : RADIAL + 3] = radial
+        system = replace(flown.setup.system, tree=tree._replace(field=field))
+        return replace(flown.setup, system=system)
+
+    columns = [
+        _column(rows, lambda flown, radial=radial: orbiting(flown, radial), GRADIENT_STEP)
+        for radial in RADIALS
+    ]
+    parts = [("gravity.gradient", "1/s^2")] * len(RADIALS)
+    yield from _block("gravity.gradient", parts, columns, "give the model its `[orbit]`")
+
+
+def _block(
+    name: str, parts: Sequence[tuple[str, str]], columns: Sequence[Array | None], remedy: str
+) -> Iterator[Effect]:
+    """One effect of several columns, where all could be simulated."""
+    known = [column for column in columns if column is not None]
+    if len(known) == len(parts):
+        yield Effect(name, tuple(parts), np.column_stack(known), remedy)
+
+
+@dataclass(frozen=True)
+class _Flown:
+    """A recording that was simulated as it is, for differences from it."""
+
+    recording: Recording
+    setup: FlightSetup
+    prediction: Prediction
+
+
+def _column(
+    rows: WhiteRows, change: Callable[[_Flown], FlightSetup], step: float
+) -> Array | None:  # fmt: skip
+    """The whitened column (rows,) of a setup that differs by a step; None where it fails."""
+    parts = []
+    for r, one in enumerate(rows.problem.recordings):
+        recording, values = coarse_recording(one), rows.problem.unknowns.values(
+            rows.descent.at.theta, r
+        )  # fmt: skip
+        setup = recording.setup_at(values)
+        middle = recording.predict_with(values, (), setup)
+        if middle is None:
+            return None
+        moved = recording.predict_with(values, (), change(_Flown(recording, setup, middle)))
+        if moved is None:
+            return None
+        changes = [
+            reading_change(m, middle.values[k], moved.values[k], middle.residuals[k]) / step
+            for k, m in enumerate(recording.measurements)
+        ]
+        parts.append(rows.problem.whiten(r, changes))
+    return np.concatenate(parts)
