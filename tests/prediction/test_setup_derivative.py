@@ -65,7 +65,8 @@ def carried() -> Predictor:
     plan = Plan(
         4.0,
         start=ff.Start(rate=(0.1, -0.05, 0.08), velocity=(0.01, 0.02, -0.01)),
-        motions={"rail": Sinusoid(4.0, 0.05, 0.1, 2.0, 1.0), "rw": Sinusoid(4.0, 0.0, 60.0, 3.0, 1.0),
+        motions={"rail": Sinusoid(4.0, 0.05, 0.1, 2.0, 1.0),
+                 "rw": Sinusoid(4.0, 0.0, 60.0, 3.0, 1.0),
                  "elbow.motor": Sinusoid(4.0, 0.2, 0.4, 3.0, 1.0)},
         torques={"wrist.motor": Wave(0.2, 2.0)},
         thrusts={"jet": Pulses(((1.0, 0.5, 4.0),))},
@@ -133,7 +134,8 @@ def test_what_does_not_act_has_no_column():
 def test_a_thinner_flight_keeps_its_columns():
     predictor = CASES["everything else"]()
     names = ["elbow.motor.gear", "jet.gain", "bolt.offset.x"]
-    whole = predictor.fly({}, names)
-    thin = whole.thin(2).tangent
-    assert np.array_equal(thin.of_position("elbow.motor"), whole.tangent.of_position("elbow.motor")[::2])
-    assert np.array_equal(thin.pushes[0], whole.tangent.pushes[0][::2])
+    segment = predictor.fly({}, names)
+    thin, whole = segment.thin(2).tangent, segment.tangent
+    assert np.array_equal(thin.of_position("elbow.motor"), whole.of_position("elbow.motor")[::2])
+    assert np.array_equal(thin.pushes[0], whole.pushes[0][::2])
+    assert whole.of_rate("elbow.motor").any() and whole.pushes[0].any()

@@ -148,8 +148,9 @@ def _directions(
     """`parameter_directions` of names some of which belong to a setup."""
     if setup is None:
         return parameter_directions(system, names)
-    own = np.array([p for p, name in enumerate(names) if name not in setup.by_name], dtype=int)
-    entries, first = parameter_directions(system, [names[p] for p in own])
+    places = [p for p, name in enumerate(names) if name not in setup.by_name]
+    entries, first = parameter_directions(system, [names[p] for p in places])
+    own = np.array(places, dtype=np.int64)
     for table in (entries.body, entries.spring, entries.rotor):
         table[:, 0] = own[table[:, 0]]
     whole = np.zeros((len(first), len(names)))

@@ -49,6 +49,7 @@ from freefloat.telemetry.telemetry import Telemetry
 # theory: a polynomial of degree 5 errs by (2 pi f h)^6 / 200, 1e-6 of a motion of 2 Hz
 COARSEST = 2e-2  # [s] between records where samples fall between them
 
+
 @dataclass(frozen=True)
 class Prediction:
     """What the sensors would have read at some parameter values; one array per measurement.
@@ -186,8 +187,9 @@ class Predictor:
         start = with_start(setup.system, setup.start, values)
         changes = setup_changes(setup, tables, values, inner)
         return fly(
-            setup.system, start, tables.grid, inputs=setup.inputs, record_inputs=setup.record_inputs,
-            names=inner, with_forces=self.needs_forces, setup=changes,
+            setup.system, start, tables.grid, inputs=setup.inputs,
+            record_inputs=setup.record_inputs, names=inner, with_forces=self.needs_forces,
+            setup=changes,
         )  # fmt: skip
 
     def setup_at(self, values: Mapping[str, float]) -> FlightSetup:

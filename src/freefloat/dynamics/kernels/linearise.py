@@ -203,23 +203,21 @@ def root_columns(tree, par, w, slopes, n_rows):
     wx, wy, wz = root[RATE], root[RATE + 1], root[RATE + 2]
     zero = (0.0, 0.0, 0.0)
     zeros = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    for k in range(3):
+    n_kinds = 3 if tree.field[HAS_GRAVITY] != 0.0 else 1
+    for n in range(3 * n_kinds):  # one loop, so that `add_column` is compiled in once
+        k, kind = n % 3, n // 3
         e = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
-        x, y, z = cross(wx, wy, wz, e[0], e[1], e[2])
-        still = (x, y, z, 0.0, 0.0, 0.0)
-        add_column(
-            tree, par, w, slopes, n_rows, G, TURN + k, 0, False, e, still, zero, zero, zeros
-        )
-        if tree.field[HAS_GRAVITY] != 0.0:
+        turn, still, u, r, column = zero, zeros, zero, zero, POSITION + k
+        if kind == 0:
+            x, y, z = cross(wx, wy, wz, e[0], e[1], e[2])
+            turn, still, column = e, (x, y, z, 0.0, 0.0, 0.0), TURN + k
+        elif kind == 1:
             u = cross(root[FIELD_U], root[FIELD_U + 1], root[FIELD_U + 2], e[0], e[1], e[2])
             r = cross(root[FIELD_R], root[FIELD_R + 1], root[FIELD_R + 2], e[0], e[1], e[2])
-            add_column(
-                tree, par, w, slopes, n_rows, G, ATTITUDE + k, 0, False, zero, zeros, u, r, zeros
-            )
+            column = ATTITUDE + k
+        else:
             u = gradient(tree, root, world_axis(root, k))
-            add_column(
-                tree, par, w, slopes, n_rows, G, POSITION + k, 0, False, zero, zeros, u, zero, zeros
-            )
+        add_column(tree, par, w, slopes, n_rows, G, column, 0, False, turn, still, u, r, zeros)
     pushes = 0.0
     for k in range(6):
         pushes += abs(root[WRENCH + k])
@@ -268,17 +266,42 @@ def wrench_columns(tree, root, slopes, n_rows):
 @inline
 def joint_columns(tree, par, w, slopes, n_rows, position, j):
     """Columns for position and rate of the free joint of link j."""
-    G = slopes.G
-    n_free = (G.shape[1] - COORDINATES) // 2
-    p, S6, column = tree.links[j, 0], six(w.L, j, S), COORDINATES + position
-    s, both = carried_along(w.L, p, S6)
-    swing, u, r = force_swing(tree, w, j, S6)
-    turn = (s[0], s[1], s[2])
-    add_column(tree, par, w, slopes, n_rows, G, column, j, False, turn, both, u, r, swing)
-    twice = (2.0 * s[0], 2.0 * s[1], 2.0 * s[2], 2.0 * s[3], 2.0 * s[4], 2.0 * s[5])
-    zero, zeros = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    turn, column = (S6[0], S6[1], S6[2]), column + n_free
-    add_column(tree, par, w, slopes, n_rows, G, column, j, False, turn, twice, zero, zero, zeros)
+    n_free = (slopes.G.shape[1] - COORDINATES) // 2
+    S6 = six(w.L, j, S)
+    carried, swung = carried_along(w.L, tree.links[j, 0], S6), force_swing(tree, w, j, S6)
+    for order in range(2):
+        column, dq, du = COORDINATES + position + order * n_free, 1.0 - order, 1.0 * order
+        add_motion(
+            tree, par, w, slopes, n_rows, slopes.G, column, j, False, S6, carried, swung, dq, du,
+            0.0,
+        )  # fmt: skip
+
+
+@inline
+def add_motion(
+    tree, par, w, slopes, n_rows, G, column, j, is_beyond, S6, carried, swung, dq, du, da
+):  # fmt: skip
+    """`add_column` of link j moving by dq along S, its rate by du, its acceleration by da.
+
+    carried, swung: of `carried_along` and `force_swing`.
+    """
+    s1, s2 = carried
+    swing, u, r = swung
+    s = (s1[0] * dq + S6[0] * du, s1[1] * dq + S6[1] * du, s1[2] * dq + S6[2] * du)
+    twice = 2.0 * du
+    a = (
+        s2[0] * dq + s1[0] * twice + S6[0] * da,
+        s2[1] * dq + s1[1] * twice + S6[1] * da,
+        s2[2] * dq + s1[2] * twice + S6[2] * da,
+        s2[3] * dq + s1[3] * twice + S6[3] * da,
+        s2[4] * dq + s1[4] * twice + S6[4] * da,
+        s2[5] * dq + s1[5] * twice + S6[5] * da,
+    )
+    u, r = (u[0] * dq, u[1] * dq, u[2] * dq), (r[0] * dq, r[1] * dq, r[2] * dq)
+    swing = (
+        swing[0] * dq, swing[1] * dq, swing[2] * dq, swing[3] * dq, swing[4] * dq, swing[5] * dq,
+    )  # fmt: skip
+    add_column(tree, par, w, slopes, n_rows, G, column, j, is_beyond, s, a, u, r, swing)
 
 
 @inline

@@ -14,7 +14,12 @@ import numpy as np
 
 from freefloat.dynamics.kernels.forward import is_on_the_way
 from freefloat.dynamics.kernels.integrate import commanded_effort
-from freefloat.dynamics.kernels.linearise import add_column, carried_along, force_swing
+from freefloat.dynamics.kernels.linearise import (
+    add_motion,
+    carried_along,
+    force_swing,
+    world_axis,
+)
 from freefloat.dynamics.kernels.newton_euler import DDQ, DQ, PUSH, RATE, root_axes
 from freefloat.dynamics.kernels.spatial import A, C, P, S, V, cross, power, rotate, six, three
 from freefloat.numba_.compilation import inline
@@ -91,7 +96,8 @@ def moving_forces(tree, par, w, changes, step, stage, slopes, n_rows, setup, b):
                 continue
             j = c + 1
             carrier, S6 = tree.links[j, 0], six(L, j, S)
-        add_motion(tree, par, w, slopes, n_rows, j, carrier, is_beyond, S6, dq, du, da, b, p)
+        carried, swung = carried_along(L, carrier, S6), force_swing(tree, w, j, S6)
+        add_motion(tree, par, w, slopes, n_rows, b, p, j, is_beyond, S6, carried, swung, dq, du, da)
 
 
 @inline
@@ -101,29 +107,6 @@ def placed_motion(L, i, change, e):
     vx, vy, vz = rotate(L, i, change[e, 3], change[e, 4], change[e, 5])
     px, py, pz = cross(L[i, P], L[i, P + 1], L[i, P + 2], x, y, z)
     return x, y, z, vx + px, vy + py, vz + pz
-
-
-@inline
-def add_motion(tree, par, w, slopes, n_rows, j, carrier, is_beyond, S6, dq, du, da, b, p):
-    """Link j moves by dq along S, on a link `carrier`, its rate by du, its acceleration by da."""
-    s1, s2 = carried_along(w.L, carrier, S6)
-    swing, u, r = force_swing(tree, w, j, S6)
-    s = (s1[0] * dq + S6[0] * du, s1[1] * dq + S6[1] * du, s1[2] * dq + S6[2] * du)
-    twice = 2.0 * du
-    a = (
-        s2[0] * dq + s1[0] * twice + S6[0] * da,
-        s2[1] * dq + s1[1] * twice + S6[1] * da,
-        s2[2] * dq + s1[2] * twice + S6[2] * da,
-        s2[3] * dq + s1[3] * twice + S6[3] * da,
-        s2[4] * dq + s1[4] * twice + S6[4] * da,
-        s2[5] * dq + s1[5] * twice + S6[5] * da,
-    )
-    swung = (
-        swing[0] * dq, swing[1] * dq, swing[2] * dq, swing[3] * dq, swing[4] * dq, swing[5] * dq,
-    )  # fmt: skip
-    u = (u[0] * dq, u[1] * dq, u[2] * dq)
-    r = (r[0] * dq, r[1] * dq, r[2] * dq)
-    add_column(tree, par, w, slopes, n_rows, b, p, j, is_beyond, s, a, u, r, swung)
 
 
 @inline
@@ -188,10 +171,16 @@ def pushing_forces(tree, w, changes, step, stage, slopes, n_rows, setup, b):
 
 
 @inline
+def in_root_axes(root, x, y, z):
+    """A vector in world axes, seen from the root."""
+    a, b, c, d, e, f, g, h, i = root_axes(root)
+    return a * x + d * y + g * z, b * x + e * y + h * z, c * x + f * y + i * z
+
+
+@inline
 def wrench_axis(root, k):
     """Torque (k < 3) or force (k < 6) of one along a world axis, in root axes."""
-    a, b, c, d, e, f, g, h, i = root_axes(root)
-    x, y, z = (a, b, c) if k % 3 == 0 else ((d, e, f) if k % 3 == 1 else (g, h, i))
+    x, y, z = world_axis(root, k % 3)
     return (x, y, z, 0.0, 0.0, 0.0) if k < 3 else (0.0, 0.0, 0.0, x, y, z)
 
 
@@ -218,16 +207,11 @@ def axis_forces(tree, par, w, slopes, n_rows, setup, b):
 def field_forces(w, slopes, n_rows, setup, x, b):
     """Uniform gravity on everything, and drag on the root, of other sizes."""
     L, root, f, change = w.L, w.root, slopes.f, setup.field_change
-    h, i, j, k, l, m, n, o, q = root_axes(root)
     for e in range(setup.field.shape[0]):
         p, drag, turn = setup.field[e], change[e, 3], change[e, 4]
-        gx, gy, gz = three(change, e, 0)
-        ux, uy, uz = h * gx + k * gy + n * gz, i * gx + l * gy + o * gz, j * gx + m * gy + q * gz
-        vx, vy, vz = drag * x[7], drag * x[8], drag * x[9]
+        ux, uy, uz = in_root_axes(root, change[e, 0], change[e, 1], change[e, 2])
         f[0], f[1], f[2] = turn * root[RATE], turn * root[RATE + 1], turn * root[RATE + 2]
-        f[3] = h * vx + k * vy + n * vz
-        f[4] = i * vx + l * vy + o * vz
-        f[5] = j * vx + m * vy + q * vz
+        f[3], f[4], f[5] = in_root_axes(root, drag * x[7], drag * x[8], drag * x[9])
         for row in range(n_rows):
             g = slopes.rows[row]
             at = 0 if g < 6 else g - 5
