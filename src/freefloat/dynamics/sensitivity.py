@@ -163,14 +163,14 @@ def _with_setup(found: Sensitivity, system: System, setup: SetupChanges) -> Sens
     n = len(found.states)
     driven = {
         system.coordinates[system.tree.given[m]]: table
-        for m, table in setup.driven(found.names, n).items()
+        for m, table in setup.motion_changes(found.names, n).items()
     }
     for coordinate, table in driven.items():
         if len(found.efforts):
             found.efforts[:, 6 + system.coordinates.index(coordinate)] = table[:, 2]
     gravity = setup.gravity(found.names)
     return replace(
-        found, driven=driven, pushes=setup.pushes(found.names, n),
+        found, driven=driven, pushes=setup.push_changes(found.names, n),
         gravity=gravity if gravity.any() else None, moves=setup.moves_of(found.names),
     )  # fmt: skip
 

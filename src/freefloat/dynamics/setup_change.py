@@ -67,7 +67,7 @@ class SetupChanges:
         fields = self._entries(names, lambda c: [] if c.surround is None else [(c.surround,)])
         places = (
             _integers([entry[:2] for entry in self._entries(names, inputs)], 2)
-            for inputs in (_given, _effort, _push)
+            for inputs in (_motion_columns, _effort_columns, _push_columns)
         )
         return SetupDirections(
             _integers([entry[:3] for entry in moves], 3), _floats([e[3] for e in moves], 6),
@@ -82,7 +82,7 @@ class SetupChanges:
         which = 1 if is_record else 0
         given, effort, push = (
             [entry[2][which] for entry in self._entries(names, inputs)]
-            for inputs in (_given, _effort, _push)
+            for inputs in (_motion_columns, _effort_columns, _push_columns)
         )
         return InputChanges(
             _stack(given, (n_rows, 3, 3)), _stack(effort, (n_rows, 3)), _stack(push, (n_rows, 3))
@@ -103,17 +103,17 @@ class SetupChanges:
         return [(entry[0], entry[1]) for entry in
                 self._entries(names, lambda c: [(move,) for move in c.moves])]  # fmt: skip
 
-    def driven(self, names: Sequence[str], n_rows: int) -> dict[int, Array]:
+    def motion_changes(self, names: Sequence[str], n_rows: int) -> dict[int, Array]:
         """By place among the prescribed coordinates q, dq, ddq per parameter (N, 3, names)."""
         found: dict[int, Array] = {}
-        for p, m, (_, table) in self._entries(names, _given):
+        for p, m, (_, table) in self._entries(names, _motion_columns):
             found.setdefault(m, np.zeros((n_rows, 3, len(names))))[:, :, p] = table[:, 0]
         return found
 
-    def pushes(self, names: Sequence[str], n_rows: int) -> dict[int, Array]:
+    def push_changes(self, names: Sequence[str], n_rows: int) -> dict[int, Array]:
         """By column of the table of forces its change per parameter (N, names)."""
         found: dict[int, Array] = {}
-        for p, k, (_, table) in self._entries(names, _push):
+        for p, k, (_, table) in self._entries(names, _push_columns):
             found.setdefault(k, np.zeros((n_rows, len(names))))[:, p] = table[:, 0]
         return found
 
@@ -142,15 +142,15 @@ def no_directions() -> tuple[SetupDirections, InputChanges]:
     return none.directions(()), none.tables((), 0, is_record=False)
 
 
-def _given(change: SetupChange) -> Any:
+def _motion_columns(change: SetupChange) -> Any:
     return change.given.items()
 
 
-def _effort(change: SetupChange) -> Any:
+def _effort_columns(change: SetupChange) -> Any:
     return change.effort.items()
 
 
-def _push(change: SetupChange) -> Any:
+def _push_columns(change: SetupChange) -> Any:
     return change.push.items()
 
 
