@@ -66,6 +66,10 @@ class System:
         """Gravity, its gradient along the orbit, and drag."""
         return environment_of(self.tree.field)
 
+    def body_of(self, name: str) -> str:
+        """The body that a named frame is on; a body is on itself."""
+        return next((f.body for f in self.model.frames if f.name == name), name)
+
     def frame_pose(self, name: str) -> tuple[int, Array, Array]:
         """Link, rotation and position [m] of a named frame or body."""
         for frame in self.model.frames:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from freefloat.arrays import Array
@@ -17,6 +17,7 @@ from freefloat.dynamics.sensitivity import (
     integrate_with_sensitivity,
     link_change,
 )
+from freefloat.dynamics.setup_change import SetupChanges
 from freefloat.dynamics.tree import System
 from freefloat.prediction.time_grid import TimeGrid
 
@@ -39,7 +40,7 @@ class FlightSegment:
         return {}
 
     @cached_property
-    def _changes(self) -> dict[tuple[int, bool], LinkChange]:
+    def _changes(self) -> dict[tuple[int, str, bool], LinkChange]:
         return {}
 
     @property
@@ -54,13 +55,16 @@ class FlightSegment:
             self._frames[target] = frame_motion(system, target, self.states, motion=self.motion)
         return self._frames[target]
 
-    def change(self, system: System, link: int, *, with_acceleration: bool) -> LinkChange:
-        """How the motion of a link changes with the parameters; sensors on it share the work."""
-        key = (link, with_acceleration)
+    def change(self, system: System, target: str, *, with_acceleration: bool) -> LinkChange:
+        """How the motion of a frame's link changes with the parameters; sensors share the work."""
+        body = system.body_of(target)
+        is_apart = any(move.body == body for _, move in self.tangent.moves)
+        key = (system.body_link[body], body if is_apart else "", with_acceleration)
         if key not in self._changes:
             self._changes[key] = link_change(
-                system, link, self.motion.links, self.tangent, with_acceleration=with_acceleration
-            )
+                system, key[0], self.motion.links, self.tangent, body=key[1],
+                with_acceleration=with_acceleration,
+            )  # fmt: skip
         return self._changes[key]
 
     def thin(self, every: int) -> FlightSegment:
@@ -71,12 +75,7 @@ class FlightSegment:
         motion = SystemMotion(*(part[some] for part in vars(self.motion).values()))
         given, effort, push = (t if len(t) == 1 else t[some] for t in self.inputs[:3])
         inputs = Inputs(given, effort, push, self.inputs.gains)
-        slopes = self.sensitivity
-        if slopes is not None:
-            slopes = replace(
-                slopes, states=slopes.states[some], tangents=slopes.tangents[some],
-                efforts=slopes.efforts[some],
-            )  # fmt: skip
+        slopes = None if self.sensitivity is None else self.sensitivity.thin(some)
         return FlightSegment(self.times[some], self.states[some], motion, inputs, slopes)
 
 
@@ -90,6 +89,7 @@ def fly(
     names: Sequence[str] = (),
     with_forces: bool = True,
     known: tuple[Directions, Array] | None = None,
+    setup: SetupChanges | None = None,
 ) -> FlightSegment:
     """Simulate from the state `start` on by RK4, and observe the motion at every record.
 
@@ -102,6 +102,7 @@ def fly(
         names: Parameters to differentiate by; the segment has its `sensitivity` either way.
         with_forces: Whether the derivative of accelerations and forces is wanted too.
         known: `parameter_directions` of the names, for whoever simulates many times.
+        setup: What those of the names change that belong to inputs, geometry and surroundings.
 
     Returns:
         States and motion at the records; not checked to be finite.
@@ -109,6 +110,7 @@ def fly(
     sensitivity = integrate_with_sensitivity(
         system, start, names, inputs=inputs, step=grid.step, n_steps=grid.n_steps,
         every=grid.every, time=grid.first, with_efforts=with_forces, known=known,
+        setup=setup,
     )  # fmt: skip
     motion = observe(system, sensitivity.states, inputs=record_inputs, times=grid.times)
     return FlightSegment(grid.times, sensitivity.states, motion, record_inputs, sensitivity)

@@ -186,22 +186,6 @@ def setup_at(
     return _with_inputs(_system_at(system, values, changed), tables, start, changed)
 
 
-def vary_setup(
-    base: FlightSetup,
-    system: System,
-    tables: InputTables,
-    start: Array,
-    values: Mapping[str, float],
-    name: str,
-) -> FlightSetup:
-    """`setup_at` values that differ from those of `base` by one name only: half the work."""
-    own = {n: v for n, v in values.items() if is_of_setup(n)}
-    changed = {n: v for n, v in own.items() if v != nominal_value(system.model, n)}
-    if ParameterName.parse(name).kind == "input":
-        return _with_inputs(base.system, tables, start, changed)
-    return replace(base, system=_system_at(system, values, changed))
-
-
 def _with_inputs(
     system: System, tables: InputTables, start: Array, changed: Mapping[str, float]
 ) -> FlightSetup:
@@ -263,31 +247,52 @@ def _inputs_at(
 ) -> Inputs:
     """The inputs with the gains, biases and delays of their owners."""
     nominal = tables.ahead(0.0, "", is_record=is_record)
-    given, effort, push = (table.copy() for table in nominal[:3])
+    changed = {"given": nominal.given.copy(), "effort": nominal.effort.copy(),
+               "push": nominal.push.copy()}  # fmt: skip
+    for owner, own in named.items():
+        columns = input_columns(system, tables, owner, own, is_record=is_record)
+        for (part, column), table in columns.items():
+            if len(table) > len(changed[part]):  # one row holds for every step
+                changed[part] = np.repeat(changed[part], len(table), axis=0)
+            view = changed[part][:, :, column]
+            (view[..., 0] if part == "effort" else view)[:] = table
+    return Inputs(**changed, gains=nominal.gains)
+
+
+def input_columns(
+    system: System,
+    tables: InputTables,
+    owner: str,
+    own: Mapping[str, float],
+    *,
+    is_record: bool,
+) -> dict[tuple[str, int], Array]:
+    """The columns of the inputs that belong to an owner, with its gain, bias, ... in `own`.
+
+    By table and place in it: given (rows, 3, 3), effort and push (rows, 3).
+    """
+    found: dict[tuple[str, int], Array] = {}
     for m, i in enumerate(system.tree.given):
-        owner = system.coordinates[i]
-        own = named.get(owner)
-        if own:
+        if system.coordinates[i] == owner:
             late, gear = own.get("delay", 0.0), own.get("gear", 1.0)
-            given[:, :, m] = tables.ahead(late, owner, is_record=is_record).given[:, :, m] / gear
+            table = tables.ahead(late, owner, is_record=is_record).given[:, :, m] / gear
             # an encoder is set where its joint is at home
             home = system.model.assembly.coordinates[i].home
-            given[:, :, m, 0] += home - (home + own.get("zero", 0.0)) / gear
+            table[:, :, 0] += home - (home + own.get("zero", 0.0)) / gear
+            found["given", m] = table
+    late, gain = -own.get("delay", 0.0), own.get("gain", 1.0)
     for c, coordinate in enumerate(system.model.assembly.coordinates):
-        owner = torque_channel(coordinate.name)
-        own = named.get(owner)
-        if own and coordinate.role == "torque":
-            table = tables.ahead(-own.get("delay", 0.0), owner, is_record=is_record).effort
-            effort[:, :, c, 0] = own.get("gain", 1.0) * table[:, :, c, 0] + own.get("bias", 0.0)
-    times = tables.grid.instants if is_record else tables.grid.stages
-    elapsed = (times - tables.grid.first)[:, :, None]
-    for owner, columns in _push_columns(system.model).items():
-        own = named.get(owner)
-        if own:
-            table = tables.ahead(-own.get("delay", 0.0), owner, is_record=is_record).push
-            gain = own.get("gain", 1.0) + own.get("fade", 0.0) * elapsed
-            push[:, :, columns] = gain * table[:, :, columns] + own.get("bias", 0.0)
-    return Inputs(given, effort, push, nominal.gains)
+        if torque_channel(coordinate.name) == owner and coordinate.role == "torque":
+            effort = tables.ahead(late, owner, is_record=is_record).effort
+            found["effort", c] = gain * effort[:, :, c, 0] + own.get("bias", 0.0)
+    columns = _push_columns(system.model).get(owner, slice(0, 0))
+    if "fade" in own:
+        times = tables.grid.instants if is_record else tables.grid.stages
+        gain = gain + own["fade"] * (times - tables.grid.first)
+    for k in range(columns.start, columns.stop):
+        push = tables.ahead(late, owner, is_record=is_record).push[:, :, k]
+        found["push", k] = gain * push + own.get("bias", 0.0)
+    return found
 
 
 def _push_columns(model: Model) -> dict[str, slice]:

@@ -25,18 +25,10 @@ from freefloat.errors import IdentificationError
 from freefloat.excitation.commands import SAME_INSTANT
 from freefloat.excitation.plan import Plan
 from freefloat.model.model import Model
-from freefloat.model.parameter_name import field_of, is_of_sensor, is_of_setup
+from freefloat.model.parameter_name import is_of_sensor
 from freefloat.model.parts import Sensor
 from freefloat.prediction.flight import FlightSegment, fly
-from freefloat.prediction.flight_setup import (
-    FlightSetup,
-    InputTables,
-    is_jump_delay,
-    nominal_value,
-    setup_at,
-    setup_size,
-    vary_setup,
-)
+from freefloat.prediction.flight_setup import FlightSetup, InputTables, setup_at
 from freefloat.prediction.initial_state import first_state, with_start
 from freefloat.prediction.inputs import (
     InputSource,
@@ -49,19 +41,13 @@ from freefloat.prediction.measurements import (
     measurements_of,
     planned_measurements,
 )
-from freefloat.prediction.sensor_errors import (
-    SensorContext,
-    predict_measurement,
-    reading_change,
-)
+from freefloat.prediction.sensor_errors import SensorContext, predict_measurement
+from freefloat.prediction.setup_derivative import setup_changes
 from freefloat.prediction.time_grid import ON_RECORD, SampleWeights, TimeGrid, common_grid
 from freefloat.telemetry.telemetry import Telemetry
 
 # theory: a polynomial of degree 5 errs by (2 pi f h)^6 / 200, 1e-6 of a motion of 2 Hz
 COARSEST = 2e-2  # [s] between records where samples fall between them
-# theory: of a natural size. One-sided differences err by about as much, 1e-6, and by the rounding
-# of a flight over it, 1e-13 / 1e-6; larger steps bend what is left once others are projected out
-DIFFERENCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -157,28 +143,13 @@ class Predictor:
             The prediction; None where the simulated motion is not finite.
         """
         values = values or {}
-        smooth = [name for name in names if not is_of_setup(name)]
-        base = self.setup_at(values)
-        middle = self.predict_with(values, smooth, base)
-        if middle is None or len(smooth) == len(names):
-            return middle
-        jacobian = [np.zeros((*part.shape[:2], len(names))) for part in middle.jacobian]
-        for part, known in zip(jacobian, middle.jacobian, strict=True):
-            part[:, :, [not is_of_setup(name) for name in names]] = known
-        for p, name in enumerate(names):
-            if is_of_setup(name):
-                change = self._difference(values, name, middle, base)
-                if change is None:
-                    return None
-                for part, column in zip(jacobian, change, strict=True):
-                    part[:, :, p] = column
-        return replace(middle, names=tuple(names), jacobian=tuple(jacobian))
+        return self.predict_with(values, names, self.setup_at(values))
 
     def predict_with(
         self, values: Mapping[str, float], names: Sequence[str], setup: FlightSetup
     ) -> Prediction | None:
-        """The prediction at `values`, differentiated along the motion and by sensors only."""
-        segment = self._fly(setup, values, names, self.grid)
+        """The prediction at `values` with another setup than theirs."""
+        segment = self._fly(setup, self.tables, values, names)
         end = segment.states[-1], segment.tangent.tangents[-1]
         if not all(np.all(np.isfinite(table)) for table in end):
             return None
@@ -189,30 +160,6 @@ class Predictor:
             read.append(predict_measurement(m, setup.system, segment, context))
         predicted, residuals, jacobian = zip(*read, strict=True) if read else ((), (), ())
         return Prediction(tuple(names), predicted, residuals, jacobian, segment)
-
-    def _difference(
-        self, values: Mapping[str, float], name: str, middle: Prediction, base: FlightSetup
-    ) -> list[Array] | None:
-        """The column of every measurement (N, r) by differences on the same grid."""
-        value = values.get(name, nominal_value(self.model, name))
-        step = DIFFERENCE * setup_size(self.model, name, self.inputs)
-        # inputs have kinks between samples, whose two sides count alike
-        is_delay, sides = field_of(name) == "delay", [middle]
-        for change in (-step, step) if is_delay else (step,):
-            moved = {**values, name: value + change}
-            setup = vary_setup(base, self.system, self.tables, self.start, moved, name)
-            if is_jump_delay(self.source, name):
-                # a delay moves impulses; that it also flips a reading at an edge has no derivative
-                setup = replace(setup, record_inputs=base.record_inputs)
-            side = self.predict_with(values, (), setup)
-            if side is None:
-                return None
-            sides.append(side)
-        (one, other), apart = sides[-2:], 2.0 * step if is_delay else step
-        return [
-            reading_change(m, one.values[k], other.values[k], middle.residuals[k]) / apart
-            for k, m in enumerate(self.measurements)
-        ]
 
     def fly(
         self,
@@ -225,19 +172,24 @@ class Predictor:
 
         grid: of other records in place of the predictor's own, on the same steps.
         """
-        if grid is None:
-            return self._fly(self.setup_at(values), values, names, self.grid)
-        tables = InputTables(self.source, grid)
-        return self._fly(setup_at(self.system, tables, self.start, values), values, names, grid)
+        tables = self.tables if grid is None else InputTables(self.source, grid)
+        setup = setup_at(self.system, tables, self.start, values)
+        return self._fly(setup, tables, values, names)
 
     def _fly(
-        self, setup: FlightSetup, values: Mapping[str, float], names: Sequence[str], grid: TimeGrid
+        self,
+        setup: FlightSetup,
+        tables: InputTables,
+        values: Mapping[str, float],
+        names: Sequence[str],
     ) -> FlightSegment:
         inner = [name for name in names if not is_of_sensor(name)]
         start = with_start(setup.system, setup.start, values)
+        changes = setup_changes(setup, tables, values, inner)
         return fly(
-            setup.system, start, grid, inputs=setup.inputs, record_inputs=setup.record_inputs,
-            names=inner, with_forces=self.needs_forces,
+            setup.system, start, tables.grid, inputs=setup.inputs,
+            record_inputs=setup.record_inputs, names=inner, with_forces=self.needs_forces,
+            setup=changes,
         )  # fmt: skip
 
     def setup_at(self, values: Mapping[str, float]) -> FlightSetup:

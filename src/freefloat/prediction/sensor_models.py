@@ -211,8 +211,10 @@ def _thrust(system: System, name: str, at: FlightSegment) -> Array:
     return np.broadcast_to(at.inputs.push[:, 0, index], at.times.shape).copy()
 
 
-def _no_change(system: System, name: str, at: FlightSegment) -> Array:
-    return np.zeros((len(at.times), 1, len(at.tangent.names)))
+def _thrust_jacobian(system: System, name: str, at: FlightSegment) -> Array:
+    index = [thruster.name for thruster in system.model.thrusters].index(name)
+    found = at.tangent.pushes.get(index)
+    return np.zeros((len(at.times), 1, len(at.tangent.names))) if found is None else found[:, None]
 
 
 # --- frames on bodies: gyros, trackers, accelerometers ---
@@ -225,7 +227,7 @@ class _Mount:
         self, system: System, target: str, at: FlightSegment, *, with_acceleration: bool = False
     ) -> None:
         link, R_LF, self.p_LF = system.frame_pose(target)
-        self.change = at.change(system, link, with_acceleration=with_acceleration)
+        self.change = at.change(system, target, with_acceleration=with_acceleration)
         self.rows = at.motion.links[:, link]
         self.R_BL = self.rows[:, :9].reshape(-1, 3, 3)
         self.to_frame = np.swapaxes(self.R_BL @ R_LF, 1, 2)
@@ -249,7 +251,9 @@ class _Mount:
 def _of_root(kind: str, system: System, target: str, at: FlightSegment) -> Array | None:
     """At the root's own origin the state itself is read; most base sensors are there."""
     link, R_LF, p_LF = system.frame_pose(target)
-    if link != 0 or kind not in ROOT_ROWS or p_LF.any():
+    body = system.body_of(target)
+    is_moved = any(move.body == body for _, move in at.tangent.moves)
+    if link != 0 or kind not in ROOT_ROWS or p_LF.any() or is_moved:
         return None
     change = at.tangent.tangents[:, ROOT_ROWS[kind]]
     is_turned = kind == "gyro" and not np.array_equal(R_LF, np.eye(3))
@@ -325,6 +329,8 @@ def _specific_force_jacobian(system: System, target: str, at: FlightSegment) -> 
     pull = np.einsum("nij,nj->ni", R_FW, environment.gravity_at(frame.position, at.times))
     turned = mount.to_frame @ change.turn
     gradient = R_FW @ environment.gravity_change(_displacement(mount, at), at.times)
+    if at.tangent.gravity is not None:
+        gradient = gradient + R_FW @ at.tangent.gravity
     return mount.to_frame @ da - gradient + cross(turned, pull)
 
 
@@ -356,7 +362,7 @@ SENSOR_MODELS: dict[str, SensorModel] = {
     "wheel_torque": SensorModel(
         "torque", 1, _joint_force, _joint_force_jacobian, needs_forces=True
     ),
-    "thruster": SensorModel("force", 1, _thrust, _no_change, is_input=True),
+    "thruster": SensorModel("force", 1, _thrust, _thrust_jacobian, is_input=True),
     "gyro": SensorModel(
         "rate", 3, lambda system, name, at: at.frame(system, name).rate, _gyro_jacobian,
         planar_axes=(2,),

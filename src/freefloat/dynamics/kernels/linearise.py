@@ -162,12 +162,13 @@ def field_change(L, i, root, n2, u, r):
 
 
 @inline
-def add_column(tree, par, w, slopes, n_rows, column, j, s, b, u, r, swing):
+def add_column(tree, par, w, slopes, n_rows, G, column, j, is_beyond, s, b, u, r, swing):
     """Force changes when the joint of link j (0: the root) moves; `swing` turns the force itself.
 
-    Joints outboard of j see what hangs on them change, joints inboard what hangs on j.
+    Joints outboard of j see what hangs on them change, joints inboard what hangs on j. is_beyond:
+    the joint itself stays, all that it carries moves. G: where the changes go, into `column`.
     """
-    L, D, G = w.L, slopes.D, slopes.G
+    L, D = w.L, slopes.D
     n = L.shape[0]
     x, y, z, fx, fy, fz = force_change(tree, w, D, j, s, b, u, r)
     x, y, z = x + swing[0], y + swing[1], z + swing[2]
@@ -188,7 +189,7 @@ def add_column(tree, par, w, slopes, n_rows, column, j, s, b, u, r, swing):
                 cx, cy, cz = cross(L[p, V], L[p, V + 1], L[p, V + 2], s[0], s[1], s[2])
                 spin = ax * (b[0] - cx) + ay * (b[1] - cy) + az * (b[2] - cz)
                 G[m, column] += tree.rotors[rotor, 3] * par.rotor[rotor] * spin
-        elif is_on_the_way(tree, g - 5, j):
+        elif is_on_the_way(tree, g - 5, j) and not (is_beyond and g - 5 == j):
             ax, ay, az, bx, by, bz = force_change(tree, w, D, g - 5, s, b, u, r)
             G[m, column] += power(L, g - 5, ax, ay, az, bx, by, bz)
         elif is_on_the_way(tree, j, g - 5):
@@ -198,21 +199,25 @@ def add_column(tree, par, w, slopes, n_rows, column, j, s, b, u, r, swing):
 @inline
 def root_columns(tree, par, w, slopes, n_rows):
     """Columns for the root's position, attitude, velocity and rate."""
-    root = w.root
+    root, G = w.root, slopes.G
     wx, wy, wz = root[RATE], root[RATE + 1], root[RATE + 2]
     zero = (0.0, 0.0, 0.0)
     zeros = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    for k in range(3):
+    n_kinds = 3 if tree.field[HAS_GRAVITY] != 0.0 else 1
+    for n in range(3 * n_kinds):  # one loop, so that `add_column` is compiled in once
+        k, kind = n % 3, n // 3
         e = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
-        x, y, z = cross(wx, wy, wz, e[0], e[1], e[2])
-        still = (x, y, z, 0.0, 0.0, 0.0)
-        add_column(tree, par, w, slopes, n_rows, TURN + k, 0, e, still, zero, zero, zeros)
-        if tree.field[HAS_GRAVITY] != 0.0:
+        turn, still, u, r, column = zero, zeros, zero, zero, POSITION + k
+        if kind == 0:
+            x, y, z = cross(wx, wy, wz, e[0], e[1], e[2])
+            turn, still, column = e, (x, y, z, 0.0, 0.0, 0.0), TURN + k
+        elif kind == 1:
             u = cross(root[FIELD_U], root[FIELD_U + 1], root[FIELD_U + 2], e[0], e[1], e[2])
             r = cross(root[FIELD_R], root[FIELD_R + 1], root[FIELD_R + 2], e[0], e[1], e[2])
-            add_column(tree, par, w, slopes, n_rows, ATTITUDE + k, 0, zero, zeros, u, r, zeros)
+            column = ATTITUDE + k
+        else:
             u = gradient(tree, root, world_axis(root, k))
-            add_column(tree, par, w, slopes, n_rows, POSITION + k, 0, zero, zeros, u, zero, zeros)
+        add_column(tree, par, w, slopes, n_rows, G, column, 0, False, turn, still, u, r, zeros)
     pushes = 0.0
     for k in range(6):
         pushes += abs(root[WRENCH + k])
@@ -261,17 +266,61 @@ def wrench_columns(tree, root, slopes, n_rows):
 @inline
 def joint_columns(tree, par, w, slopes, n_rows, position, j):
     """Columns for position and rate of the free joint of link j."""
-    L = w.L
     n_free = (slopes.G.shape[1] - COORDINATES) // 2
-    p = tree.links[j, 0]
-    ax, ay, az, bx, by, bz = six(L, j, S)
+    S6 = six(w.L, j, S)
+    carried, swung = carried_along(w.L, tree.links[j, 0], S6), force_swing(tree, w, j, S6)
+    for order in range(2):
+        column, dq, du = COORDINATES + position + order * n_free, 1.0 - order, 1.0 * order
+        add_motion(
+            tree, par, w, slopes, n_rows, slopes.G, column, j, False, S6, carried, swung, dq, du,
+            0.0,
+        )  # fmt: skip
+
+
+@inline
+def add_motion(
+    tree, par, w, slopes, n_rows, G, column, j, is_beyond, S6, carried, swung, dq, du, da
+):  # fmt: skip
+    """`add_column` of link j moving by dq along S, its rate by du, its acceleration by da.
+
+    carried, swung: of `carried_along` and `force_swing`.
+    """
+    s1, s2 = carried
+    swing, u, r = swung
+    s = (s1[0] * dq + S6[0] * du, s1[1] * dq + S6[1] * du, s1[2] * dq + S6[2] * du)
+    twice = 2.0 * du
+    a = (
+        s2[0] * dq + s1[0] * twice + S6[0] * da,
+        s2[1] * dq + s1[1] * twice + S6[1] * da,
+        s2[2] * dq + s1[2] * twice + S6[2] * da,
+        s2[3] * dq + s1[3] * twice + S6[3] * da,
+        s2[4] * dq + s1[4] * twice + S6[4] * da,
+        s2[5] * dq + s1[5] * twice + S6[5] * da,
+    )
+    u, r = (u[0] * dq, u[1] * dq, u[2] * dq), (r[0] * dq, r[1] * dq, r[2] * dq)
+    swing = (
+        swing[0] * dq, swing[1] * dq, swing[2] * dq, swing[3] * dq, swing[4] * dq, swing[5] * dq,
+    )  # fmt: skip
+    add_column(tree, par, w, slopes, n_rows, G, column, j, is_beyond, s, a, u, r, swing)
+
+
+@inline
+def carried_along(L, p, S6):
+    """s1 = v x S and s2 = a x S + v x s1 of a joint motion S on link p."""
+    ax, ay, az, bx, by, bz = S6
     wx, wy, wz, vx, vy, vz = six(L, p, V)
     s = motion_cross(wx, wy, wz, vx, vy, vz, ax, ay, az, bx, by, bz)
     c = motion_cross(wx, wy, wz, vx, vy, vz, s[0], s[1], s[2], s[3], s[4], s[5])
     wx, wy, wz, vx, vy, vz = six(L, p, A)
     d = motion_cross(wx, wy, wz, vx, vy, vz, ax, ay, az, bx, by, bz)
-    both = (c[0] + d[0], c[1] + d[1], c[2] + d[2], c[3] + d[3], c[4] + d[4], c[5] + d[5])
-    x, y, z, fx, fy, fz = six(L, j, F)
+    return s, (c[0] + d[0], c[1] + d[1], c[2] + d[2], c[3] + d[3], c[4] + d[4], c[5] + d[5])
+
+
+@inline
+def force_swing(tree, w, j, S6):
+    """How the force on link j swings round with a motion S, and how the field turns against it."""
+    ax, ay, az, bx, by, bz = S6
+    x, y, z, fx, fy, fz = six(w.L, j, F)
     ux, uy, uz = cross(ax, ay, az, x, y, z)
     gx, gy, gz = cross(bx, by, bz, fx, fy, fz)
     hx, hy, hz = cross(ax, ay, az, fx, fy, fz)
@@ -283,12 +332,7 @@ def joint_columns(tree, par, w, slopes, n_rows, position, j):
         gx, gy, gz = gradient(tree, root, (bx, by, bz))
         u = (ux + gx, uy + gy, uz + gz)
         r = cross(root[FIELD_R], root[FIELD_R + 1], root[FIELD_R + 2], ax, ay, az)
-    column = COORDINATES + position
-    add_column(tree, par, w, slopes, n_rows, column, j, (s[0], s[1], s[2]), both, u, r, swing)
-    twice = (2.0 * s[0], 2.0 * s[1], 2.0 * s[2], 2.0 * s[3], 2.0 * s[4], 2.0 * s[5])
-    zero, zeros = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    turn = (ax, ay, az)
-    add_column(tree, par, w, slopes, n_rows, column + n_free, j, turn, twice, zero, zero, zeros)
+    return swing, u, r
 
 
 @inline

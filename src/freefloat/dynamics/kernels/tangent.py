@@ -20,6 +20,7 @@ from freefloat.dynamics.kernels.integrate import commanded_effort, settle, state
 from freefloat.dynamics.kernels.linearise import add_spring_slope, slopes_of_motion
 from freefloat.dynamics.kernels.newton_euler import ACCELERATION, DDQ, DQ, RATE, Q, root_axes
 from freefloat.dynamics.kernels.regressor import unit_forces
+from freefloat.dynamics.kernels.setup_forces import add_wrench, setup_forces
 from freefloat.dynamics.kernels.spatial import GRADIENT, A, V, cross, power, rotate
 from freefloat.numba_.compilation import inline, kernel
 from freefloat.numba_.lanes import as_lanes
@@ -52,7 +53,6 @@ class Tangent(NamedTuple):
 def parameter_forces(tree, w, slopes, n_rows, directions, b):
     """b[m, p]: change of force row m per unit of parameter p, at fixed motion."""
     L = w.L
-    rows = slopes.rows
     for m in range(n_rows):
         for p in range(b.shape[1]):
             b[m, p] = 0.0
@@ -64,12 +64,7 @@ def parameter_forces(tree, w, slopes, n_rows, directions, b):
             last = i
         f = slopes.f
         product(slopes.Y, directions.body_change, e, f)
-        for m in range(n_rows):
-            g = rows[m]
-            if g < 6:
-                b[m, p] += f[g]
-            elif g - 5 < L.shape[0] and is_on_the_way(tree, i, g - 5):
-                b[m, p] += power(L, g - 5, f[0], f[1], f[2], f[3], f[4], f[5])
+        add_wrench(tree, L, slopes.rows, n_rows, i, f, b, p)
     rotor_forces(tree, w, slopes, n_rows, directions, b)
     spring_forces(tree, w, slopes, directions, b)
 
@@ -225,12 +220,14 @@ def tangent_rate(tree, w, T, b, k):
 
 @inline
 def tangent_stage(
-    tree, par, w, inputs, step, stage, slopes, n_rows, directions, T, b, b_flat, k
+    tree, par, w, inputs, changes, step, stage, slopes, n_rows, directions, setup, x, T, b, b_flat,
+    k,
 ):  # fmt: skip
-    """Accelerations b per parameter at the state in w, and the rate k of the tangent T."""
+    """Accelerations b per parameter at the state x in w, and the rate k of the tangent T."""
     slopes_of_motion(tree, par, w, slopes, n_rows)
     spring_slopes(tree, par, w, inputs, step, stage, slopes)
     parameter_forces(tree, w, slopes, n_rows, directions, b_flat)
+    setup_forces(tree, par, w, inputs, changes, step, stage, slopes, n_rows, setup, x, b_flat)
     add_state_forces(slopes.G, T, b, n_rows)
     solve_columns(w.H, tree.above, b)
     tangent_rate(tree, w, T, b, k)
@@ -280,41 +277,47 @@ def coupling(tree, par, L, g, f):
 
 @kernel
 def rk4_tangent(
-    tree, par, w, inputs, slopes, directions, time, h, n_steps, every, x, stages, tangent, states,
-    tangents, efforts,
+    tree, par, w, inputs, changes, slopes, directions, setup, looks, look_changes, time, h,
+    n_steps, every, x, stages, tangent, states, tangents, efforts,
 ):  # fmt: skip
     """Integrate state and tangent together, recording both at the start and every `every` steps.
 
     states (1 + n_steps // every, ...) and tangents likewise; efforts the same or empty: per
     parameter the change of root acceleration (6), ddq (c) and generalised forces (c), zeros where
-    an acceleration is prescribed.
+    an acceleration is prescribed. looks: inputs at every record, for the efforts; where there are
+    none (`look_changes` without rows), efforts are those at the start of the step that follows.
     """
     y, k, total = stages.x, stages.k, stages.total
     T, Ty, Tk = as_lanes(tangent.T), as_lanes(tangent.y), as_lanes(tangent.k)
     Tt, b = as_lanes(tangent.total), as_lanes(tangent.b)
     n_free, n_all = tree.free.shape[0], slopes.rows.shape[0]
+    has_looks = look_changes.push.shape[0] > 0
     for step in range(n_steps + 1):
         is_last = step == n_steps  # only looked at, not taken
         is_seen = step % every == 0
         begin(y, x)
         begin_table(Ty, T)
-        for stage in range(1 if is_last else 4):
-            at = 2 if is_last else (stage + 1) // 2
-            row = step - 1 if is_last else step
+        first = -1 if is_seen and has_looks else 0
+        for stage in range(first, first + 1 if is_last else 4):
+            is_look = stage < 0
+            at = 0 if is_look else (2 if is_last else (stage + 1) // 2)
+            row = step // every if is_look else (step - 1 if is_last else step)
             moment = time + (step + (0.0 if is_last else 0.5 * at)) * h
-            state_rate(tree, par, w, inputs, row, at, moment, y, k)
-            n_rows = n_all if is_seen and stage == 0 and efforts.shape[0] > 0 else n_free
+            table = looks if is_look else inputs
+            change = look_changes if is_look else changes
+            state_rate(tree, par, w, table, row, at, moment, y, k)
+            n_rows = n_all if is_seen and stage == first and efforts.shape[0] > 0 else n_free
             tangent_stage(
-                tree, par, w, inputs, row, at, slopes, n_rows, directions, Ty, b,
+                tree, par, w, table, change, row, at, slopes, n_rows, directions, setup, y, Ty, b,
                 tangent.b_flat, Tk,
             )  # fmt: skip
-            if is_seen and stage == 0:
+            if is_seen and stage == first:
                 record(
                     tree, par, w, x, tangent.T_flat, tangent.b_flat, states, tangents, efforts,
                     step // every,
                 )  # fmt: skip
-            if is_last:
-                break
+            if is_look or is_last:
+                continue
             add_stage(total, y, x, k, stage, h)
             add_table_stage(Tt, Ty, T, Tk, stage, h)
         if not is_last:
