@@ -86,9 +86,9 @@ def _carry_out(arguments: list[str]) -> int:
     except OSError as error:
         if error.filename is None and not _is_from_cache(error):  # standard output itself
             raise
-        return _failed(error, is_debug=is_debug, is_json=is_json)
+        return _tell_failure(error, is_debug=is_debug, is_json=is_json)
     except Exception as error:
-        return _failed(error, is_debug=is_debug, is_json=is_json)
+        return _tell_failure(error, is_debug=is_debug, is_json=is_json)
 
 
 def _require_readable(arguments: Sequence[str]) -> None:
@@ -109,7 +109,7 @@ def _show_settings(verb: str, *, is_json: bool) -> None:
         screen.show(*settings.help_lines(verb, width=screen.results().width))
 
 
-def _failed(error: Exception, *, is_debug: bool, is_json: bool) -> int:
+def _tell_failure(error: Exception, *, is_debug: bool, is_json: bool) -> int:
     """Say what happened: the cache of kernels is in disorder, or there is a bug of ours."""
     if not _is_from_cache(error):
         return _bug(error, is_debug=is_debug, is_json=is_json)
