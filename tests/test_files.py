@@ -88,6 +88,39 @@ def test_a_run_that_dies_at_any_instant_leaves_a_set(tmp_path, names, looker):
     assert instants > completed > 3 and mixed >= 2
 
 
+# Several write one set, in whatever order of its files, and some of them die while they do.
+CROWD = """
+import os, random, sys
+from freefloat.files import atomic_write, together
+chance, places = random.Random(int(sys.argv[1])), sys.argv[2:]
+for n in range(25):
+    chance.shuffle(places)
+    with together():
+        for place in places:
+            atomic_write(place, f"{sys.argv[1]}.{n}")
+if chance.random() < 0.5:
+    sys.addaudithook(lambda event, arguments: event == "os.rename" and os._exit(9))
+    with together():
+        for place in places:
+            atomic_write(place, f"{sys.argv[1]}.last")
+"""
+
+
+def test_a_crowd_that_writes_one_set_leaves_one_set(tmp_path):
+    places = [tmp_path / name for name in ("a", "b", "c")]
+    crowd = [
+        subprocess.Popen([sys.executable, "-c", CROWD, str(k), *map(str, places)]) for k in range(5)
+    ]
+    codes = [one.wait() for one in crowd]
+    assert set(codes) == {0, 9}  # neither an error nor only deaths
+    settle(places[0])
+    assert len({place.read_text() for place in places}) == 1
+    with together():
+        for place in places:
+            atomic_write(place, "end")
+    assert sorted(tmp_path.iterdir()) == places
+
+
 def test_an_interrupt_between_two_renames_waits_for_the_others(tmp_path, monkeypatch):
     replace, count = os.replace, 0
 

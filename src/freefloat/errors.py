@@ -39,8 +39,8 @@ class Fault:
 
     `code` is what programs and tests look at: it stays when the sentences change. The families:
 
-    - `file.*`: missing, unreadable, unwritable, exists, outside (of its folder), suffix, size,
-      encoding, syntax, depth, format, version;
+    - `file.*`: missing, unreadable, unwritable, exists, conflict (with another file), outside (of
+      its folder), suffix, size, encoding, syntax, depth, format, version;
     - `key.*` of a table: missing, unknown, duplicate;
     - `value.*`: type, range, choice, count, order, norm, conflict (with another value);
     - `name.*` of a part: unknown, duplicate, form;

@@ -27,6 +27,7 @@ from freefloat.part_files import (
     is_part_name,
     is_same_file,
     make_part,
+    release,
     resolve_output,
     short_name,
     synchronise,
@@ -184,7 +185,8 @@ class _FileSet:
             for entry in sorted(entries):  # sorted, or two runs might wait for each other
                 handles.append(_lay_marker(entry.target, name, entries))
             _sync_folders(entries)
-            _conclude(name, entries)
+            if not _conclude(name, entries):
+                raise OSError(errno.EBUSY, "another program removed its markers")
         except BaseException as error:
             if isinstance(error, OSError) and all(entry.part.exists() for entry in entries):
                 _take_back(name, entries)  # the first rename failed: nothing has happened yet
@@ -192,7 +194,7 @@ class _FileSet:
             raise
         finally:
             for handle in handles:
-                os.close(handle)
+                release(handle)
         self.is_pending = False
 
     def close(self) -> None:
@@ -225,20 +227,36 @@ def settle(path: str | os.PathLike[str]) -> None:
     except (OSError, ValueError):  # no path at all: whoever reads it will say so
         return
     until = time.monotonic() + PATIENCE
-    while (handle := take_over(marker)) is None:
-        if not os.path.lexists(marker) or time.monotonic() > until:
-            return  # another run has completed it, or has not yet and lives
-        time.sleep(PAUSE)
     try:
-        name, entries = _read_marker(handle, marker)
-        _conclude(name, entries)
-        marker.unlink(missing_ok=True)  # one that was not written to its end names no set
+        while not _settle_marker(marker) and time.monotonic() < until:
+            time.sleep(PAUSE)  # a living run is about to complete it
     except OSError as error:
         fault = unwritable_fault(str(target), target, error)
         message = f"{target}: a run that was killed left it half replaced, and it cannot be mended"
         raise FreefloatError(message, [fault]) from error
-    finally:
-        os.close(handle)
+
+
+def _settle_marker(marker: Path) -> bool:
+    """Bring the set of a marker to its end; False while a living run has a part in it."""
+    with contextlib.ExitStack() as held:
+
+        def is_held(one: Path) -> bool:
+            handle = take_over(one)
+            if handle is not None:
+                held.callback(release, handle)
+            return handle is not None
+
+        if not is_held(marker):
+            return not os.path.lexists(marker)
+        name, entries = _read_marker(marker)
+        # All of them, or another run might be at the same set and lay markers of its next one.
+        others = {_marker_of(entry.target) for entry in entries} - {marker}
+        if not all(is_held(one) or not os.path.lexists(one) for one in sorted(others)):
+            return False
+        _conclude(name, entries)
+        if not name:  # not written to its end, so nothing has been renamed
+            marker.unlink(missing_ok=True)
+        return True
 
 
 def _absolute(path: Path) -> Path:
@@ -257,28 +275,23 @@ def _lay_marker(target: Path, name: str, entries: list[_Entry]) -> int:
     # Names alone within a folder: it may be moved before the set is completed.
     files = [(e.target.name if e.target.parent == here else str(e.target), e.part.name)
              for e in entries]  # fmt: skip
+    content = json.dumps({"set": name, "files": files}).encode("ascii")
     while True:
         settle(target)
         with contextlib.suppress(FileExistsError):
-            handle = create_owned(marker)
+            handle = create_owned(marker, content)
             if handle is not None:
-                try:
-                    os.write(handle, json.dumps({"set": name, "files": files}).encode("ascii"))
-                    os.fsync(handle)
-                except BaseException:
-                    marker.unlink(missing_ok=True)
-                    os.close(handle)
-                    raise
                 return handle
         if time.monotonic() > until:
             raise OSError(errno.EBUSY, f"another run is writing it ({marker.name} is there)")
         time.sleep(PAUSE)
 
 
-def _read_marker(handle: int, marker: Path) -> tuple[str, list[_Entry]]:
-    """The set that a marker names; none if it is damaged or names what no set of ours could."""
+def _read_marker(marker: Path) -> tuple[str, list[_Entry]]:
+    """The set that a marker names; none if there is none, or it names what no set of ours could."""
     try:
-        content = json.loads(os.read(handle, LARGEST_MARKER))
+        with marker.open("rb") as opened:
+            content = json.loads(opened.read(LARGEST_MARKER))
         name, entries = str(content["set"]), []
         for target, part in content["files"]:
             file = marker.parent / target
@@ -286,28 +299,16 @@ def _read_marker(handle: int, marker: Path) -> tuple[str, list[_Entry]]:
                 return "", []
             entries.append(_Entry(file, file.parent / part))
         return name, entries
-    except (ValueError, LookupError, TypeError):
+    except (FileNotFoundError, ValueError, LookupError, TypeError):
         return "", []
 
 
-def _is_laid(name: str, target: Path) -> bool:
-    marker = _marker_of(target)
-    try:
-        handle = os.open(marker, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    except FileNotFoundError:
-        return False
-    try:
-        return _read_marker(handle, marker)[0] == name
-    finally:
-        os.close(handle)
-
-
-def _conclude(name: str, entries: list[_Entry]) -> None:
+def _conclude(name: str, entries: list[_Entry]) -> bool:
     """Rename all files of a set whose markers are all there, else remove them; then the markers.
 
-    Whoever does the same at the same time does no harm: a part can be renamed once only.
+    Returns whether they were renamed. Whoever calls it holds the markers that are there.
     """
-    laid = [entry.target for entry in entries if _is_laid(name, entry.target)]
+    laid = _laid_markers(name, entries)
     is_decided = len(laid) == len(entries)
     for target, part in entries:
         with contextlib.suppress(FileNotFoundError):
@@ -316,15 +317,20 @@ def _conclude(name: str, entries: list[_Entry]) -> None:
             else:
                 part.unlink()
     _sync_folders(entries)
-    for target in laid:
-        _marker_of(target).unlink(missing_ok=True)
+    for marker in laid:
+        marker.unlink(missing_ok=True)
+    return is_decided
 
 
 def _take_back(name: str, entries: list[_Entry]) -> None:
     """Remove a marker of ours, so that the set is no longer decided."""
-    laid = [entry.target for entry in entries if _is_laid(name, entry.target)]
-    for target in laid[:1]:
-        _marker_of(target).unlink(missing_ok=True)
+    for marker in _laid_markers(name, entries)[:1]:
+        marker.unlink(missing_ok=True)
+
+
+def _laid_markers(name: str, entries: list[_Entry]) -> list[Path]:
+    markers = [_marker_of(entry.target) for entry in entries]
+    return [marker for marker in markers if _read_marker(marker)[0] == name]
 
 
 def _sync_folders(entries: list[_Entry]) -> None:

@@ -22,6 +22,7 @@ except ImportError:  # Windows, where a file that somebody has open cannot be re
     fcntl = None
 
 ABANDONED = 86400.0  # format: [s] after which a file is a dead run's where there are no locks
+NOTHING_HELD = -1  # format: in place of a file descriptor
 LONGEST_STEM = 60  # format: [B] of the name that a part repeats; a file name has at most 255
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -54,8 +55,7 @@ def resolve_output(path: str | os.PathLike[str]) -> Path:
         if is_kind(status.st_mode):
             number = errno.EISDIR if name == "a folder" else errno.ENXIO
             raise OSError(number, f"{name}, not an ordinary file")
-    # /dev/stdout and its like lead to what has no name, or has another by now.
-    if not target.exists() or not os.path.samestat(status, target.stat()):
+    if target != asked and not target.exists():  # /dev/stdout may lead to what has no name
         raise OSError(errno.ENXIO, "not an ordinary file")
     if not os.access(target, os.W_OK):
         raise OSError(errno.EACCES, "protected against writing")
@@ -104,9 +104,8 @@ class PartFile:
 
     def close(self) -> None:
         """Give up the ownership."""
-        if self.handle >= 0:
-            os.close(self.handle)
-            self.handle = -1
+        release(self.handle)
+        self.handle = NOTHING_HELD
 
 
 def make_part(target: Path) -> PartFile:
@@ -120,9 +119,6 @@ def make_part(target: Path) -> PartFile:
         handle = create_owned(path)
         if handle is not None:
             break
-    if fcntl is None:  # an open file could not be renamed there
-        os.close(handle)
-        handle = -1
     with contextlib.suppress(FileNotFoundError):  # a file that is replaced keeps its permissions
         os.chmod(path, target.stat().st_mode & 0o777)
     return PartFile(target, path, handle)
@@ -138,7 +134,7 @@ def remove_litter(target: Path) -> None:
         if is_part_name(name, target) and (handle := take_over(target.parent / name)) is not None:
             with contextlib.suppress(OSError):
                 (target.parent / name).unlink()
-            os.close(handle)
+            release(handle)
 
 
 def is_part_name(name: str, target: Path) -> bool:
@@ -160,21 +156,42 @@ def short_name(name: str) -> str:
 # -- ownership -------------------------------------------------------------------------------------
 
 
-def create_owned(path: Path) -> int | None:
-    """Make a file and own it; None if another run took it for a dead one's in that instant."""
+def create_owned(path: Path, content: bytes = b"") -> int | None:
+    """Make a file and own it until `release`; None if a run took it for a dead one's meanwhile."""
     handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
     try:
         if fcntl is not None:
             with contextlib.suppress(OSError):  # a disk without locks
                 fcntl.flock(handle, fcntl.LOCK_EX)
-        with contextlib.suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(handle), os.stat(path)):
-                owned, handle = handle, -1
-                return owned
-        return None
-    finally:
-        if handle >= 0:
-            os.close(handle)
+        try:
+            is_there = os.path.samestat(os.fstat(handle), os.stat(path))
+        except FileNotFoundError:
+            is_there = False
+        if is_there and content:
+            os.write(handle, content)
+            os.fsync(handle)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        os.close(handle)
+        raise
+    if is_there:
+        return _hold(handle)
+    os.close(handle)
+    return None
+
+
+def release(handle: int) -> None:
+    """Give up what `create_owned` or `take_over` gave."""
+    if handle != NOTHING_HELD:
+        os.close(handle)
+
+
+def _hold(handle: int) -> int:
+    """Keep a file open for its lock; without locks that would only keep it from being renamed."""
+    if fcntl is not None:
+        return handle
+    os.close(handle)
+    return NOTHING_HELD
 
 
 def take_over(path: Path) -> int | None:
@@ -189,7 +206,10 @@ def take_over(path: Path) -> int | None:
     # What somebody else put there is not ours to judge.
     is_ours = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
     if is_ours and stat.S_ISREG(status.st_mode) and not _has_owner(handle, status):
-        return handle
+        # Whoever owned it until now may have put another in its place.
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(status, path.lstat()):
+                return _hold(handle)
     os.close(handle)
     return None
 

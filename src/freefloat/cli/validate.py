@@ -91,8 +91,8 @@ def validate(
             *files.faults(),
         ]
     )
-    read = {"fit" if _is_fit(fit) else "model": fit}
-    files.require_possible(**read, flight=flight, plan=plan)
+    known, model = (fit, None) if _is_fit(fit) else (None, fit)
+    files.require_possible(fit=known, model=model, flight=flight, plan=plan)
     given = {"error": error / 100.0, "tip": None if tip is None else tip / 1000.0}
     given |= parse_settings("validate", set)["acceptance"]
     how = {"start": start, "raw": raw}
