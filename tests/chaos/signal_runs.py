@@ -62,6 +62,8 @@ def fork(arguments: list[str]) -> int:
     try:
         insist_on_interrupts()
         code = run(arguments)
+    except KeyboardInterrupt:  # before it began or after it ended, as in `freefloat.cli.main`
+        code = 130
     finally:
         os._exit(code)
 
