@@ -9,13 +9,27 @@ SHOWN_FAULTS = 20  # format: more than a screen of faults is not read
 SHOWN_VALUE_LENGTH = 100  # format: a value and its expectation fit two lines of a terminal
 
 
+def visible(text: str, *, keep: str = "") -> str:
+    r"""Return `text` with everything escaped that a terminal would obey instead of showing it.
+
+    That is control characters, overrides of the writing direction, and bytes of file names that are
+    no UTF-8; characters of `keep` stay as they are.
+
+    >>> print(visible("a\n\x1b[2Jb"))
+    a\n\x1b[2Jb
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or c in keep else c.encode("unicode_escape").decode("ascii")
+        for c in text
+    )
+
+
 def shorten(value: str, length: int = SHOWN_VALUE_LENGTH) -> str:
     """Return `value` fit for one line of a terminal: control characters escaped, length bounded."""
     # A hostile value may be megabytes long; escaping only ever lengthens it, so cut first.
-    shown = "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
-        for character in value[: length + 1]
-    )
+    shown = visible(value[: length + 1])
     return shown if len(shown) <= length else shown[: length - 1] + "…"
 
 
@@ -25,8 +39,8 @@ class Fault:
 
     `code` is what programs and tests look at: it stays when the sentences change. The families:
 
-    - `file.*`: missing, unreadable, unwritable, exists, outside (of its folder), suffix, size,
-      encoding, syntax, depth, format, version;
+    - `file.*`: missing, unreadable, unwritable, exists, conflict (with another file), outside (of
+      its folder), suffix, size, encoding, syntax, depth, format, version;
     - `key.*` of a table: missing, unknown, duplicate;
     - `value.*`: type, range, choice, count, order, norm, conflict (with another value);
     - `name.*` of a part: unknown, duplicate, form;
@@ -49,7 +63,7 @@ class Fault:
     def __str__(self) -> str:
         place = shorten(self.place, 2 * SHOWN_VALUE_LENGTH)
         parts = [f"got {shorten(self.value)}", f"expected {self.expected}", self.remedy]
-        return f"{place}: " + "; ".join(part for part in parts if part)
+        return visible(f"{place}: " + "; ".join(part for part in parts if part))
 
 
 class FreefloatError(Exception):
@@ -75,7 +89,7 @@ class FreefloatError(Exception):
         return own + tuple(fault.code for fault in self.faults)
 
     def __str__(self) -> str:
-        lines = [self.message, *(f"  {fault}" for fault in self.faults[:SHOWN_FAULTS])]
+        lines = [visible(self.message), *(f"  {fault}" for fault in self.faults[:SHOWN_FAULTS])]
         unshown = len(self.faults) - SHOWN_FAULTS
         if unshown > 0:
             lines.append(f"  ... and {unshown} more")

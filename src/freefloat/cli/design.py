@@ -28,6 +28,7 @@ from freefloat.cli.options import (
 )
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault, FreefloatError
+from freefloat.files import together
 from freefloat.records.values import Bounds, Natural, Positive
 from freefloat.text import count_noun
 
@@ -203,6 +204,7 @@ def run_design(request: DesignRequest) -> Design:
         )  # fmt: skip
 
 
+@together()
 def _write(request: DesignRequest, designed: Design) -> None:
     """Write every file that was asked for."""
     from freefloat.excitation.plan_write import save_table
@@ -244,7 +246,7 @@ def parse_request(
     known = _earlier_fit(robot, fit)
     if known is not None:
         robot = known.model
-    files.require_possible(model=model)
+    files.require_possible(model=model, fit=fit)
     globs = wanted.free or _free_in(known) or default_globs(robot)
     said = {"free": globs, "fix": wanted.fix, "tie": wanted.tie}
     parameters = choose_parameters(robot, **said)
@@ -293,9 +295,8 @@ def _earlier_fit(model: Model, fit: Path | None) -> Fit | None:
 
 def _free_in(fit: Fit | None) -> tuple[str, ...]:
     """The parameters that a fit estimated."""
-    if fit is None:
-        return ()
-    return tuple(one.name for one in fit.estimates if one.status != "fixed")
+    estimates = () if fit is None else fit.estimates
+    return tuple(one.name for one in estimates if one.status != "fixed")
 
 
 def _with_fit_as_prior(parameters: Parameters, fit: Fit) -> Parameters:
@@ -315,8 +316,7 @@ def _announcement(request: DesignRequest) -> Iterator[RenderableType]:
     unknowns = count_noun(len(request.parameters.free_ones), "parameter")
     motion = request.motion
     yield Text.assemble(
-        (request.model.name, "bold"),
-        f": a motion of {motion.duration:g} s for {unknowns}",
+        (request.model.name, "bold"), f": a motion of {motion.duration:g} s for {unknowns}"
     )
     yield screen.indent(Text(f"free: {', '.join(request.free)}"))
     yield screen.indent(Text(f"criterion: {request.criterion}, {motion.shape}, seed {motion.seed}"))

@@ -30,6 +30,8 @@ from freefloat.cli.options import (
     require,
 )
 from freefloat.cli.settings import parse_settings, require_used, unused_settings
+from freefloat.errors import visible
+from freefloat.files import together
 from freefloat.identification.method_names import Method
 from freefloat.notes import Note
 from freefloat.text import count_noun
@@ -214,6 +216,7 @@ def _unused_notes(fit: Fit, given: dict[str, dict[str, Any]]) -> Iterator[Note]:
         yield Note("option.unused", text)
 
 
+@together()
 def _write(request: IdentifyRequest, fit: Fit) -> None:
     """Write every file that was asked for."""
     if "fit" in request.files:
@@ -250,7 +253,7 @@ def parse_request(
     settings = parse_settings("identify", choices.set)
     require_used(settings, used=_groups(choices.method), by=f"--method {choices.method}")
     robot = load_model(model)
-    files.require_possible(model=model)
+    files.require_possible(model=model, flight=flights, plan=choices.plan)
     globs = wanted.free or default_globs(robot)
     parameters = choose_parameters(
         robot, free=globs, fix=wanted.fix, prior=wanted.prior, tie=wanted.tie
@@ -297,7 +300,8 @@ def _announcement(request: IdentifyRequest) -> Iterator[RenderableType]:
     if weighed:
         yield screen.indent(Text(f"with a prior: {screen.name_list(weighed)}"))
     for path, flight in request.flights.items():
-        yield screen.indent(Text(f"flight: {path}, {flight.duration:.4g} s", overflow="fold"))
+        text = f"flight: {visible(str(path))}, {flight.duration:.4g} s"
+        yield screen.indent(Text(text, overflow="fold"))
     for odd in recording_warnings(request.model, list(request.flights.values())):
         yield screen.indent(Text(odd, style="yellow"))
 

@@ -73,7 +73,7 @@ def copy(
         Replace files that exist.
     """
     from freefloat.cli import screen
-    from freefloat.errors import ModelError
+    from freefloat.errors import ModelError, visible
     from freefloat.model import copy_model
 
     try:
@@ -84,8 +84,9 @@ def copy(
     if shared.json:
         screen.print_json({"ok": True, "files": [str(path) for path in made]})
     else:
-        screen.show(*(f"wrote {path}" for path in made))
-        screen.show(f"`freefloat check {made[0]}` shows what is in it.")
+        shown = [visible(str(path)) for path in made]
+        screen.show(*(f"wrote {path}" for path in shown))
+        screen.show(f"`freefloat check {shown[0]}` shows what is in it.")
     return 0
 
 

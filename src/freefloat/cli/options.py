@@ -131,6 +131,9 @@ def parse_number(text: str) -> float | None:
 # -- files -----------------------------------------------------------------------------------------
 
 
+FilesRead = str | Path | Sequence[Path] | None
+
+
 class OutputFiles:
     """The files that a verb was asked to write, by what they hold.
 
@@ -147,26 +150,58 @@ class OutputFiles:
         """Files whose suffix says that they hold something else."""
         for what, path in self.paths.items():
             suffixes = _suffixes(what)
-            if path.suffix.lower() not in suffixes:
+            if suffixes and path.suffix.lower() not in suffixes:
                 value = f"{path} ({path.suffix or 'no suffix'})"
                 expected = "a name that ends in " + " or ".join(suffixes)
                 remedy = "the suffix chooses the format"
                 yield Fault(self.options[what], value, expected, remedy, "file.suffix")
 
-    def require_possible(self, *, model: str = "") -> None:
-        """Refuse at once what could not be written in the end, or would replace the model."""
+    def require_possible(self, *, beside: Path | None = None, **inputs: FilesRead) -> None:
+        """Refuse at once what could not be written in the end, or would destroy something.
+
+        Args:
+            beside: A file that comes with `--out`, as the truth does.
+            inputs: The files that the command reads, if any, by the name of their argument; `model`
+                may be the name of a built-in one.
+        """
+        from freefloat.files import unwritable_fault
+        from freefloat.part_files import is_same_file, resolve_output
+
         if "plot" in self.paths:
             from freefloat.report.plots import require_matplotlib
 
             require_matplotlib()
-        for what, path in self.paths.items():
-            if path.exists() and Path(model or "/").is_file() and path.samefile(model):
-                expected = "a file other than the model"
-                fault = Fault(
-                    self.options[what], str(path), expected, "name a new file", "file.conflict"
-                )
-                raise FreefloatError(f"the {what} would replace the model {model}", [fault])
+        asked = [(self.options[what], path) for what, path in self.paths.items()]
+        asked += [] if beside is None else [("--out", beside)]
+        taken = [(f"{name} {path}", path) for name, path in _files_read(inputs)]
+        faults = []
+        for option, path in asked:
+            try:
+                resolve_output(path)
+            except OSError as error:
+                faults.append(unwritable_fault(option, path, error))
+                continue
+            for name, other in taken:
+                if is_same_file(path, other):
+                    faults.append(Fault(option, str(path), f"a file other than {name}",
+                                        "name a new file", "file.conflict"))  # fmt: skip
+            taken.append((f"{option} {path}", path))
+        require(faults, "these files cannot be written:")
+        for _, path in asked:
             require_writable(path)
+
+
+def _files_read(inputs: Mapping[str, FilesRead]) -> Iterator[tuple[str, Path]]:
+    """Every file that a command reads, with the name of its argument."""
+    for name, given in inputs.items():
+        if given is None:
+            continue
+        if name == "model":
+            from freefloat.model.loading import model_files
+
+            given = model_files(str(given))
+        for path in [given] if isinstance(given, str | Path) else given:
+            yield name.upper(), Path(path)
 
 
 def _suffixes(what: str) -> tuple[str, ...]:
@@ -181,7 +216,7 @@ def _suffixes(what: str) -> tuple[str, ...]:
     return {
         "model": (".toml", ".urdf"), "plan": (".toml",), "table": (".csv",), "fit": (".json",),
         "verdict": (".json",), "rows": (".json",), "report": (".html", ".htm"),
-        "parquet": (".parquet", ".pq"),
+        "parquet": (".parquet", ".pq"), "estimates": (), "state": (),  # any name will do
     }[what]  # fmt: skip
 
 

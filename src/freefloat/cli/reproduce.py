@@ -12,7 +12,9 @@ from cyclopts.validators import Number
 from rich.text import Text
 
 from freefloat.cli import screen
-from freefloat.cli.options import FLAG, OutputFiles, Shared, require
+from freefloat.cli.options import FLAG, OutputFiles, Shared, require, require_writable
+from freefloat.errors import visible
+from freefloat.files import together
 from freefloat.text import listing
 
 if TYPE_CHECKING:
@@ -73,6 +75,8 @@ def reproduce(
     files = OutputFiles(report=("--report", report), rows=("--rows", rows))
     require(files.faults())
     files.require_possible()
+    if plots is not None:
+        _require_folder(plots)
     wanted = sorted(PAPERS) if paper == "all" else [paper]
     require_known(wanted)
     kernels = [KERNELS.get(one, "tangent.rk4_tangent") for one in wanted]
@@ -85,7 +89,7 @@ def reproduce(
     else:
         for one in rebuilt:
             screen.show(*_overview(one), "")
-        screen.show(*(f"{what}: {path}" for what, path in written.items()))
+        screen.show(*(visible(f"{what}: {path}") for what, path in written.items()))
     return 1 if n_missed else 0
 
 
@@ -136,6 +140,20 @@ def _study_progress(n: int) -> Iterator[Callable[[StudyResult, int], None]]:
         yield update
 
 
+def _require_folder(plots: Path) -> None:
+    """Make the folder for figures, or say at once why there can be none."""
+    from freefloat.files import unwritable_fault
+    from freefloat.report.plots import require_matplotlib
+
+    require_matplotlib()
+    try:
+        plots.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        require([unwritable_fault("--plots", plots, error)])
+    require_writable(plots / "figure.png")
+
+
+@together()
 def _write(
     rebuilt: list[RebuiltPaper], report: Path | None, rows: Path | None, plots: Path | None
 ) -> dict[str, Path]:
@@ -151,7 +169,6 @@ def _write(
     if plots is not None:
         from freefloat.papers.figure_files import save_figures
 
-        plots.mkdir(parents=True, exist_ok=True)
         for paper in rebuilt:
             written |= {path.stem: path for path in save_figures(paper.id, plots)}
     return written

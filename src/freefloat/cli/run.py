@@ -18,7 +18,8 @@ from cyclopts import CycloptsError
 from freefloat.cli import screen, settings
 from freefloat.cli.app import app
 from freefloat.cli.waiting import acknowledge_interrupt
-from freefloat.errors import Fault, FreefloatError, shorten
+from freefloat.errors import Fault, FreefloatError, shorten, visible
+from freefloat.files import unwritable
 
 FINE, NEGATIVE, BAD_INPUT, OUR_BUG = 0, 1, 2, 3
 INTERRUPTED, BROKEN_PIPE = 130, 141  # 128 plus the signal's number, as shells report it
@@ -56,6 +57,7 @@ def run(arguments: Sequence[str]) -> int:
 def _carry_out(arguments: list[str]) -> int:
     is_json, is_debug = "--json" in arguments, "--debug" in arguments
     try:
+        _require_readable(arguments)
         if verb := settings.is_help(arguments):
             _show_settings(verb, is_json=is_json)
             return FINE
@@ -82,15 +84,22 @@ def _carry_out(arguments: list[str]) -> int:
         screen.tell_error(FreefloatError(message, code="memory.short"), is_json=is_json)
         return BAD_INPUT
     except OSError as error:
-        if error.filename is None:  # no file of ours: standard output itself
+        if error.filename is None and not _is_from_cache(error):  # standard output itself
             raise
-        return _bug(error, is_debug=is_debug, is_json=is_json)
+        return _tell_failure(error, is_debug=is_debug, is_json=is_json)
     except Exception as error:
-        if _is_from_cache(error):
-            _tell_traceback(is_debug)
-            screen.tell_error(_damaged_cache(error), is_json=is_json)
-            return BAD_INPUT
-        return _bug(error, is_debug=is_debug, is_json=is_json)
+        return _tell_failure(error, is_debug=is_debug, is_json=is_json)
+
+
+def _require_readable(arguments: Sequence[str]) -> None:
+    """A name that is no text could go into no report, log or model file; better said at once."""
+    for argument in arguments:
+        try:
+            argument.encode("utf-8")
+        except UnicodeEncodeError:
+            remedy = "rename the file, or reach it by a link with another name"
+            fault = Fault("arguments", argument, "text in UTF-8", remedy, "file.encoding")
+            raise FreefloatError("a file name is not UTF-8 text", [fault]) from None
 
 
 def _show_settings(verb: str, *, is_json: bool) -> None:
@@ -100,10 +109,20 @@ def _show_settings(verb: str, *, is_json: bool) -> None:
         screen.show(*settings.help_lines(verb, width=screen.results().width))
 
 
+def _tell_failure(error: Exception, *, is_debug: bool, is_json: bool) -> int:
+    """Say what happened: the cache of kernels is in disorder, or there is a bug of ours."""
+    if not _is_from_cache(error):
+        return _bug(error, is_debug=is_debug, is_json=is_json)
+    _tell_traceback(is_debug)
+    screen.tell_error(_damaged_cache(error), is_json=is_json)
+    return BAD_INPUT
+
+
 def _is_from_cache(error: Exception) -> bool:
-    """Whether Numba failed to load compiled kernels, which it does not catch by itself."""
+    """Whether Numba failed to load or to save compiled kernels; it does not catch that itself."""
     return any(
-        Path(frame.filename).parts[-3:] == ("numba", "core", "caching.py") and "load" in frame.name
+        Path(frame.filename).parts[-3:] == ("numba", "core", "caching.py")
+        and ("load" in frame.name or "save" in frame.name)
         for frame in traceback.extract_tb(error.__traceback__)
     )
 
@@ -111,6 +130,8 @@ def _is_from_cache(error: Exception) -> bool:
 def _damaged_cache(error: Exception) -> FreefloatError:
     from freefloat.numba_.compilation import cache_folder
 
+    if isinstance(error, OSError):  # a full disk, most likely
+        return unwritable(cache_folder(), error)
     fault = Fault(
         str(cache_folder()),
         shorten(f"{type(error).__name__}: {error}"),
@@ -149,4 +170,4 @@ def _verb(error: CycloptsError) -> str:
 
 def _tell_traceback(is_debug: bool) -> None:
     if is_debug:
-        traceback.print_exc()
+        sys.stderr.write(visible(traceback.format_exc(), keep="\n"))

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -16,16 +17,18 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from freefloat.errors import SHOWN_FAULTS, Fault, FreefloatError, shorten
+from freefloat.errors import SHOWN_FAULTS, Fault, FreefloatError, shorten, visible
 from freefloat.notes import as_note
 from freefloat.text import paragraph
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import ConsoleOptions, RenderableType
 
+_UNSAFE = re.compile(r"[^\n -~]")  # what may need an escape: all but ASCII that shows
 WHERE_TO_REPORT = "on its issue tracker"
 
 
@@ -37,6 +40,15 @@ class _Console(Console):
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """What is printed, with nothing in it that a terminal would obey; whoever wrote it."""
+        for segment in super().render(renderable, options):
+            text = visible(segment.text, keep="\n")
+            is_safe = segment.control or text == segment.text
+            yield segment if is_safe else Segment(text, segment.style)
 
 
 def results() -> Console:
@@ -99,7 +111,7 @@ def table(
         overflow = "ellipsis" if letter.isupper() else "fold"
         grid.add_column(title, justify=justify, overflow=overflow, no_wrap=letter.isupper())
     for row in rows:
-        grid.add_row(*(cell if isinstance(cell, Text) else str(cell) for cell in row))
+        grid.add_row(*map(_cell, row))
     return indent(grid)
 
 
@@ -109,8 +121,13 @@ def facts(pairs: Iterable[tuple[str, object]]) -> Padding:
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
     for name, value in pairs:
-        grid.add_row(name, value if isinstance(value, Text) else str(value))
+        grid.add_row(_cell(name), _cell(value))
     return indent(grid)
+
+
+def _cell(value: object) -> Text | str:
+    """A cell of a table; a name or a path with a line break in it stays on its line."""
+    return value if isinstance(value, Text) else visible(str(value))
 
 
 def item(text: str) -> Padding:
@@ -161,7 +178,14 @@ def print_json(content: Mapping[str, object], *, is_line: bool = False) -> None:
 
 def json_text(content: Mapping[str, object], *, indent: int | None = None) -> str:
     """JSON without NaN or infinity, which it does not know: null stands for them."""
-    return json.dumps(jsonable(content), indent=indent, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(jsonable(content), indent=indent, ensure_ascii=False, allow_nan=False)
+    # What a terminal would obey stands as \uXXXX: JSON reads it as the same character.
+    return text if text.isprintable() else _UNSAFE.sub(_json_escape, text)
+
+
+def _json_escape(found: re.Match[str]) -> str:
+    character = found[0]
+    return character if character.isprintable() else json.dumps(character)[1:-1]
 
 
 def jsonable(value: object) -> object:

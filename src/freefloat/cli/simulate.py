@@ -15,6 +15,7 @@ from rich.text import Text
 from freefloat.cli import screen
 from freefloat.cli.options import WHOLE, OutputFiles, Shared, check_value, paths_as_text, require
 from freefloat.errors import Fault, FreefloatError, shorten
+from freefloat.files import together
 from freefloat.records.values import Bounds, Natural
 from freefloat.text import count_noun
 
@@ -152,6 +153,7 @@ def _kernels(request: SimulateRequest) -> tuple[str, ...]:
     return integrator, "observe.observe"
 
 
+@together()
 def _write(simulated: SimulatedFlight) -> dict[str, Path]:
     """Write every file that was asked for; what each is, and where."""
     from freefloat.telemetry.readers import truth_path
@@ -187,6 +189,7 @@ def parse_request(
     """The flight that the arguments ask for; FreefloatError with every fault of theirs."""
     from freefloat.excitation.motions import Duration
     from freefloat.model import load_model
+    from freefloat.telemetry.readers import truth_path
 
     require(
         [
@@ -198,7 +201,9 @@ def parse_request(
         ]
     )
     robot = load_model(model)
-    files.require_possible(model=model)
+    out = files.paths.get("telemetry")
+    beside = None if out is None else truth_path(out)
+    files.require_possible(beside=beside, model=model, plan=plan)
     _require_sensors(robot, model)
     flown = _plan(robot, plan, DURATION if duration is None else duration, seed)
     flown.check(robot)

@@ -20,7 +20,8 @@ from freefloat.cli.options import (
     require,
 )
 from freefloat.cli.settings import parse_settings
-from freefloat.errors import Fault
+from freefloat.errors import Fault, visible
+from freefloat.files import together
 from freefloat.records.values import Positive
 from freefloat.text import count_noun
 
@@ -90,7 +91,7 @@ def spectrum(
         faults.append(Fault("--save-model", str(save_model), "a model whose springs to scale",
                             "name it with --model", "option.conflict"))  # fmt: skip
     require(faults)
-    files.require_possible(model=model or "")
+    files.require_possible(model=model, file=file)
     settings = parse_settings("spectrum", set)
     modes, match = _find_modes(file, model, channels, between, bandwidth, settings)
     written = dict(files.paths)
@@ -133,11 +134,12 @@ def _find_modes(
         return found, match_modes(robot, found, recording, options=how)
 
 
+@together()
 def _write(file: Path, found: ModalFit, match: ModalMatch | None, files: dict[str, Path]) -> None:
     if "plot" in files:
         from freefloat.report.plots import save_spectrum_plot
 
-        title = f"{file.name}, {found.start:.4g} s and after"
+        title = f"{visible(file.name)}, {found.start:.4g} s and after"
         save_spectrum_plot(found, files["plot"], title=title)
     if "model" in files and match is not None:
         match.model.save(files["model"])
@@ -189,7 +191,7 @@ def _overview(
 ) -> Iterator[RenderableType]:
     """The stretch, its modes, those of the model beside them, and what was written."""
     span = f" · free response from {found.start:.4g} to {found.end:.4g} s"
-    yield Text.assemble((file.name, "bold"), span)
+    yield Text.assemble((visible(file.name), "bold"), span)
     head = ("frequency [Hz]", "damping ratio", "x noise", "most in", "what")
     rows = [_row(mode) for mode in (*found.modes, *found.others)]
     yield from screen.section("Oscillations", screen.table(head, rows, align="Rrrll"))

@@ -23,7 +23,7 @@ from freefloat.cli.options import (
     require,
 )
 from freefloat.cli.settings import parse_settings
-from freefloat.errors import Fault
+from freefloat.errors import Fault, visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -84,7 +84,7 @@ def structure(
     require([*files.faults(), *check_flights(flights), *_start_faults(known_start, plan)])
     options = parse_settings("structure", set)
     robot = load_model(model)
-    files.require_possible(model=model)
+    files.require_possible(model=model, flight=flights, plan=plan)
     wanted = choose_parameters(robot, free=free or (f"{robot.root.body}.*",))
     plans = read_plans(plan, robot)
     recorded = list(read_flights(flights).values())
@@ -128,7 +128,7 @@ def _start_faults(known_start: bool, plan: tuple[Path, ...]) -> Iterator[Fault]:
 
 def _overview(model: str, found: Structure, files: dict[str, Path]) -> Iterator[RenderableType]:
     """Every part with its verdict, and how well the model with those that are there fits."""
-    yield Text(model, style="bold")
+    yield Text(visible(model), style="bold")
     rows = [(p.name, p.verdict, f"{p.chi_square:.4g}", _visible(p)) for p in found.parts]
     head = ("part", "verdict", "chi-square", "visible at")
     yield from screen.section("Parts", screen.table(head, rows, align="Llrl"))

@@ -11,7 +11,7 @@ from rich.text import Text
 from freefloat.cli import screen
 from freefloat.cli.options import REPEATED, OutputFiles, Shared, paths_as_text, require
 from freefloat.cli.settings import parse_settings
-from freefloat.errors import Fault, FreefloatError, shorten
+from freefloat.errors import Fault, shorten, visible
 from freefloat.text import count_noun
 
 if TYPE_CHECKING:
@@ -63,10 +63,12 @@ def telemetry(
     """
     from freefloat.telemetry import quality, read_telemetry
     from freefloat.telemetry.quality_checks import QualityLimits
+    from freefloat.telemetry.readers import truth_path
 
     limits = QualityLimits(**parse_settings("telemetry", set)["quality"])
     files = OutputFiles(telemetry=("--repair", repair))
     require([*files.faults(), *_model_without_repair(model, repair)])
+    files.require_possible(file=(file, truth_path(file)), model=model)
     recording = read_telemetry(file)
     if repair is not None:
         return _repair(file, recording, repair, model, shared)
@@ -86,15 +88,9 @@ def _model_without_repair(model: str | None, repair: Path | None) -> Iterator[Fa
 
 def _repair(file: Path, recording: Telemetry, out: Path, model: str | None, shared: Shared) -> int:
     """Find faults by cause, write the repaired recording, and say what was done."""
-    from freefloat.cli.options import require_writable
     from freefloat.model import load_model
     from freefloat.telemetry.doctor import examine, repair
 
-    if out.exists() and out.samefile(file):
-        expected, remedy = "a file other than the recording", "name a new file"
-        fault = Fault("--repair", str(out), expected, remedy, "file.conflict")
-        raise FreefloatError(f"the repaired recording would replace {file}", [fault])
-    require_writable(out)
     diagnosis = examine(recording, None if model is None else load_model(model))
     repair(recording, diagnosis).save(out)
     if shared.json:
@@ -107,7 +103,7 @@ def _repair(file: Path, recording: Telemetry, out: Path, model: str | None, shar
 
 def _causes(file: Path, diagnosis: Diagnosis, out: Path) -> Iterator[RenderableType]:
     """What was found, by cause, and what was done about it."""
-    yield Text(file.name, style="bold")
+    yield Text(visible(file.name), style="bold")
     for title, is_fault in (("Causes", True), ("Worth knowing", False)):
         shown = [found for found in diagnosis.findings if found.is_fault == is_fault]
         if shown:
@@ -150,7 +146,7 @@ def _overview(file: Path, recording: Telemetry, report: Quality) -> Iterator[Ren
     span = f", {recording.start:.6g} to {recording.end:.6g} s" if len(recording) else ""
     channels, samples = len(recording.channels), len(recording)
     size = f" · {count_noun(channels, 'channel')}, {count_noun(samples, 'instant')}{span}"
-    yield Text.assemble((file.name, "bold"), size)
+    yield Text.assemble((visible(file.name), "bold"), size)
     head = ("channel", "unit", "rate [Hz]", "samples", "invalid", "noise")
     table = screen.table(head, recording.channel_rows(with_noise=True), align="Llrrrr")
     yield from screen.section("Channels", table)

@@ -26,7 +26,6 @@ from freefloat.cli.options import (
     default_globs,
     parse_pairs,
     require,
-    require_writable,
 )
 from freefloat.cli.settings import parse_settings, require_used
 from freefloat.errors import Fault, FreefloatError
@@ -286,7 +285,9 @@ def parse_request(
 
     noise, wrong_noise = parse_pairs("--noise", tracking.noise, example="x.*=0.1", least=0.0)
     walk, wrong_walk = parse_pairs("--walk", tracking.walk, example="x.*=0.1", least=0.0)
-    files = OutputFiles(parquet=("--parquet", parquet))
+    files = OutputFiles(
+        estimates=("--out", out), parquet=("--parquet", parquet), state=("--state", state)
+    )
     require(
         [
             *wrong_noise,
@@ -298,9 +299,7 @@ def parse_request(
     )
     settings = parse_settings("track", tracking.set)
     robot = load_model(model)
-    for path in (out, parquet, state):
-        if path is not None:
-            require_writable(path)
+    files.require_possible(model=model, source=None if _is_address(source) else source)
     globs = wanted.free or _default_globs(robot)
     parameters = choose_parameters(
         robot, free=globs, fix=wanted.fix, prior=wanted.prior, tie=wanted.tie
@@ -350,13 +349,17 @@ def _default_globs(robot: Model) -> tuple[str, ...]:
     return tuple(f"{body}.{name}" for body in bodies for name in ("mass", "m[xy]", "izz"))
 
 
+def _is_address(source: str) -> bool:
+    """Whether samples come from anything but a file."""
+    return source == "-" or "://" in source
+
+
 def _open_source(
     source: str, connection: Connection
 ) -> tuple[Telemetry | None, Iterable[Sample | None]]:
     from freefloat.telemetry.sources import LINES, SampleSource
 
-    path = Path(source)
-    is_address = source == "-" or "://" in source
+    path, is_address = Path(source), _is_address(source)
     if not is_address and path.suffix.lower() not in LINES:
         from freefloat.telemetry import read_telemetry
 

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from freefloat.cli import screen
 from freefloat.digits import amount_text
+from freefloat.errors import visible
 from freefloat.files import atomic_path
 from freefloat.identification.fit_text import GRADE_WORDS
 from freefloat.online.health import USED
@@ -130,7 +131,7 @@ def announcement(
 ) -> Iterator[RenderableType]:
     """What is about to be tracked."""
     yield Text.assemble(
-        (model.name, "bold"), f": tracking {count_noun(n, 'parameter')} from {source}"
+        (model.name, "bold"), f": tracking {count_noun(n, 'parameter')} from {visible(source)}"
     )
     for note in notes:
         yield screen.indent(Text(note, style="dim"))

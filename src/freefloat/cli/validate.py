@@ -22,6 +22,7 @@ from freefloat.cli.options import (
 )
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault
+from freefloat.files import together
 from freefloat.records.values import Positive
 
 if TYPE_CHECKING:
@@ -90,7 +91,8 @@ def validate(
             *files.faults(),
         ]
     )
-    files.require_possible()
+    known, model = (fit, None) if _is_fit(fit) else (None, fit)
+    files.require_possible(fit=known, model=model, flight=flight, plan=plan)
     given = {"error": error / 100.0, "tip": None if tip is None else tip / 1000.0}
     given |= parse_settings("validate", set)["acceptance"]
     how = {"start": start, "raw": raw}
@@ -136,15 +138,20 @@ def _judge(
         verdict = validate(
             source, recorded, limits=AcceptanceLimits(**limits), plan=flown, progress=update, **how
         )
-    if "verdict" in files:
-        verdict.save(files["verdict"])
-    if "report" in files:
-        verdict.save_report(files["report"], source if isinstance(source, Fit) else None)
+    with together():
+        if "verdict" in files:
+            verdict.save(files["verdict"])
+        if "report" in files:
+            verdict.save_report(files["report"], source if isinstance(source, Fit) else None)
     return verdict
 
 
+def _is_fit(name: str) -> bool:
+    return Path(name).suffix.lower() == ".json"
+
+
 def _source(name: str) -> Fit | Model:
-    if Path(name).suffix.lower() == ".json":
+    if _is_fit(name):
         from freefloat.identification.fit import load_fit
 
         return load_fit(name)

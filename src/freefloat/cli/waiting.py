@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from freefloat.numba_.compilation import is_compiled
+from freefloat.numba_.compilation import cache_trouble, is_compiled
 
 AGAIN = 1.0  # format: [s] between repetitions of an interrupt
 LINES = 10.0  # format: [s] between lines where there is no terminal to draw a bar on
@@ -39,10 +39,12 @@ def _interrupt(number: int, frame: object) -> None:
 
 def tell_first_run(*kernels: str, takes: str) -> bool:
     """Whether kernels are compiled; if not, say that they will be and how long that takes."""
+    from freefloat.cli import screen
+
+    if trouble := cache_trouble():
+        screen.note(trouble)
     is_ready = is_compiled(*kernels)
     if not is_ready:
-        from freefloat.cli import screen
-
         screen.note(f"first run: compiling kernels, {takes}, once")
     return is_ready
 

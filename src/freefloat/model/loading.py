@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from freefloat.errors import Fault, ModelError
-from freefloat.files import atomic_write
+from freefloat.files import atomic_write, together
 from freefloat.model.model_write import SUFFIXES
+from freefloat.part_files import is_same_file
 from freefloat.text import did_you_mean
 
 if TYPE_CHECKING:
@@ -56,6 +57,17 @@ def _path_of(name_or_path: str | Path) -> Path:
         fault = Fault(str(path), value, expected, remedy, "file.suffix")
         raise ModelError(f"{path.name or path}: not a model file", [fault])
     return path
+
+
+def model_files(name_or_path: str | Path) -> tuple[Path, ...]:
+    """The files that a model is read from: its own, and the URDF that it names.
+
+    >>> [path.name for path in model_files("servicer")]
+    ['servicer.toml']
+    """
+    path = _path_of(name_or_path)
+    urdf = "" if path.suffix.lower() == ".urdf" else _description_and_urdf(path)[1]
+    return (path, path.parent / urdf) if urdf else (path,)
 
 
 def _missing(name: str, known: list[str]) -> ModelError:
@@ -125,16 +137,23 @@ def copy_model(name: str, destination: str | Path, *, overwrite: bool = False) -
         for target in copies.values()
         if target.exists() and not overwrite
     ]
+    faults += [
+        Fault(str(target), "the built-in model itself", "a copy", "name another place",
+              "file.conflict")
+        for original, target in copies.items() if is_same_file(original, target)
+    ]  # fmt: skip
     if faults:
         raise ModelError(f"{name}: not copied", faults)
-    for original, target in copies.items():
+    for target in copies.values():
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             place, value = str(target.parent), str(error.strerror)
             fault = Fault(place, value, "a folder", "choose another one", "file.unwritable")
             raise ModelError(f"{name}: not copied", [fault]) from None
-        atomic_write(target, original.read_bytes())
+    with together():
+        for original, target in copies.items():
+            atomic_write(target, original.read_bytes())
     return list(copies.values())
 
 

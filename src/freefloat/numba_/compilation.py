@@ -2,14 +2,18 @@
 
 Numba compiles a kernel the first time it is called and keeps the machine code on disk. The folder
 is the user's cache folder (FREEFLOAT_CACHE_DIR overrides it), so that a read-only installation
-works and every later start is quick.
+works and every later start is quick; where that cannot be written to, a temporary one.
 """
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
+import shutil
+import stat
 import sys
+import tempfile
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -21,17 +25,67 @@ PACKAGE = Path(__file__).parents[1]  # folders of it have their kernels in a fol
 
 @lru_cache(maxsize=1)
 def cache_folder() -> Path:
-    """Where compiled kernels are kept."""
+    """Where compiled kernels are kept: the user's cache folder, or a temporary one.
+
+    Left with a folder it cannot use, Numba would write into the installed package.
+    """
+    meant, reason = _user_folder()
+    return _temporary_folder() if reason else meant
+
+
+def cache_trouble() -> str:
+    """Why kernels are not kept in the user's cache folder, and where they are; nothing if fine."""
+    meant, reason = _user_folder()
+    if not reason:
+        return ""
+    return f"the cache folder {meant} cannot be used ({reason}): kernels are in {cache_folder()}"
+
+
+def _user_folder() -> tuple[Path, str]:
+    """The folder that is meant for caches, and why it cannot be used, if so."""
     chosen = os.environ.get("FREEFLOAT_CACHE_DIR")
-    if chosen:
-        return Path(chosen)
+    try:
+        folder = Path(chosen) if chosen else _system_folder() / "freefloat"
+    except RuntimeError:  # a user without a home
+        return Path("~"), "there is no home folder"
+    try:
+        _require_usable(folder / _fingerprint())
+        return folder, ""
+    except OSError as error:
+        return folder, error.strerror or type(error).__name__
+
+
+def _system_folder() -> Path:
+    """Where this system keeps caches of its user."""
     if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")  # empty: not set
-    return base / "freefloat"
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")  # empty: not set
+
+
+def _temporary_folder() -> Path:
+    """A folder that the next run of this user finds again; else one that ends with this run."""
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    folder = Path(tempfile.gettempdir(), f"freefloat-{user}")
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
+        # Machine code is kept there and run: nobody else may have put it there.
+        if not stat.S_ISDIR(status.st_mode) or (status.st_uid, status.st_mode & 0o077) != (user, 0):
+            raise PermissionError
+        _require_usable(folder / _fingerprint())
+    except OSError:
+        folder = Path(tempfile.mkdtemp(prefix="freefloat-"))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _require_usable(folder: Path) -> None:
+    """Raise OSError unless files can be made in a folder, which is made if it is not there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
 
 
 # Fused multiply-add is allowed ("contract"); reordering of sums is not, so that results do not

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from freefloat.errors import Fault, FreefloatError
+from freefloat.files import settle
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ def read_text(path: Path, kind: FileKind) -> str:
 
 def read_bytes(path: Path, kind: FileKind) -> bytes:
     """The content of an ordinary file that is not too large; all else raises the kind's error."""
+    settle(path)
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):  # a pipe or a device could be read for ever

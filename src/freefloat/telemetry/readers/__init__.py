@@ -19,7 +19,7 @@ from pathlib import Path
 from pkgutil import iter_modules
 
 from freefloat.errors import Fault, TelemetryError
-from freefloat.files import atomic_path
+from freefloat.files import atomic_path, settle, together
 from freefloat.telemetry.readers.tables import (
     DEFAULT_MAX_BYTES,
     FileContent,
@@ -59,6 +59,7 @@ def read_telemetry(
     [3.1416, nan]
     """
     file = Path(path)
+    settle(file)
     telemetry, tag = _read(file, max_bytes=max_bytes)
     if not truth or tag == _NO_TRUTH:
         return telemetry
@@ -69,12 +70,12 @@ def read_telemetry(
     return telemetry.with_truth(_read(beside, max_bytes=max_bytes).telemetry)
 
 
+@together()
 def write_telemetry(telemetry: Telemetry, path: str | os.PathLike[str]) -> None:
     """Write telemetry to a file whose suffix names the format: .csv, .tsv, .parquet or .pq.
 
     What is read back is equal to the last bit. The truth, if there is one, goes to the file
-    `<stem>.truth<suffix>` beside it. Interrupted at any moment, each file is the old one or the
-    new one.
+    `<stem>.truth<suffix>` beside it. Interrupted at any moment, both are the old ones or the new.
     """
     file = Path(path)
     write = _format_by_suffix(file, is_writing=True).write
