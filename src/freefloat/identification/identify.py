@@ -27,6 +27,7 @@ from freefloat.identification.recording_warnings import recording_warnings
 from freefloat.identification.trust.assess import grade_fit, new_biases
 from freefloat.identification.trust.trust_options import USUAL_TRUST, TrustOptions
 from freefloat.model.model import Model
+from freefloat.model.uncertainty import name_faults
 from freefloat.notes import Note
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import write_values
@@ -185,6 +186,8 @@ def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]
             "the parameters belong to another model; make them with Parameters(model)",
             code="parameters.model",
         )
+    if faults := [*name_faults(model, model.uncertainty)]:
+        raise IdentificationError(f"{model.name!r}: what is stated has no such name", faults)
     if not parameters.free_ones:
         raise IdentificationError(
             "no parameter is free; say which to find, e.g. Parameters(model).free('bus.*')",

@@ -75,7 +75,7 @@ def assumption_columns(rows: WhiteRows) -> AssumptionColumns:
     found: dict[str, Assumption] = {}
     for recording in problem.recordings:
         for assumption in list_assumptions(recording.model, recording.telemetry):
-            if assumption.name not in free:
+            if assumption.name not in free and assumption.std > 0.0:  # 0: stated as exact
                 found.setdefault(assumption.name, assumption)
     names = list(found)
     columns = _columns(rows, names)
