@@ -32,6 +32,7 @@ from freefloat.notes import Note
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import write_values
 from freefloat.prediction.measurements import with_sensor_noise
+from freefloat.prediction.recording_pieces import cut_at_gaps
 from freefloat.provenance import provenance
 from freefloat.records.option_record import require_value
 from freefloat.telemetry.digest import digest
@@ -104,11 +105,16 @@ def identify(
     given = {"solver": solver, "robust": robust, "physical": physical, "drag": drag, "clock": clock}
     options = _merge(options, **given, seed=seed, momentum=momentum)
     sound, found, biases = _prepare(model, parameters, recorded, options, raw=raw)
+    # a plan drives a simulation across any gap; equations take no notice of them
+    pieces, cuts = cut_at_gaps(model, sound) if plan is None else (sound, ())
     how = {"plan": plan, "known_start": known_start, "seed": options.seed}
-    fit = _identify(model, write_values(parameters), sound, method, options, search, how, biases)
+    flown = (sound, pieces)
+    fit = _identify(model, write_values(parameters), flown, method, options, search, how, biases)
+    if assess or fit.method == OUTPUT_ERROR:
+        found = (*found, *cuts)
     if assess:
         how |= {"search": search, "options": trust, "improve": method == "auto", "biases": biases}
-        fit = grade_fit(fit, sound, parameters=parameters, **how)
+        fit = grade_fit(fit, pieces, parameters=parameters, **how)
     return _with_findings(fit, recorded, found, options.seed) if found else fit
 
 
@@ -142,17 +148,21 @@ def _prepare(
 def _identify(
     model: Model,
     parameters: Parameters,
-    recorded: tuple[Telemetry, ...],
+    flown: tuple[tuple[Telemetry, ...], tuple[Telemetry, ...]],
     method: str,
     options: LinearOptions,
     search: SearchOptions,
     how: Mapping[str, Any],
     biases: Sequence[str] = (),
 ) -> Fit:
-    """By the method asked for or chosen; by output error where noise hides too much from that."""
+    """By the method asked for or chosen; by output error where noise hides too much from that.
+
+    flown: the recordings, and the same in pieces that can be simulated.
+    """
+    recorded, pieces = flown
     wider = parameters.free(*biases) if biases else parameters
     by_output_error = partial(
-        identify_by_output_error, wider, recorded, prior_model=model, robust=options.robust,
+        identify_by_output_error, wider, pieces, prior_model=model, robust=options.robust,
         options=search, **how,
     )  # fmt: skip
     has_plan = how["plan"] is not None or how["known_start"]

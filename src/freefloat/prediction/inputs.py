@@ -223,7 +223,7 @@ def _recorded_motion(
         gap = time[np.argmin(np.isfinite(middle))]
         raise IdentificationError(
             f"{channel.name} has a gap after t = {gap:g} s too long to bridge; cut the recording"
-            " there, or give plan=",
+            f" there (`telemetry.split(at=[{gap:g}])`), or give plan=",
             code="samples.gaps",
         )
     span = float(time[0]), float(time[-1])

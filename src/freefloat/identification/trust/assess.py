@@ -45,6 +45,7 @@ from freefloat.identification.trust.trust_options import USUAL_TRUST, TrustOptio
 from freefloat.identification.trust.white_rows import WhiteRows, white_rows
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.measurements import with_sensor_noise
+from freefloat.prediction.recording_pieces import cut_at_gaps
 from freefloat.telemetry.digest import digest
 from freefloat.telemetry.doctor import Prepared, prepare_recording
 from freefloat.telemetry.telemetry import Telemetry
@@ -95,8 +96,9 @@ def assess_fit(
     # by the model that the fit began with, as `identify` does
     model = fit.prior_model
     each = [prepare_recording(flight, model, raw=raw, shift=shift) for flight in given]
+    sound = [with_sensor_noise(model, one.recording) for one in each]
     graded = grade_fit(
-        fit, tuple(with_sensor_noise(model, one.recording) for one in each),
+        fit, cut_at_gaps(model, sound)[0] if plan is None else sound,
         biases=new_biases(parameters or Parameters(model), each),
         parameters=parameters, plan=plan, known_start=known_start, options=options, search=search,
         seed=seed, improve=improve,
@@ -192,14 +194,16 @@ def _rows(
     fit: Fit, free: Parameters, recorded: Sequence[Telemetry], plans: Sequence[Plan | None],
     known_start: bool, options: TrustOptions, search: SearchOptions, seed: int,
 ) -> WhiteRows:  # fmt: skip
+    several = len(recorded) > 1
     recordings = [
         between_switches(
             recording_of(
-                fit.model, flight, plan=own, step=search.step, trims=(not known_start, True)
+                fit.model, flight, plan=own, step=search.step, trims=(not known_start, True),
+                place=f"recording {k}: " if several else "",
             )
         )
-        for flight, own in zip(recorded, plans, strict=True)
-    ]
+        for k, (flight, own) in enumerate(zip(recorded, plans, strict=True), start=1)
+    ]  # fmt: skip
     unknowns = unknowns_of(free, recordings, is_start_known=known_start, options=search)
     theta = np.clip(unknowns.start, unknowns.lower, unknowns.upper)
     problem = OutputErrorProblem(tuple(recordings), unknowns, stated_noise(recordings), None, theta)
