@@ -41,8 +41,8 @@ def cut_at_gaps(
         place = f"recording {k}: " if len(recorded) > 1 else ""
         spans = listing([f"{a:.6g} to {b:.6g} s" for a, b in gaps], most=4)
         text = (
-            f"{place}the motion of a joint or wheel is not recorded from {spans}: it is simulated in"
-            f" {count_noun(len(own), 'piece')}, recordings of their own, each with its initial state"
+            f"{place}the motion of a joint or wheel is not recorded from {spans}: simulated in"
+            f" {count_noun(len(own), 'piece')}, recordings of their own, each with its own start"
         )
         notes.append(Note("recording.pieces", text))
     return tuple(pieces), tuple(notes)
