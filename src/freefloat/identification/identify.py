@@ -30,6 +30,7 @@ from freefloat.model.model import Model
 from freefloat.model.uncertainty import name_faults
 from freefloat.notes import Note
 from freefloat.parameters.parameters import Parameters
+from freefloat.parameters.recorded_parameters import fix_unrecorded
 from freefloat.parameters.write_back import write_values
 from freefloat.prediction.measurements import with_sensor_noise
 from freefloat.prediction.recording_pieces import cut_at_gaps
@@ -105,6 +106,8 @@ def identify(
     given = {"solver": solver, "robust": robust, "physical": physical, "drag": drag, "clock": clock}
     options = _merge(options, **given, seed=seed, momentum=momentum)
     sound, found, biases = _prepare(model, parameters, recorded, options, raw=raw)
+    parameters, held = fix_unrecorded(parameters, sound, is_planned=plan is not None)
+    found = (*found, *held)
     # a plan drives a simulation across any gap; equations take no notice of them
     pieces, cuts = cut_at_gaps(model, sound) if plan is None else (sound, ())
     how = {"plan": plan, "known_start": known_start, "seed": options.seed}

@@ -29,6 +29,7 @@ from freefloat.identification.trust.trust_options import USUAL_TRUST, TrustOptio
 from freefloat.model.model import Model
 from freefloat.notes import Note
 from freefloat.parameters.parameters import Parameters
+from freefloat.parameters.recorded_parameters import fix_unrecorded
 from freefloat.prediction.measurements import with_sensor_noise
 from freefloat.prediction.recording_pieces import cut_at_gaps
 from freefloat.provenance import provenance
@@ -174,9 +175,10 @@ def find_structure(
         with_sensor_noise(model, prepare_recording(flight, model, raw=raw)[0])
         for flight in recorded
     )
-    cuts: tuple[Note, ...] = ()
+    parameters, beside = fix_unrecorded(parameters, sound, is_planned=plan is not None)
     if plan is None:
         sound, cuts = cut_at_gaps(model, sound)
+        beside += cuts
         plans = (None,) * len(sound)
     question = Question(
         model, _require_parts(model, effects), parameters, sound, plans, known_start, search,
@@ -191,7 +193,7 @@ def find_structure(
     verdicts = tuple(_verdict(found, test) for test in found.tests.tests)
     fit = _graded_fit(found.state, recorded)
     notes = () if found.tests.unexplained < UNEXPLAINED else (_unexplained_note(found),)
-    return Structure(verdicts, fit, (*cuts, *notes))
+    return Structure(verdicts, fit, (*beside, *notes))
 
 
 # theory: three times the noise's variance, as large as a fit's reservation from its own residuals
