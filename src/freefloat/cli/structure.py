@@ -66,8 +66,7 @@ def structure(
     flights
         Telemetry of one flight or of several: .parquet, .pq, .csv or .tsv.
     free
-        What else to estimate, as a name or glob; may be repeated. Unless said, the root body and
-        whatever is grasped.
+        What else to estimate, names or globs; may be repeated. Unless said: root and payload.
     effects
         The effects to decide on; may be repeated. Unless said, all that the model can have.
     plan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -105,67 +105,83 @@ def identify(
     require_value(trust, TrustOptions, "trust", IdentificationError)
     given = {"solver": solver, "robust": robust, "physical": physical, "drag": drag, "clock": clock}
     options = _merge(options, **given, seed=seed, momentum=momentum)
-    sound, found, biases = _prepare(model, parameters, recorded, options, raw=raw)
-    parameters, held = fix_unrecorded(parameters, sound, is_planned=plan is not None)
-    found = (*found, *held)
-    # a plan drives a simulation across any gap; equations take no notice of them
-    pieces, cuts = cut_at_gaps(model, sound) if plan is None else (sound, ())
     how = {"plan": plan, "known_start": known_start, "seed": options.seed}
-    flown = (sound, pieces)
-    fit = _identify(model, write_values(parameters), flown, method, options, search, how, biases)
-    if assess or fit.method == OUTPUT_ERROR:
-        found = (*found, *cuts)
+    used = _prepare(parameters, recorded, options, raw=raw, is_planned=plan is not None)
+    fit = _identify(model, used, method, options, search, how)
     if assess:
-        how |= {"search": search, "options": trust, "improve": method == "auto", "biases": biases}
-        fit = grade_fit(fit, pieces, parameters=parameters, **how)
-    return _with_findings(fit, recorded, found, options.seed) if found else fit
+        how |= {"search": search, "options": trust, "improve": method == "auto"}
+        fit = grade_fit(fit, used.pieces, parameters=used.parameters, biases=used.biases, **how)
+    found = used.notes_of(is_simulated=assess or fit.method == OUTPUT_ERROR)
+    return _with_findings(fit, recorded, found, options.seed)
+
+
+@dataclass(frozen=True)
+class _Used:
+    """What is used of what was given.
+
+    recorded: without faults; pieces: the same as far as it can be simulated; biases: shown by the
+    recordings, to be estimated as well; notes: what was found and done; cuts: where pieces end.
+    """
+
+    parameters: Parameters
+    recorded: tuple[Telemetry, ...]
+    pieces: tuple[Telemetry, ...]
+    biases: tuple[str, ...]
+    notes: tuple[Note, ...]
+    cuts: tuple[Note, ...]
+
+    def notes_of(self, *, is_simulated: bool) -> tuple[Note, ...]:
+        """What to tell of a fit; of pieces where they were simulated."""
+        return (*self.notes, *self.cuts) if is_simulated else self.notes
 
 
 def _with_findings(
     fit: Fit, recorded: Sequence[Telemetry], found: Sequence[Note], seed: int
 ) -> Fit:
     """The fit with what was found in its recordings, which it names as they came."""
+    if not found:
+        return fit
     given = _record(recorded, fit.method, seed)
     used = {key: given[key] for key in ("data", "recordings", "samples")}
     return replace(fit, notes=(*found, *fit.notes), provenance={**fit.provenance, **used})
 
 
 def _prepare(
-    model: Model,
     parameters: Parameters,
     recorded: tuple[Telemetry, ...],
     options: LinearOptions,
     *,
     raw: bool,
-) -> tuple[tuple[Telemetry, ...], tuple[Note, ...], tuple[str, ...]]:
-    """The recordings without their faults, what was found in them, and biases to be estimated."""
+    is_planned: bool,
+) -> _Used:
+    """The recordings without their faults, and what of the parameters they have."""
+    model = parameters.model
     is_delay_sought = options.clock is not None or any(
         parameter.name.startswith("delay.") for parameter in parameters.free_ones
     )
     each = [prepare_recording(r, model, raw=raw, shift=not is_delay_sought) for r in recorded]
     notes = dict.fromkeys(note for one in each for note in one.notes)
     sound = tuple(with_sensor_noise(model, one.recording) for one in each)
-    return sound, tuple(notes), new_biases(parameters, each)
+    biases = new_biases(parameters, each)
+    parameters, held = fix_unrecorded(parameters, sound, is_planned=is_planned)
+    # a plan drives a simulation across any gap; equations take no notice of them
+    pieces, cuts = (sound, ()) if is_planned else cut_at_gaps(model, sound)
+    return _Used(parameters, sound, pieces, biases, (*notes, *held), cuts)
 
 
 def _identify(
     model: Model,
-    parameters: Parameters,
-    flown: tuple[tuple[Telemetry, ...], tuple[Telemetry, ...]],
+    used: _Used,
     method: str,
     options: LinearOptions,
     search: SearchOptions,
     how: Mapping[str, Any],
-    biases: Sequence[str] = (),
 ) -> Fit:
-    """By the method asked for or chosen; by output error where noise hides too much from that.
-
-    flown: the recordings, and the same in pieces that can be simulated.
-    """
-    recorded, pieces = flown
-    wider = parameters.free(*biases) if biases else parameters
+    """By the method asked for or chosen; by output error where noise hides too much from that."""
+    parameters, recorded = write_values(used.parameters), used.recorded
+    wider = parameters.free(*used.biases) if used.biases else parameters
     by_output_error = partial(
-        identify_by_output_error, wider, pieces, prior_model=model, robust=options.robust,
+        identify_by_output_error, wider, used.pieces, prior_model=model, robust=options.robust,
         options=search, **how,
     )  # fmt: skip
     has_plan = how["plan"] is not None or how["known_start"]

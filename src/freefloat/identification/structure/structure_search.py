@@ -176,12 +176,10 @@ def find_structure(
         for flight in recorded
     )
     parameters, beside = fix_unrecorded(parameters, sound, is_planned=plan is not None)
-    if plan is None:
-        sound, cuts = cut_at_gaps(model, sound)
-        beside += cuts
-        plans = (None,) * len(sound)
+    pieces, cuts = cut_at_gaps(model, sound) if plan is None else (sound, ())
+    plans = plans if pieces is sound else (None,) * len(pieces)
     question = Question(
-        model, _require_parts(model, effects), parameters, sound, plans, known_start, search,
+        model, _require_parts(model, effects), parameters, pieces, plans, known_start, search,
         options,
     )  # fmt: skip
     if not question.base:
@@ -193,7 +191,7 @@ def find_structure(
     verdicts = tuple(_verdict(found, test) for test in found.tests.tests)
     fit = _graded_fit(found.state, recorded)
     notes = () if found.tests.unexplained < UNEXPLAINED else (_unexplained_note(found),)
-    return Structure(verdicts, fit, (*beside, *notes))
+    return Structure(verdicts, fit, (*beside, *cuts, *notes))
 
 
 # theory: three times the noise's variance, as large as a fit's reservation from its own residuals
