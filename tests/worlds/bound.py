@@ -17,8 +17,8 @@ over all seeds and parameters:
 
 Everything is as believed but the estimates, and the models say so (an uncertainty of nought of all
 that is taken as exact): `auto` ends at the maximum of the likelihood of all channels, and no
-assumption is doubted. --assess leaves `identify` as it comes: it tries every assumption, which takes
-several times as long, and may adjust some.
+assumption is doubted. --assess leaves `identify` as it comes: it tries every assumption, which
+takes several times as long, and may adjust some.
 --quiet-joints: with a hundredth of the noise of encoders.
 """
 
