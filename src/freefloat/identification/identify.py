@@ -94,25 +94,25 @@ def identify(
     >>> import freefloat as ff
     >>> model = ff.load_model("planar-capture")
     >>> flight = ff.simulate(model, ff.default_plan(model), seed=1)
-    >>> wanted = ff.Parameters(model).free("bus.mass", "target.mass")
-    >>> fit = ff.identify(model, wanted, flight)
+    >>> fit = ff.identify(model, ff.Parameters(model).free("bus.mass", "target.mass"), flight)
     >>> fit.method, fit["target.mass"].status, fit.assessment.grade
     ('output_error', 'seen', 'trusted')
     """
     recorded = (flights,) if isinstance(flights, Telemetry) else tuple(flights)
     _require(model, parameters, recorded)
-    require_value(search, SearchOptions, "search", IdentificationError)
-    require_value(trust, TrustOptions, "trust", IdentificationError)
+    for name, value, kind in (("search", search, SearchOptions), ("trust", trust, TrustOptions)):
+        require_value(value, kind, name, IdentificationError)
     given = {"solver": solver, "robust": robust, "physical": physical, "drag": drag, "clock": clock}
     options = _merge(options, **given, seed=seed, momentum=momentum)
     how = {"plan": plan, "known_start": known_start, "seed": options.seed}
     used = _prepare(parameters, recorded, options, raw=raw, is_planned=plan is not None)
     fit = _identify(model, used, method, options, search, how)
     if assess:
-        how |= {"search": search, "options": trust, "improve": method == "auto"}
-        fit = grade_fit(fit, used.pieces, parameters=used.parameters, biases=used.biases, **how)
-    found = used.notes_of(is_simulated=assess or fit.method == OUTPUT_ERROR)
-    return _with_findings(fit, recorded, found, options.seed)
+        how |= {"search": search, "options": trust, "biases": used.biases}
+        how |= {"improve": method == "auto", "parameters": used.parameters}
+        fit = grade_fit(fit, used.pieces, **how)
+    notes = used.notes_of(is_simulated=assess or fit.method == OUTPUT_ERROR)
+    return _with_findings(fit, recorded, notes, options.seed)
 
 
 @dataclass(frozen=True)
