@@ -108,9 +108,8 @@ def identify(
     used = _prepare(parameters, recorded, options, raw=raw, is_planned=plan is not None)
     fit = _identify(model, used, method, options, search, how)
     if assess:
-        how |= {"search": search, "options": trust, "biases": used.biases}
-        how |= {"improve": method == "auto", "parameters": used.parameters}
-        fit = grade_fit(fit, used.pieces, **how)
+        how |= {"search": search, "options": trust, "improve": method == "auto"}
+        fit = grade_fit(fit, used.pieces, parameters=used.parameters, biases=used.biases, **how)
     notes = used.notes_of(is_simulated=assess or fit.method == OUTPUT_ERROR)
     return _with_findings(fit, recorded, notes, options.seed)
 
