@@ -49,5 +49,6 @@ def sample_fit(model: Model | None = None, **changes: object) -> Fit:
         "is_trustworthy": True,
         "notes": ("a note with “quotes” and a \\ backslash",),
         "provenance": {"seed": "3", "freefloat": "0.1.0"},
+        "adjusted": {"thr_1.gain": 1.0 + 1.0 / 3.0, "gain.base.rate.z": 0.1 + 0.2},
     }
     return Fit(**(parts | changes))  # type: ignore[arg-type]

@@ -82,6 +82,14 @@ for _name in ("save_fit_report", "save_verdict_report"):
     provide(_name, _page_writer(_name))
 
 
+def _assumption_names() -> Callable[..., list[str]]:
+    return import_module("freefloat.prediction.assumption_names").assumption_names
+
+
+# A model file says by name how well is known what a simulation takes as exact.
+provide("assumption_names", _assumption_names)
+
+
 def __getattr__(name: str) -> object:
     home = _HOME_OF.get(name)
     if home is None:

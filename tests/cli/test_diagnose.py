@@ -34,6 +34,25 @@ def test_a_wrong_gain_is_named_with_its_size_and_healed(command, recorded):
     assert cause["amplitude"] == pytest.approx(0.01, rel=0.05)  # it reads 1 % too much
 
 
+def test_a_saved_fit_is_graded_as_identify_graded_it(command, recorded):
+    flight = str(recorded / "wrong.parquet")
+    made = command(
+        "identify", "planar-capture", flight, "--free", "target.mass", "--free", "target.izz",
+        "--raw", "--out", "adjusted.json", "--json",
+    )  # fmt: skip
+    again = command(
+        "diagnose", "planar-capture", flight, "--fit", "adjusted.json", "--raw", "--json"
+    )
+    assert again.code == made.code == 0
+    first, second = made.json["assessment"], again.json["assessment"]
+    assert first["grade"] == second["grade"] == "with reservations"
+    assert [c["names"] for c in first["causes"]] == [c["names"] for c in second["causes"]]
+    for a, b in zip(made.json["parameters"], again.json["parameters"], strict=True):
+        assert a["value"] == b["value"]
+        # both searches end within a fifth of a standard deviation of the maximum
+        assert a["total_std"] == pytest.approx(b["total_std"], rel=1e-3)
+
+
 def test_a_right_flight_is_trusted_and_says_what_carries_the_scale(command, recorded):
     ended = command(
         "identify", "planar-capture", str(recorded / "right.parquet"), "--free", "target.mass",
@@ -62,3 +81,30 @@ def test_a_fit_of_another_model_is_refused(command, recorded, tmp_path):
         "--json",
     )  # fmt: skip
     assert ended.code == 2 and "fit.other_model" in ended.out + ended.err
+
+
+def test_an_uncertainty_can_be_stated_for_once(command, recorded):
+    told = ("--uncertainty", "*.scale=0.03", "--uncertainty", "link_1.scale=0")
+    ended = command(
+        "identify", "planar-capture", str(recorded / "right.parquet"), "--free", "target.mass",
+        *told, "--out", "stated.json", "--json",
+    )  # fmt: skip
+    doubts = {doubt["name"]: doubt for doubt in ended.json["assessment"]["doubts"]}
+    assert ended.code == 0 and doubts["bodies.scale"]["deviation"] == 0.03
+    saved = ff.load_fit("stated.json")
+    assert saved.prior_model.uncertainty == {"*.scale": 0.03, "link_1.scale": 0.0}
+    # a fit that was saved may be doubted anew
+    again = command(
+        "diagnose", "planar-capture", str(recorded / "right.parquet"), "--fit", "stated.json",
+        "--uncertainty", "*.scale=0.05", "--json",
+    )  # fmt: skip
+    doubts = {doubt["name"]: doubt for doubt in again.json["assessment"]["doubts"]}
+    assert doubts["bodies.scale"]["deviation"] == 0.05
+
+
+def test_uncertainties_of_nothing_are_refused(command, recorded):
+    flight = str(recorded / "right.parquet")
+    ended = command("identify", "planar-capture", flight, "--uncertainty", "arm_9.zero=1e-3")
+    assert ended.code == 2 and "arm_1.zero" in ended.err
+    ended = command("diagnose", "planar-capture", flight, "--uncertainty", "arm_1.zero=-1")
+    assert ended.code == 2 and "--uncertainty" in ended.err

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from exciting_plans import splines_then_rest
 
@@ -35,6 +37,22 @@ def test_parts_are_listed_for_people(command, flown):
     assert ended.code == 0
     for word in ("tank", "present", "visible at", "trusted", "called for: tank"):
         assert word in ended.out
+
+
+def test_a_payload_is_estimated_beside_the_root_unless_said(command, tmp_path):
+    # a target that is heavier than believed would otherwise spoil every verdict
+    model = ff.load_model("planar-capture")
+    body = model.body("target")
+    heavy = replace(body, mass=1.2 * body.mass, inertia=tuple(1.2 * i for i in body.inertia))
+    plan = ff.default_plan(model, duration=20.0)
+    ff.simulate(model.with_body(heavy), plan, seed=1).save(tmp_path / "heavy.parquet")
+    ended = command("structure", "planar-capture", "heavy.parquet", "--json")
+    assert ended.code == 0 and ended.json["grade"] != "not trusted"
+    mass = ended.json["values"]["target.mass"]
+    # five total standard deviations: the flight is simulated by another mass
+    assert abs(mass["value"] - heavy.mass) < 5.0 * mass["total_std"]
+    shown = command("structure", "planar-capture", "heavy.parquet")
+    assert f"grade               {ended.json['grade']}" in shown.out
 
 
 @pytest.mark.parametrize(

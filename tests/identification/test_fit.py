@@ -47,6 +47,7 @@ def bits(fit: Fit) -> list[bytes]:
     numbers = [n for e in fit.estimates for n in (e.value, e.std, e.prior, *(e.interval95 or ()))]
     numbers += [n for c in fit.combinations for n in (c.value, c.std, *(c.interval95 or ()))]
     numbers += [n for r in fit.residuals for n in (r.rms, r.rms_raw)]
+    numbers += fit.adjusted.values()
     return [np.array(numbers).tobytes(), fit.covariance.tobytes()]
 
 

@@ -15,9 +15,10 @@ over all seeds and parameters:
     known         errors over the bound that takes the motion of joints and wheels, and thrust, as
                   known exactly: out of reach unless encoders are much better than other sensors
 
-Everything that carries the scale is exact here, and the fits are told so: `auto` ends at the
-maximum of the likelihood of all channels and no assumption is doubted. --assess leaves `identify`
-as it comes: it tries every assumption, which takes several times as long, and may adjust some.
+Everything is as believed but the estimates, and the models say so (an uncertainty of nought of all
+that is taken as exact): `auto` ends at the maximum of the likelihood of all channels, and no
+assumption is doubted. --assess leaves `identify` as it comes: it tries every assumption, which
+takes several times as long, and may adjust some.
 --quiet-joints: with a hundredth of the noise of encoders.
 """
 
@@ -50,7 +51,6 @@ from freefloat.errors import FreefloatError
 from freefloat.excitation.commands import Pulses
 from freefloat.excitation.motions import Table
 from freefloat.excitation.plan import Plan
-from freefloat.identification.trust import assess
 from freefloat.observability.cramer_rao import cramer_rao
 from freefloat.parameters.parameters import parameter_values
 
@@ -151,19 +151,17 @@ def _pulses(t: np.ndarray, level: np.ndarray) -> Iterator[tuple[float, float, fl
         yield float(t[a]), float(end - t[a]), float(level[a])
 
 
-def without_doubts() -> None:
-    """From now on carriers are exact: fits are left at the maximum, and not graded."""
+def efficiency(
+    case: Case, n_seeds: int, *, method: str = "auto", first: int = 0, is_exact: bool = True
+) -> Efficiency:
+    """Errors over `n_seeds` noises of one flight, held against bound and stated deviations.
 
-    def leave(fit: ff.Fit, *_: object, **__: object) -> ff.Fit:
-        return fit
-
-    assess._assess = leave
-
-
-def efficiency(case: Case, n_seeds: int, *, method: str = "auto", first: int = 0) -> Efficiency:
-    """Errors over `n_seeds` noises of one flight, held against bound and stated deviations."""
+    is_exact: whether the model states that nothing it takes as exact is doubtful.
+    """
     import time
 
+    if is_exact:
+        case = replace(case, believed=replace(case.believed, uncertainty={"*": 0.0}))
     wanted = ff.Parameters(case.model).free(*case.free)
     known = cramer_rao(case.model, wanted, case.plan)
     bound = motion_bound(case.model, wanted, case.plan)
@@ -210,13 +208,13 @@ def main() -> None:
     parser.add_argument("--quiet-joints", action="store_true", help="encoders 100 times better")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
-    if not args.assess:
-        without_doubts()
     print(f"{'case':<23}{'error/bound':>12}{'worst':>7}  {'':<20}{'error/std':>10}{'std/bound':>10}"
           f"{'known':>7}")  # fmt: skip
     found = []
     for case in cases(args.cases, is_quiet=args.quiet_joints):
-        e = efficiency(case, args.seeds, method=args.method, first=args.first)
+        e = efficiency(
+            case, args.seeds, method=args.method, first=args.first, is_exact=not args.assess
+        )
         found.append(vars(e))
         print(
             f"{e.case:<23}{e.over_bound:>12.2f}{e.worst:>7.2f}  {e.worst_name:<20}"

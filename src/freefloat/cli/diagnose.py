@@ -16,6 +16,7 @@ from freefloat.cli.identify import (
     grade_style,
     parse_request,
     run_identification,
+    state_uncertainty,
 )
 from freefloat.cli.options import FLIGHTS, OutputFiles, ParameterOptions, Shared
 from freefloat.digits import amount_text
@@ -56,7 +57,8 @@ def diagnose(
     flights
         Telemetry of one flight or of several: .parquet, .pq, .csv or .tsv.
     fit
-        A fit (.json) of `freefloat identify` to look into; unless said, one is made.
+        A fit (.json) of `freefloat identify` to look into, with the options it was made by;
+        unless said, one is made.
     """
     choices = replace(choices, assess=True)
     request = parse_request(model, flights, wanted, choices, OutputFiles())
@@ -70,19 +72,23 @@ def diagnose(
 
 def _assess(path: Path, request: IdentifyRequest) -> Fit:
     """A saved fit, graded by the flights given."""
-    from freefloat.identification.fit import load_fit
+    from freefloat.identification.fit import MODELS, load_fit
+    from freefloat.identification.output_error.options import SearchOptions
     from freefloat.identification.trust.assess import assess_fit
     from freefloat.identification.trust.trust_options import TrustOptions
 
     saved = load_fit(path)
+    models = {key: state_uncertainty(getattr(saved, key), request.choices) for key in MODELS}
+    saved = replace(saved, **models)
     if saved.model.name != request.model.name:
         expected, remedy = f"a fit of {request.model.name!r}", "give the model it was made of"
         fault = Fault("--fit", repr(saved.model.name), expected, remedy, "fit.other_model")
         raise IdentificationError("the fit is of another model:", [fault])
     return assess_fit(
-        saved, list(request.flights.values()), plan=request.plan,
+        saved, list(request.flights.values()), parameters=request.parameters, plan=request.plan,
         known_start=request.choices.known_start, raw=request.choices.raw,
         options=TrustOptions(**request.settings["assessment"]),
+        search=SearchOptions(**request.settings["search"]),
     )  # fmt: skip
 
 

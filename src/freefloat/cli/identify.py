@@ -24,6 +24,7 @@ from freefloat.cli.options import (
     check_value,
     choose_parameters,
     default_globs,
+    parse_pairs,
     paths_as_text,
     read_flights,
     read_plans,
@@ -92,6 +93,9 @@ class Choices:
 
     assess: bool = True
     """Grade the fit by all channels: total deviations, evidence, causes; auto ends there."""
+
+    uncertainty: Annotated[tuple[str, ...], REPEATED] = ()
+    """NAME=STD: how well what the model takes as exact is known, in its unit; globs, repeated."""
 
     set: Annotated[tuple[str, ...], REPEATED] = ()
     """NAME=VALUE: an option of the method; may be repeated. `--set help` lists them."""
@@ -252,7 +256,7 @@ def parse_request(
     require([*files.faults(), *check_flights(flights), *momentum])
     settings = parse_settings("identify", choices.set)
     require_used(settings, used=_groups(choices.method), by=f"--method {choices.method}")
-    robot = load_model(model)
+    robot = state_uncertainty(load_model(model), choices)
     files.require_possible(model=model, flight=flights, plan=choices.plan)
     globs = wanted.free or default_globs(robot)
     parameters = choose_parameters(
@@ -270,6 +274,16 @@ def _groups(method: str) -> str:
     """The groups of `--set` that a method has; any may turn out to count with `auto`."""
     own = {"auto": "search linear", "output_error": "search"}.get(method, "linear")
     return f"{own} trust assessment"
+
+
+def state_uncertainty(model: Model, choices: Choices) -> Model:
+    """The model with what --uncertainty says; FreefloatError with every fault of it."""
+    from freefloat.model.uncertainty import with_uncertainty
+
+    example = "arm_*.zero=2e-4"
+    stated, faults = parse_pairs("--uncertainty", choices.uncertainty, example=example, least=0.0)
+    require(faults)
+    return with_uncertainty(model, stated)
 
 
 def _sources(model: str, flights: Sequence[Path]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from freefloat.cli.options import (
     Shared,
     check_flights,
     choose_parameters,
+    default_globs,
     paths_as_text,
     read_flights,
     read_plans,
@@ -65,7 +66,7 @@ def structure(
     flights
         Telemetry of one flight or of several: .parquet, .pq, .csv or .tsv.
     free
-        What else to estimate, as a name or glob; may be repeated. Unless said, the root body.
+        What else to estimate, names or globs; may be repeated. Unless said: root and payload.
     effects
         The effects to decide on; may be repeated. Unless said, all that the model can have.
     plan
@@ -85,7 +86,7 @@ def structure(
     options = parse_settings("structure", set)
     robot = load_model(model)
     files.require_possible(model=model, flight=flights, plan=plan)
-    wanted = choose_parameters(robot, free=free or (f"{robot.root.body}.*",))
+    wanted = choose_parameters(robot, free=free or default_globs(robot))
     plans = read_plans(plan, robot)
     recorded = list(read_flights(flights).values())
     tell_first_run(*KERNELS, takes="about half a minute")
@@ -136,9 +137,12 @@ def _overview(model: str, found: Structure, files: dict[str, Path]) -> Iterator[
     doubts = [(p.name, p.reason) for p in found.parts if p.verdict == "cannot be told"]
     notes = [("note", note) for note in found.notes]
     written = [(f"{what} written", str(path)) for what, path in files.items()]
-    yield screen.facts([*doubts, *notes, ("the fit with these", found.fit.status), *written])
+    graded = []
     if found.fit.assessment is not None:
-        yield screen.facts([("grade", found.fit.assessment.grade)])
+        graded = [("grade", found.fit.assessment.grade)]
+        graded += [("", f"· {reason.text}") for reason in found.fit.assessment.reasons]
+    fit = [("the fit with these", found.fit.status), *graded]
+    yield screen.facts([*doubts, *notes, *fit, *written])
     names = ", ".join(found.present) or "no part of it"
     yield Text(f"called for: {names}", style="bold")
 

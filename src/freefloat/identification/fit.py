@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
@@ -43,7 +43,8 @@ MODELS = ("model", "prior_model")
 # In this order in the file: what a person looks for comes first.
 KEYS = (
     "status", "status_code", "is_trustworthy", "assessment", "method", "reason", "scale",
-    "estimates", "combinations", "trades", "residuals", "notes", "provenance", "covariance",
+    "estimates", "combinations", "trades", "residuals", "notes", "provenance", "adjusted",
+    "covariance",
 )  # fmt: skip
 
 
@@ -116,7 +117,8 @@ class Fit:
     NaN; scale says what fixes the scale, or that only ratios are known; status is one sentence a
     person can act on, status_code the same for programs (such as "seen.all", "scale.not_fixed" or
     "not_trusted.residuals"; empty in files of earlier versions); provenance has versions, seed and
-    the sha256 of the inputs.
+    the sha256 of the inputs; adjusted has what is taken as exact, by name, where the estimates were
+    fitted together with it: its most probable value, in its unit (docs/assumptions.md).
     """
 
     model: Model
@@ -135,6 +137,7 @@ class Fit:
     provenance: Mapping[str, str]
     status_code: str = ""
     assessment: Assessment | None = None
+    adjusted: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("estimates", "combinations", "trades", "residuals", "notes"):
@@ -146,6 +149,8 @@ class Fit:
         object.__setattr__(self, "is_trustworthy", bool(self.is_trustworthy))
         record = {str(name): str(value) for name, value in self.provenance.items()}
         object.__setattr__(self, "provenance", record)
+        adjusted = {str(name): float(value) for name, value in self.adjusted.items()}
+        object.__setattr__(self, "adjusted", adjusted)
         _refuse("the fit", [*_shape_faults(self)])
 
     def __getitem__(self, name: str) -> Estimate:

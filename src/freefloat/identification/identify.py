@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -27,10 +27,13 @@ from freefloat.identification.recording_warnings import recording_warnings
 from freefloat.identification.trust.assess import grade_fit, new_biases
 from freefloat.identification.trust.trust_options import USUAL_TRUST, TrustOptions
 from freefloat.model.model import Model
+from freefloat.model.uncertainty import name_faults
 from freefloat.notes import Note
 from freefloat.parameters.parameters import Parameters
+from freefloat.parameters.recorded_parameters import fix_unrecorded
 from freefloat.parameters.write_back import write_values
 from freefloat.prediction.measurements import with_sensor_noise
+from freefloat.prediction.recording_pieces import cut_at_gaps
 from freefloat.provenance import provenance
 from freefloat.records.option_record import require_value
 from freefloat.telemetry.digest import digest
@@ -91,67 +94,93 @@ def identify(
     >>> import freefloat as ff
     >>> model = ff.load_model("planar-capture")
     >>> flight = ff.simulate(model, ff.default_plan(model), seed=1)
-    >>> wanted = ff.Parameters(model).free("bus.mass", "target.mass")
-    >>> fit = ff.identify(model, wanted, flight)
+    >>> fit = ff.identify(model, ff.Parameters(model).free("bus.mass", "target.mass"), flight)
     >>> fit.method, fit["target.mass"].status, fit.assessment.grade
     ('output_error', 'seen', 'trusted')
     """
     recorded = (flights,) if isinstance(flights, Telemetry) else tuple(flights)
     _require(model, parameters, recorded)
-    require_value(search, SearchOptions, "search", IdentificationError)
-    require_value(trust, TrustOptions, "trust", IdentificationError)
+    for name, value, kind in (("search", search, SearchOptions), ("trust", trust, TrustOptions)):
+        require_value(value, kind, name, IdentificationError)
     given = {"solver": solver, "robust": robust, "physical": physical, "drag": drag, "clock": clock}
     options = _merge(options, **given, seed=seed, momentum=momentum)
-    sound, found, biases = _prepare(model, parameters, recorded, options, raw=raw)
     how = {"plan": plan, "known_start": known_start, "seed": options.seed}
-    fit = _identify(model, write_values(parameters), sound, method, options, search, how, biases)
+    used = _prepare(parameters, recorded, options, raw=raw, is_planned=plan is not None)
+    fit = _identify(model, used, method, options, search, how)
     if assess:
-        how |= {"search": search, "options": trust, "improve": method == "auto", "biases": biases}
-        fit = grade_fit(fit, sound, parameters=parameters, **how)
-    return _with_findings(fit, recorded, found, options.seed) if found else fit
+        how |= {"search": search, "options": trust, "improve": method == "auto"}
+        fit = grade_fit(fit, used.pieces, parameters=used.parameters, biases=used.biases, **how)
+    notes = used.notes_of(is_simulated=assess or fit.method == OUTPUT_ERROR)
+    return _with_findings(fit, recorded, notes, options.seed)
+
+
+@dataclass(frozen=True)
+class _Used:
+    """What is used of what was given.
+
+    recorded: without faults; pieces: the same as far as it can be simulated; biases: shown by the
+    recordings, to be estimated as well; notes: what was found and done; cuts: where pieces end.
+    """
+
+    parameters: Parameters
+    recorded: tuple[Telemetry, ...]
+    pieces: tuple[Telemetry, ...]
+    biases: tuple[str, ...]
+    notes: tuple[Note, ...]
+    cuts: tuple[Note, ...]
+
+    def notes_of(self, *, is_simulated: bool) -> tuple[Note, ...]:
+        """What to tell of a fit; of pieces where they were simulated."""
+        return (*self.notes, *self.cuts) if is_simulated else self.notes
 
 
 def _with_findings(
     fit: Fit, recorded: Sequence[Telemetry], found: Sequence[Note], seed: int
 ) -> Fit:
     """The fit with what was found in its recordings, which it names as they came."""
+    if not found:
+        return fit
     given = _record(recorded, fit.method, seed)
     used = {key: given[key] for key in ("data", "recordings", "samples")}
     return replace(fit, notes=(*found, *fit.notes), provenance={**fit.provenance, **used})
 
 
 def _prepare(
-    model: Model,
     parameters: Parameters,
     recorded: tuple[Telemetry, ...],
     options: LinearOptions,
     *,
     raw: bool,
-) -> tuple[tuple[Telemetry, ...], tuple[Note, ...], tuple[str, ...]]:
-    """The recordings without their faults, what was found in them, and biases to be estimated."""
+    is_planned: bool,
+) -> _Used:
+    """The recordings without their faults, and what of the parameters they have."""
+    model = parameters.model
     is_delay_sought = options.clock is not None or any(
         parameter.name.startswith("delay.") for parameter in parameters.free_ones
     )
     each = [prepare_recording(r, model, raw=raw, shift=not is_delay_sought) for r in recorded]
     notes = dict.fromkeys(note for one in each for note in one.notes)
     sound = tuple(with_sensor_noise(model, one.recording) for one in each)
-    return sound, tuple(notes), new_biases(parameters, each)
+    biases = new_biases(parameters, each)
+    parameters, held = fix_unrecorded(parameters, sound, is_planned=is_planned)
+    # a plan drives a simulation across any gap; equations take no notice of them
+    pieces, cuts = (sound, ()) if is_planned else cut_at_gaps(model, sound)
+    return _Used(parameters, sound, pieces, biases, (*notes, *held), cuts)
 
 
 def _identify(
     model: Model,
-    parameters: Parameters,
-    recorded: tuple[Telemetry, ...],
+    used: _Used,
     method: str,
     options: LinearOptions,
     search: SearchOptions,
     how: Mapping[str, Any],
-    biases: Sequence[str] = (),
 ) -> Fit:
     """By the method asked for or chosen; by output error where noise hides too much from that."""
-    wider = parameters.free(*biases) if biases else parameters
+    parameters, recorded = write_values(used.parameters), used.recorded
+    wider = parameters.free(*used.biases) if used.biases else parameters
     by_output_error = partial(
-        identify_by_output_error, wider, recorded, prior_model=model, robust=options.robust,
+        identify_by_output_error, wider, used.pieces, prior_model=model, robust=options.robust,
         options=search, **how,
     )  # fmt: skip
     has_plan = how["plan"] is not None or how["known_start"]
@@ -185,6 +214,8 @@ def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]
             "the parameters belong to another model; make them with Parameters(model)",
             code="parameters.model",
         )
+    if faults := [*name_faults(model, model.uncertainty)]:
+        raise IdentificationError(f"{model.name!r}: what is stated has no such name", faults)
     if not parameters.free_ones:
         raise IdentificationError(
             "no parameter is free; say which to find, e.g. Parameters(model).free('bus.*')",

@@ -13,6 +13,7 @@ from freefloat.errors import Fault
 from freefloat.model import inertia as inertial
 from freefloat.model import value_checks as values
 from freefloat.model.parts import Body, Capsule, Joint, Sensor
+from freefloat.model.uncertainty import deviation_faults
 from freefloat.text import did_you_mean, listing
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def structure_faults(model: Model) -> list[Fault]:
     []
     """
     faults = [*_name_faults(model), *_tree_faults(model)]
-    unusable = values.number_faults(model)
+    unusable = [*values.number_faults(model), *deviation_faults(model.uncertainty)]
     if unusable:  # nothing can be said about signs and inertias of what is not a number
         return [*faults, *unusable]
     for body in model.bodies:

@@ -6,7 +6,7 @@ become pendulums, targets become fixed bodies, drives and wheels become rotors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +32,7 @@ from freefloat.model.parts import (
     Vector,
     Wheel,
 )
+from freefloat.model.uncertainty import rename_owner, without_idle_uncertainty
 from freefloat.notes import Note
 from freefloat.text import did_you_mean, listing
 
@@ -41,6 +42,9 @@ ON_BODY = ("tanks", "wheels", "thrusters", "frames", "capsules")  # parts that a
 @dataclass(frozen=True)
 class Model:
     """A free-floating robot: bus, arms, target, wings, fuel, wheels, thrusters, sensors, orbit.
+
+    uncertainty: standard deviations of what is taken as exact, by name or glob, in its unit
+    (docs/assumptions.md); the last that matches counts, before what the parts say themselves.
 
     >>> from freefloat.model import load_model
     >>> load_model("cepheus").mass  # [kg]
@@ -61,6 +65,7 @@ class Model:
     orbit: Orbit | None = None
     gravity: Vector = (0.0, 0.0, 0.0)
     limits: Limits = Limits()
+    uncertainty: Mapping[str, float] = field(default_factory=dict, hash=False)
     description: str = ""
     extras: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=(), compare=False)
@@ -155,7 +160,8 @@ class Model:
         text = f"released {name}, and with it: {', '.join(gone)}"
         notes = (Note("target.released", text),) if gone else ()
         sensors = tuple(sensor for sensor in self.sensors if sensor not in blind)
-        return replace(left, sensors=sensors, notes=(*self.notes, *notes))
+        left = replace(left, sensors=sensors, notes=(*self.notes, *notes))
+        return without_idle_uncertainty(left)
 
     def swap(self, name: str, body: Body) -> Model:
         """The model with the grasped target `name` replaced by `body`, held at the same place.
@@ -181,7 +187,8 @@ class Model:
         # They named the old target, or had a glob that fits it.
         blind = _sensors_without_target(self, swapped)
         sensors = (replace(s, on=body.name) if s in blind else s for s in self.sensors)
-        return replace(swapped, sensors=tuple(sensors))
+        stated = rename_owner(self.uncertainty, name, body.name)
+        return replace(swapped, sensors=tuple(sensors), uncertainty=stated)
 
     def save(self, path: str | Path) -> None:
         """Write the model as .toml (complete) or .urdf (bodies and joints)."""

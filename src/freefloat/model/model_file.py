@@ -11,6 +11,7 @@ from freefloat.errors import Fault, ModelError
 from freefloat.model.checks import structure_faults
 from freefloat.model.model import Model
 from freefloat.model.model_tables import NAMED, SECTIONS, build, model_schema
+from freefloat.model.uncertainty import entries_of, name_faults, place_of
 from freefloat.model.urdf import draft_urdf
 from freefloat.model.urdf_values import UrdfReader
 from freefloat.model.urdf_write import extras_faults
@@ -58,6 +59,9 @@ def read_model_text(text: str, *, file: str = "TOML text", folder: Path | None =
     model = build(reading.content, base, faults) if is_complete else None
     if model is not None:
         faults.add_checks([*structure_faults(model), *extras_faults(model)], urdf)
+        if len(faults.faults) == sum(path[0] == "uncertainty" for path in faults.paths):
+            # the model is sound otherwise, so that it has names
+            faults.add_checks(name_faults(model, faults.stated), urdf)
     faults.raise_any(MODEL_FILE)
     assert model is not None  # it is None only where something is wrong
     return model
@@ -97,6 +101,10 @@ class ModelFaults(NamedFaults):
                     self.names[section, i] = entry["name"]
         for path, name in self.names.items():
             self.register_part(path, name)
+        table = raw.get("uncertainty")
+        self.stated = [key for key, _ in entries_of(table if isinstance(table, dict) else {})]
+        for key in self.stated:
+            self._paths[place_of(key)] = ("uncertainty", key)
 
     def register_part(self, path: KeyPath, name: str) -> None:
         """Remember where a part is; a target is also a body, a tank also a joint."""

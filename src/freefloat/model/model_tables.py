@@ -32,6 +32,7 @@ from freefloat.model.parts import (
     Thruster,
     Wheel,
 )
+from freefloat.model.uncertainty import uncertainty_table
 from freefloat.records import values
 from freefloat.records.schema import Kind, Schema, TableKind, TableList, table_of
 from freefloat.records.toml_text import TOML
@@ -97,6 +98,7 @@ def model_schema() -> Schema:
         "urdf": values.text,
         "gravity": values.numbers(3),
         "extras": values.list_of(values.text),
+        "uncertainty": uncertainty_table,
     }
     parts: dict[str, Kind] = {
         key: TableList(table) if key in SECTIONS else table for key, table in part_tables().items()
@@ -120,7 +122,8 @@ def build(content: dict[str, Any], base: Model | None, faults: PartFaults) -> Mo
         return None
     first = base.root.body if base else bodies[0].name
     frames = tuple(Frame(**_place(given)) for given in tables["frame"])
-    head = {key: content[key] for key in ("description", "gravity") if key in content}
+    known = ("description", "gravity", "uncertainty")
+    head = {key: content[key] for key in known if key in content}
     return Model(
         name=content.get("name", "unnamed"),
         root=Root(**{"body": first, **content.get("root", {})}),

@@ -71,6 +71,8 @@ def write_model_text(model: Model) -> str:
         blocks.append(table_text("[orbit]", changed_fields(model.orbit)))
     if model.limits != Limits():
         blocks.append(table_text("[limits]", changed_fields(model.limits)))
+    if model.uncertainty:
+        blocks.append(table_text("[uncertainty]", model.uncertainty))
     text = "\n".join(blocks)
     if not text.isascii() and (bad := _first_surrogate(text)):
         place, expected = f"model {model.name!r}", "text that UTF-8 can hold"

@@ -117,6 +117,8 @@ def omissions(model: Model) -> Iterator[str]:
         yield "the orbit"
     if any(model.gravity):
         yield "gravity"
+    if model.uncertainty:
+        yield "what is stated of uncertainties"
     if model.limits != Limits():
         yield "the limits of the whole spacecraft"
     if model.description:

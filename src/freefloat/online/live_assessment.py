@@ -20,6 +20,7 @@ from freefloat.identification.trust.assumption_columns import (
     AssumptionColumns,
     carries_scale,
     with_common,
+    without_repetition,
 )
 from freefloat.identification.trust.causes import Explanation, Reported, is_noise, noise_level
 from freefloat.identification.trust.consider import Consideration, doubt_shares, total_deviations
@@ -31,6 +32,7 @@ from freefloat.identification.trust.evidence import (
 from freefloat.identification.trust.scale_carriers import scale_carriers
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.identification.trust.white_rows import ChannelRows, WhiteRows
+from freefloat.model.model import Model
 from freefloat.online.innovations import row_names
 from freefloat.online.judgement import Judgement, largest_ratio
 from freefloat.online.kept_flight import SAMPLE, FlightTable
@@ -109,7 +111,8 @@ def judge_flight(
         shifts = np.array([(run.x - nominal.x)[n:] / SMALL for run in runs])
         spread = np.sqrt(np.mean(shifts**2, axis=0)) * own.unknowns.sizes[n:]
         widening = np.where(std > 0.0, np.maximum(spread / std, 1.0), 1.0)
-    considered = _consider(taken, columns, moves, len(std))
+    model = own.system.model
+    considered = _consider(model, taken, columns, moves, len(std))
     is_linear = any(colours) or (len(rows.residual) > 0 and _is_linear(rows.draws))
     if any(colours) and len(
         rows.residual
@@ -118,7 +121,7 @@ def judge_flight(
             rows, replace(considered, columns=_from(considered.columns, own, first))
         )
         rows = replace(rows, residual=rows.residual / noise, draws=rows.draws / noise)
-        considered = _consider(taken, [c / noise for c in columns], moves, len(std))
+        considered = _consider(model, taken, [c / noise for c in columns], moves, len(std))
     return LiveTrust(
         rows, considered, _from(considered.columns, own, first), widening,
         is_tested=is_linear and len(rows.residual) > 0, is_coloured=any(colours),
@@ -143,7 +146,7 @@ def live_assumptions(own: MomentumFilter, flight: FlightTable) -> list[Assumptio
     """Everything that the model and the channels that the filter uses take as exact."""
     free = {p.name for p in own.request.parameters.free_ones}
     found = list_assumptions(own.system.model, recording_of_flight(own, flight))
-    return [a for a in found if a.name not in free and a.std > 0.0]
+    return without_repetition([a for a in found if a.name not in free and a.std > 0.0], free)
 
 
 def recording_of_flight(own: MomentumFilter, flight: FlightTable) -> Telemetry:
@@ -186,13 +189,14 @@ def _from(columns: Array, own: MomentumFilter, first: int) -> Array:
 
 
 def _consider(
-    taken: Sequence[Assumption], columns: Sequence[Array], moves: Sequence[Array], n: int
-) -> Consideration:
+    model: Model, taken: Sequence[Assumption], columns: Sequence[Array], moves: Sequence[Array],
+    n: int,
+) -> Consideration:  # fmt: skip
     if not taken:
         empty, square = np.zeros((0, 0)), np.zeros((0, 0))
         return Consideration((), np.zeros(0, bool), empty, np.zeros((n, 0)), square, square)
     both = np.vstack([np.column_stack(columns), np.column_stack(moves)])
-    all_ = with_common(AssumptionColumns(tuple(taken), both))
+    all_ = with_common(AssumptionColumns(tuple(taken), both), model)
     G, moved = all_.columns[:-n], all_.columns[-n:]
     F = G.T @ G
     is_scale = np.array([carries_scale(a.name) for a in all_.assumptions], dtype=bool)

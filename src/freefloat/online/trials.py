@@ -337,13 +337,17 @@ class Trials:
     def _with_bodies(self, name: ParameterName, assumption: Assumption) -> AlteredFlight | None:
         """A body or rotor whose known numbers are other ones; what is free is estimated anyway."""
         own, before, sizes = self.filter.system, self.nominal, {str(name): assumption.std}
-        if name.field == "scale":
-            values = parameter_values(own)
+        if name.is_of_known_body:
             names = [f"{name.owner}.{field}" for field in inertia.NAMES]
-            sizes = {n: assumption.std * values[n] for n in names}
+            phi = np.array([parameter_values(own)[n] for n in names])
+            if name.field != "scale":
+                phi = inertia.displacement_change(phi, np.zeros(3), XYZ.index(name.field[-1]))
+            sizes = dict(zip(names, assumption.std * phi, strict=True))
         estimated = {p.name for p in self.filter.request.parameters if p.status in ("free", "tied")}
         sizes = {n: s for n, s in sizes.items() if n not in estimated and s != 0.0}
-        if not sizes or name.field not in ("scale", "inertia"):
+        # theory: of how mass is spread, its place moves momentum most: inertias cost too many runs
+        is_told = name.is_of_known_body or name.field in ("inertia", "mx", "my", "mz")
+        if not sizes or not is_told:
             return None
         change = change_matrix(own, list(sizes)) @ np.array(list(sizes.values()))
         n = own.n_links

@@ -12,7 +12,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import Fault, IdentificationError
 from freefloat.model import inertia as inertial
-from freefloat.model.checks import BODY_SENSORS, sensor_targets, structure_faults
+from freefloat.model.checks import sensor_targets, structure_faults
 from freefloat.model.geometry import with_geometry
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import KNOWN_BODY_FIELDS, SCALE, ParameterName
@@ -205,33 +205,32 @@ def _with_assumed(model: Model, values: Mapping[str, float]) -> Model:
             phi = inertial.phi_transform(np.eye(3), away) @ body.phi
             model = model.with_body(_body_of(body, phi))
         elif parsed.is_of_sensor:
-            place, row = _sensor_place(model, name)
+            place, row, width = _sensor_place(model, name)
             assert place is not None
-            sensors[place] = _with_error(sensors[place], parsed.kind, row, value)
+            sensors[place] = _with_error(sensors[place], parsed.kind, row, width, value)
     x, y, z = gravity
     return replace(model, gravity=(x, y, z), root=root, sensors=tuple(sensors))
 
 
-def _sensor_place(model: Model, name: str) -> tuple[int | None, int]:
-    """Which sensor of the model a bias or delay belongs to alone, and which of its channels."""
+def _sensor_place(model: Model, name: str) -> tuple[int | None, int, int]:
+    """Which sensor a bias or delay belongs to alone, which of its channels, and of how many."""
     parsed = ParameterName.parse(name)
-    rows: dict[str, int] = defaultdict(int)
-    for channel, part in sensor_channels(model).items():
-        row = rows[part.group]
-        rows[part.group] += 1
+    channels = sensor_channels(model)
+    for channel, part in channels.items():
+        own = [other for other, its in channels.items() if its.group == part.group]
         is_it = parsed.owner == (part.group if parsed.kind == "delay" else channel)
         if is_it and parsed.kind in ("bias", "delay") and part.sensor in model.sensors:
             is_alone = len(sensor_targets(model, part.sensor)) == 1
-            return (model.sensors.index(part.sensor) if is_alone else None), row
-    return None, 0
+            place = model.sensors.index(part.sensor) if is_alone else None
+            return place, own.index(channel), len(own)
+    return None, 0, 0
 
 
-def _with_error(sensor: Sensor, kind: str, row: int, value: float) -> Sensor:
+def _with_error(sensor: Sensor, kind: str, row: int, width: int, value: float) -> Sensor:
     if kind == "delay":
         return replace(sensor, delay=value)
     bias = list(sensor.bias or (0.0,))
-    width = 3 if sensor.kind in BODY_SENSORS else 1
-    bias = bias * width if len(bias) < width else bias
+    bias = bias * width if len(bias) < width else bias[-width:]  # an attitude in the plane: about z
     bias[row] = value
     return replace(sensor, bias=tuple(bias))
 

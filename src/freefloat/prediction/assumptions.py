@@ -24,6 +24,7 @@ from freefloat.model.mass_properties import mass_properties
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import SCALE, ParameterName
 from freefloat.model.parts import Body, Vector
+from freefloat.model.uncertainty import stated_uncertainty
 from freefloat.prediction.doubts import DOUBTS
 from freefloat.prediction.flight_setup import (
     SIZES,
@@ -157,7 +158,15 @@ def list_assumptions(model: Model, telemetry: Telemetry) -> list[Assumption]:
     for measurement in measurements_of(system, telemetry):
         if measurement.group not in driving_torques(driven):
             found += _of_sensor(driven, measurement)
-    return list({a.name: a for a in found}.values())
+    return [_by_table(model, a) for a in {a.name: a for a in found}.values()]
+
+
+def _by_table(model: Model, assumption: Assumption) -> Assumption:
+    """The assumption with what the table [uncertainty] says of it, which has the last word."""
+    std = stated_uncertainty(model.uncertainty, assumption.name)
+    if std is None:
+        return assumption
+    return replace(assumption, std=std, is_stated=True, reason=STATED)
 
 
 def _usual(model: Model, name: str, key: str, factor: float = 1.0) -> Assumption:

@@ -12,6 +12,7 @@ class Doubt(NamedTuple):
     reason: str
 
 
+CLOCK = "clock.rate"
 # theory: what data sheets and workshops promise, to the order of magnitude; a model file that knows
 # better says so. Relative where the unit is 1, else in the unit of the parameter.
 DOUBTS: dict[str, Doubt] = {
@@ -57,7 +58,7 @@ DOUBTS: dict[str, Doubt] = {
     "gain.other": Doubt(1e-3, "scale factor of a calibrated sensor"),
     "friction": Doubt(1e-3, "of the root mean square torque: bearings beside a torque sensor"),
     "skew": Doubt(5e-4, "axes of a sensor that are square to half a milliradian"),
-    "clock.rate": Doubt(1e-4, "a quartz clock, or a sample rate that somebody measured"),
+    CLOCK: Doubt(1e-4, "a quartz clock, or a sample rate that somebody measured"),
     "tilt": Doubt(2e-3, "an aligned sensor, 0.1 deg"),
     "offset": Doubt(1e-3, "a sensor's or marker's place on a drawing"),
 }

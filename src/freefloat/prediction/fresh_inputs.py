@@ -1,7 +1,7 @@
-"""Recorded inputs with fresh noise: what else the encoders and thrust sensors might have read.
+"""Recorded inputs with fresh noise: what else encoders, thrust and torque sensors might have read.
 
-The smoothed motion is taken for true, given fresh noise and smoothed again as much as before. The
-difference has what noise does to the motion and what smoothing takes off it.
+The smoothed motion is taken for true, given fresh noise and smoothed again. The difference has what
+noise does to the motion and what smoothing takes off it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ from freefloat.prediction.inputs import (
     InputSource,
     Tabulate,
     bridging_rates,
+    driving_torques,
+    recorded_efforts,
     smooth_channel,
     thrust_and_wrench,
 )
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.penalised_spline import smooth_alike
+from freefloat.telemetry.rate_samples import RateSamples
 from freefloat.telemetry.spline_basis import SplineBasis
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.thrust_levels import open_levels
@@ -30,10 +33,11 @@ from freefloat.telemetry.thrust_levels import open_levels
 # place among the prescribed coordinates, basis, change of coefficients (splines, n), span [s], and
 # whether the curve is a rate (of a wheel) rather than a position
 _Change = tuple[int, SplineBasis, Array, tuple[float, float], bool]
+_Forces = dict[str, Callable[[Array, str], Array]]  # tables of inputs by their name
 
 
 def fresh_inputs(
-    source: InputSource, telemetry: Telemetry, n: int, *, seed: int
+    source: InputSource, telemetry: Telemetry, n: int, *, seed: int, is_alike: bool = True
 ) -> list[InputSource]:
     """n sources with fresh noise in what was recorded; none where nothing has noise.
 
@@ -42,15 +46,17 @@ def fresh_inputs(
         telemetry: The recording.
         n: How many.
         seed: Of the noise.
+        is_alike: Whether motion is smoothed as much as before, all draws at once; else each draw
+            decides anew, as another recording would, which takes longer.
     """
     rng = np.random.default_rng([seed, 0x1E])
-    changes = list(_motion_changes(source, telemetry, n, rng))
-    pushes = _fresh_pushes(source, telemetry, n, rng)
-    if not changes and pushes is None:
+    changes = list(_motion_changes(source, telemetry, n, rng, is_alike=is_alike))
+    forces = [*_fresh_forces(source, telemetry, n, rng)]
+    if not changes and not forces:
         return []
     tables = _Tables(source, changes, n)
     return [
-        replace(source, tabulate=_tabulate(tables, k, pushes[k] if pushes else None))
+        replace(source, tabulate=_tabulate(tables, k, forces[k] if forces else {}))
         for k in range(n)
     ]
 
@@ -110,7 +116,7 @@ def _with_push(source: InputSource, push: Callable[[Array, str], Array]) -> Tabu
 
 
 def _motion_changes(
-    source: InputSource, telemetry: Telemetry, n: int, rng: np.random.Generator
+    source: InputSource, telemetry: Telemetry, n: int, rng: np.random.Generator, *, is_alike: bool
 ) -> Iterator[_Change]:
     system = source.system
     for place, i in enumerate(system.tree.given):
@@ -128,32 +134,58 @@ def _motion_changes(
         if rates is not None:
             drawn = rates.noise * size * rng.standard_normal((len(rates.time), n))
             rates = replace(rates, values=smoothed.rate(rates.time)[:, None] + drawn)
-        change = smooth_alike(curve, time, fresh, rates) - curve.coefficients
-        span = float(time[0]), float(time[-1])
-        yield place, curve.basis, change, span, name == names[1]
+        span, is_rate = (float(time[0]), float(time[-1])), name == names[1]
+        if is_alike:
+            change = smooth_alike(curve, time, fresh, rates) - curve.coefficients
+            yield place, curve.basis, change, span, is_rate
+            continue
+        taken = np.tile(-curve.coefficients, (1, n))
+        yield place, curve.basis, taken, span, is_rate
+        for basis, given in _smooth_anew(channel, time, fresh, rates):
+            yield place, basis, given, span, is_rate
 
 
-def _fresh_pushes(
+def _smooth_anew(
+    channel: Channel, time: Array, fresh: Array, rates: RateSamples | None
+) -> Iterator[tuple[SplineBasis, Array]]:
+    """Every column of fresh samples smoothed as it asks for: coefficients, nought but of its own.
+
+    How far apart knots are may differ as well.
+    """
+    for k, values in enumerate(fresh.T):
+        own = None if rates is None else replace(rates, values=rates.values[:, k : k + 1])
+        drawn = Channel(channel.name, channel.unit, time, values, noise=channel.noise)
+        curve = smooth_channel(drawn, own).curves[0]
+        given = np.zeros((len(curve.coefficients), fresh.shape[1]))
+        given[:, k] = curve.coefficients[:, 0]
+        yield curve.basis, given
+
+
+def _fresh_forces(
     source: InputSource, telemetry: Telemetry, n: int, rng: np.random.Generator
-) -> list[Callable[[Array, str], Array]] | None:
-    noisy = _noisy_thrust(source, telemetry)
-    if not noisy:
-        return None
-    return [
-        thrust_and_wrench(source.model, _with_fresh_levels(telemetry, noisy, rng)) for _ in range(n)
-    ]
+) -> Iterator[_Forces]:
+    """Tables of thrust and of driving torques, n times with fresh noise; none where it has none."""
+    thrust = _noisy_thrust(source, telemetry)
+    names = sorted(name for name in driving_torques(source.model) if name in telemetry)
+    torques = [telemetry[name] for name in names if telemetry[name].noise]
+    for _ in range(n if thrust or torques else 0):
+        # what is closed reads nothing; a torque of zero is a reading like any other
+        fresh = [_fresh_level(channel, rng, is_closed=True) for channel in thrust]
+        fresh += [_fresh_level(channel, rng, is_closed=False) for channel in torques]
+        changed = telemetry.with_channels(*fresh)
+        found: _Forces = {}
+        if thrust:
+            found["push"] = thrust_and_wrench(source.model, changed)
+        if torques:
+            found["effort"] = recorded_efforts(source.system, changed, [])
+        yield found
 
 
-def _with_fresh_levels(
-    telemetry: Telemetry, noisy: list[Channel], rng: np.random.Generator
-) -> Telemetry:
-    fresh = []
-    for channel in noisy:
-        time, level = channel.usable()
-        size = channel.noise or 0.0
-        values = level + size * rng.standard_normal(len(time)) * (level != 0.0)
-        fresh.append(Channel(channel.name, channel.unit, time, values, noise=channel.noise))
-    return telemetry.without([c.name for c in fresh]).with_channels(*fresh)
+def _fresh_level(channel: Channel, rng: np.random.Generator, *, is_closed: bool) -> Channel:
+    time, level = channel.usable()
+    noise = (channel.noise or 0.0) * rng.standard_normal(len(time))
+    values = level + (noise * (level != 0.0) if is_closed else noise)
+    return Channel(channel.name, channel.unit, time, values, noise=channel.noise)
 
 
 class _Tables:
@@ -167,10 +199,10 @@ class _Tables:
         """The inputs, and by place (rows, 3, 3, n): changes of position, rate, acceleration."""
         key = (times.size, float(times.flat[0]), float(times.flat[-1]))
         if key not in self.known:
-            changes = {
-                place: self._evaluate(basis, change, np.clip(times, *span), is_rate)
-                for place, basis, change, span, is_rate in self.changes
-            }
+            changes: dict[int, Array] = {}
+            for place, basis, change, span, is_rate in self.changes:
+                own = self._evaluate(basis, change, np.clip(times, *span), is_rate)
+                changes[place] = changes[place] + own if place in changes else own
             self.known[key] = self.source.tabulate(times), changes
         return self.known[key]
 
@@ -184,13 +216,13 @@ class _Tables:
         return found.reshape(*times.shape, 3, self.n)
 
 
-def _tabulate(tables: _Tables, k: int, push: Callable[[Array, str], Array] | None) -> Tabulate:
+def _tabulate(tables: _Tables, k: int, forces: _Forces) -> Tabulate:
     def tabulate(times: Array, owner: str = "") -> Inputs:
         inputs, changes = tables.at(times)
         motion = inputs.given.copy()
         for place, change in changes.items():
             motion[:, :, place] += change[..., k]
-        inputs = inputs._replace(given=motion)
-        return inputs if push is None else inputs._replace(push=push(times, owner))
+        fresh = {name: table(times, owner) for name, table in forces.items()}
+        return inputs._replace(given=motion, **fresh)
 
     return tabulate

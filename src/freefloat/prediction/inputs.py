@@ -119,7 +119,7 @@ def inputs_from_telemetry(
     system = flatten(model)
     parts = [_motion(model.assembly.coordinates[i], telemetry, notes) for i in system.tree.given]
     spans = [*(part.span for part in parts if part.span), (telemetry.start, telemetry.end)]
-    efforts = _efforts(system, telemetry, notes)
+    efforts = recorded_efforts(system, telemetry, notes)
     push = thrust_and_wrench(model, telemetry)
     gains = np.zeros((system.n_coordinates, 3))
     gains[:, 2] = np.inf
@@ -223,7 +223,7 @@ def _recorded_motion(
         gap = time[np.argmin(np.isfinite(middle))]
         raise IdentificationError(
             f"{channel.name} has a gap after t = {gap:g} s too long to bridge; cut the recording"
-            " there, or give plan=",
+            f" there (`telemetry.split(at=[{gap:g}])`), or give plan=",
             code="samples.gaps",
         )
     span = float(time[0]), float(time[-1])
@@ -253,7 +253,7 @@ def torque_channel(coordinate: str) -> str:
     return f"{joint}.torque" if joint == coordinate else f"{joint}.motor_torque"
 
 
-def _efforts(
+def recorded_efforts(
     system: System, telemetry: Telemetry, notes: list[str]
 ) -> Callable[[Array, str], Array]:
     """Recorded torques of the torque-driven coordinates whose motion is not recorded."""

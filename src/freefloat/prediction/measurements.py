@@ -114,10 +114,16 @@ def sensor_channels(model: Model) -> dict[str, SensorChannel]:
     found: dict[str, SensorChannel] = {}
     for sensor, target in _candidates(system):
         names, group = channels_of(system, sensor, target), channel_group(system, sensor, target)
-        bias = np.broadcast_to(np.array(sensor.bias or (0.0,), dtype=float), (min(len(names), 3),))
+        bias = _bias(sensor, min(len(names), 3))
         for name, offset in zip(names[:3], bias.tolist(), strict=True):
             found.setdefault(name, SensorChannel(group, sensor, offset))
     return found
+
+
+def _bias(sensor: Sensor, width: int) -> Array:
+    """The bias of every channel; of an attitude that is one angle, that about z."""
+    bias = np.array(sensor.bias or (0.0,), dtype=float)
+    return np.broadcast_to(bias[-width:], (width,))
 
 
 def _candidates(system: System) -> Iterator[tuple[Sensor, str]]:
@@ -210,7 +216,7 @@ def _measurement(
     ]
     columns = tuple(axes[:3]) if len(names) == 4 else tuple(axes)
     width = 3 if len(names) >= 3 else 1
-    bias = np.broadcast_to(np.array(sensor.bias or (0.0,), dtype=float), (width,))
+    bias = _bias(sensor, width)
     return Measurement(
         sensor, sensor.on, group, tuple(names[k] for k in axes), columns, times, values,
         np.array(noise), is_known, bias[list(columns)].copy(),

@@ -104,7 +104,8 @@ def _disturbance(sensor: Sensor, times: Array, width: int, rng: np.random.Genera
         noise += gauss_markov(sensor.coloured, len(times), width, 1.0 / sensor.rate, rng)
     bias = np.zeros(width)
     if sensor.bias:
-        bias = np.broadcast_to(np.array(sensor.bias, dtype=float), (width,))
+        # of an attitude that is one angle, that about z
+        bias = np.broadcast_to(np.array(sensor.bias, dtype=float)[-width:], (width,))
     return noise + bias
 
 

@@ -27,7 +27,7 @@ TOML = Dialect(
 # -- reading ---------------------------------------------------------------------------------------
 
 _HEADER = re.compile(r"\s*(\[\[?)\s*([A-Za-z_]\w*)\s*(?:\.\s*([A-Za-z_]\w*)\s*)?\]")
-_KEY = re.compile(r"""\s*["']?([A-Za-z_][\w-]*)["']?\s*[=.]""")
+_KEY = re.compile(r"""\s*(?:"([^"\\]+)"|'([^']+)'|([A-Za-z_][\w-]*))\s*[=.]""")
 _TRIPLE = re.compile(r'"""|' + "'''")
 
 # A key of many parts costs the parser the square of their number; ours have at most two. Possessive
@@ -104,7 +104,7 @@ def lines_of(text: str) -> dict[KeyPath, int]:
                 lines.setdefault(here, number)
                 lines.setdefault(here[:1], number)
             elif key := _KEY.match(line):
-                lines.setdefault((*here, key.group(1)), number)
+                lines.setdefault((*here, next(filter(None, key.groups()))), number)
         for mark in _TRIPLE.findall(line):  # inside a long text nothing is a key
             if not quote:
                 quote = mark
@@ -179,7 +179,8 @@ def table_text(header: str, content: Mapping[str, Any]) -> str:
     body = "bus"
     linear_drag = 0.1
     """
-    return "\n".join([header, *(f"{key} = {value_text(v)}" for key, v in content.items()), ""])
+    lines = (f"{_key(key)} = {value_text(value)}" for key, value in content.items())
+    return "\n".join([header, *lines, ""])
 
 
 def changed_fields(record: Any, *, spread: Collection[str] = ()) -> dict[str, Any]:

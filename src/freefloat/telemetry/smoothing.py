@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from freefloat.errors import TelemetryError
 from freefloat.telemetry.attitude import continuous, rate_and_acceleration, unit
@@ -27,6 +27,7 @@ _PENALTIES = {3: (2, 3), 5: (3, 5)}
 # measured: tests/telemetry/test_smoothing.py: across more knots without a sample than this the
 # penalised equations lose too many digits, so the knots are set wider
 _BRIDGED_KNOTS = 60.0
+MAX_GAP_STEPS = 20.0  # theory: a convention; motion over more steps than that is anybody's guess
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ def smooth(
     valid: ArrayLike | None = None,
     order: int = 5,
     max_gap: float | None = None,
-    max_gap_steps: float = 20.0,
+    max_gap_steps: float = MAX_GAP_STEPS,
     rates: RateSamples | None = None,
 ) -> SmoothSignal:
     """Return the smooth curve that samples at instants `time` [s] support.
@@ -199,7 +200,7 @@ def smooth_attitude(
     valid: ArrayLike | None = None,
     order: int = 5,
     max_gap: float | None = None,
-    max_gap_steps: float = 20.0,
+    max_gap_steps: float = MAX_GAP_STEPS,
 ) -> SmoothAttitude:
     """Return the smooth attitude history that quaternions x, y, z, w at `time` [s] support.
 
@@ -223,6 +224,24 @@ def smooth_attitude(
     longest = (max_gap, max_gap_steps)
     curves = _fit(instants, rows, noise=known, order=order, longest=longest, is_joint=True)
     return SmoothAttitude(curves[0])
+
+
+def long_gaps(time: Array) -> list[tuple[float, float]]:
+    """The gaps between samples [s] that `smooth` does not bridge unless told to.
+
+    >>> long_gaps(np.array([0.0, 0.1, 0.2, 0.3, 9.0, 9.1, 9.2]))
+    [(0.3, 9.0)]
+    """
+    steps = np.diff(time)
+    if not np.any(steps > 0.0):
+        return []
+    breaks = _breaks(steps, float(np.median(steps[steps > 0.0])), (None, MAX_GAP_STEPS))
+    return [(float(time[k]), float(time[k + 1])) for k in breaks]
+
+
+def _breaks(steps: Array, step: float, longest: tuple[float | None, float]) -> NDArray[np.intp]:
+    """The steps that are too long to bridge."""
+    return np.flatnonzero(steps > (longest[1] * step if longest[0] is None else longest[0]))
 
 
 def _samples(
@@ -289,7 +308,7 @@ def _segments(
     if not np.any(steps > 0.0):
         raise _too_few(np.unique(time).size, least)
     step = float(np.median(steps[steps > 0.0]))
-    breaks = np.flatnonzero(steps > (longest[1] * step if longest[0] is None else longest[0]))
+    breaks = _breaks(steps, step, longest)
     firsts, lasts = np.append(0, breaks + 1), np.append(breaks, time.size - 1)
     # Instants, not samples: a repeated time tells nothing new about the course of the signal.
     counts = np.append(0, np.cumsum(steps > 0.0))

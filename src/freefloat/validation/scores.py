@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from freefloat.arrays import Array, read_only_copy
 from freefloat.dynamics.tree import System
 from freefloat.identification.fit import Fit
-from freefloat.identification.output_error.input_noise import with_fresh_noise
 from freefloat.model.model import Model
-from freefloat.prediction.inputs import inputs_from_telemetry
+from freefloat.prediction.fresh_inputs import fresh_inputs
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.validation.consistency import parameter_deviations
 from freefloat.validation.flight_prediction import FlightPrediction, linearise
@@ -151,9 +150,9 @@ def expected_errors(
     jitter = np.zeros(len(left))
     if not prediction.search.problem.recordings[0].is_planned:
         # what another draw of the encoders' noise does to the prediction
-        other = with_fresh_noise(thin.system, prediction.recording, seed=seed)
-        source = inputs_from_telemetry(thin.model, replace(other, truth=None))
-        jitter = left - linearise(replace(thin, source=source), prediction.start, ())[1]
+        recorded = prediction.recording
+        for source in fresh_inputs(thin.source, recorded, 1, seed=seed, is_alike=False):
+            jitter = left - linearise(replace(thin, source=source), prediction.start, ())[1]
     moved = np.column_stack([rows[:, len(start) :] @ stated.factor, jitter])
     if start:
         basis = np.linalg.qr(rows[:, : len(start)])[0]

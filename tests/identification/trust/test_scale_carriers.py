@@ -6,6 +6,8 @@ import pytest
 
 import freefloat as ff
 from freefloat.excitation import Pulses
+from freefloat.identification.assessment import ScaleCarrier
+from freefloat.identification.trust.scale_carriers import scale_note
 
 
 @pytest.mark.parametrize("name", ["planar-capture", "cepheus"])
@@ -31,6 +33,21 @@ def test_thrust_shares_the_scale_with_known_bodies_and_an_idle_wheel_has_none():
     assert sum(c.share for c in fit.assessment.carriers) == pytest.approx(1.0, abs=0.02)
     assert not any("rw" in n for c in fit.assessment.carriers for n in c.names)
     assert all(n in fit.scale for n in ("thr_1.gain",))
+
+
+def test_the_sentence_says_what_a_per_cent_does_and_stays_short():
+    carriers = [
+        ScaleCarrier(("bus.scale", "arm.scale"), 11.956, 0.01, True, False),
+        ScaleCarrier(("hinge.stiffness",), -6.798, 0.01, False, True),
+        *(ScaleCarrier((f"rw_{k}.inertia",), 0.1, 0.005, True, True) for k in range(6)),
+    ]
+    note = scale_note(carriers)
+    assert note.startswith(
+        "1 % more of bus.scale, arm.scale (known to 1 %, stated) makes the estimated masses and"
+        " inertias 12 % larger on the average; 1 % more of hinge.stiffness (known to 1 %, assumed)"
+        " 6.8 % smaller;"
+    )
+    assert note.endswith("; 4 more that do less") and "rw_1" in note and "rw_2" not in note
 
 
 def capture(uncertainty: float | None) -> ff.Model:

@@ -13,21 +13,11 @@ from dataclasses import replace
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.dynamics.tree import System
-from freefloat.errors import FreefloatError
 from freefloat.identification.output_error.cost import OutputErrorProblem
 from freefloat.identification.output_error.noise import RowNoise, resize
 from freefloat.identification.output_error.recording import Recording
 from freefloat.observability.visibility import without
-from freefloat.prediction.inputs import (
-    bridging_rates,
-    driving_torques,
-    inputs_from_telemetry,
-    smooth_channel,
-)
-from freefloat.telemetry.channel import Channel
-from freefloat.telemetry.names import channel_names
-from freefloat.telemetry.telemetry import Telemetry
+from freefloat.prediction.fresh_inputs import fresh_inputs
 
 NoiseTable = tuple[tuple[tuple[RowNoise, ...], ...], ...]
 
@@ -55,19 +45,14 @@ def with_input_noise(problem: OutputErrorProblem, theta: Array, *, seed: int) ->
 
 
 def _twin(recording: Recording, seed: int) -> Recording | None:
-    """The recording driven by its own smoothed motion and its thrust, both with fresh noise.
+    """The recording driven by its own smoothed motion and its forces, both with fresh noise.
 
-    None where a plan drives it, no input has noise, or the noisy inputs cannot be smoothed.
+    None where a plan drives it or no input has noise.
     """
     if recording.is_planned:
         return None
-    changed = with_fresh_noise(recording.system, recording.telemetry, seed=seed)
-    if changed is recording.telemetry:
-        return None
-    try:
-        return replace(recording, source=inputs_from_telemetry(recording.model, changed))
-    except FreefloatError:
-        return None
+    sources = fresh_inputs(recording.source, recording.telemetry, 1, seed=seed, is_alike=False)
+    return replace(recording, source=sources[0]) if sources else None
 
 
 def _between(
@@ -136,44 +121,3 @@ def _remainder(
         part.reshape(d.shape[1], -1).T * size
         for part, d, size in zip(np.split(left, ends), differences, sizes, strict=True)
     ]
-
-
-def with_fresh_noise(system: System, telemetry: Telemetry, *, seed: int) -> Telemetry:
-    """A recording whose inputs are its own, smoothed, with as much noise as before but another.
-
-    Noise on top of the recorded would be more than the sensors state, and smoothed too little.
-    """
-    rng = np.random.default_rng([seed, 0x1E])
-    noisy = []
-    for i in system.tree.given:
-        names = channel_names(system.model.assembly.coordinates[i])
-        for name in names:
-            if name not in telemetry or (noisy and name == noisy[-1].name):
-                continue
-            channel = telemetry[name]
-            time, _ = channel.usable()
-            rates = bridging_rates(telemetry, *names)
-            curve = smooth_channel(channel, rates)
-            size = channel.noise if channel.noise is not None else float(curve.noise[0])
-            fresh = curve.value(time) + size * rng.standard_normal(len(time))
-            noisy.append(type(channel)(name, channel.unit, time, fresh, noise=channel.noise))
-            if rates is not None:
-                own = rates.noise * size
-                told = curve.rate(rates.time) + own * rng.standard_normal(len(rates.time))
-                unit = telemetry[names[1]].unit
-                noisy.append(Channel(names[1], unit, rates.time, told, noise=own))
-            break  # the position drives; a rate beside it counts where that is silent
-    for thruster in system.model.thrusters:
-        name = f"{thruster.name}.force"
-        if name in telemetry and telemetry[name].noise:
-            channel = telemetry[name]
-            time, level = channel.usable()
-            fresh = level + (channel.noise or 0.0) * rng.standard_normal(len(time)) * (level != 0.0)
-            noisy.append(type(channel)(name, channel.unit, time, fresh, noise=channel.noise))
-    for name in sorted(driving_torques(system.model)):
-        if name in telemetry and telemetry[name].noise:
-            channel = telemetry[name]
-            time, level = channel.usable()
-            fresh = level + (channel.noise or 0.0) * rng.standard_normal(len(time))
-            noisy.append(type(channel)(name, channel.unit, time, fresh, noise=channel.noise))
-    return telemetry.without([c.name for c in noisy]).with_channels(*noisy) if noisy else telemetry

@@ -15,6 +15,7 @@ from freefloat.model.assembly import Spring, rigid
 from freefloat.model.checks import sensor_targets
 from freefloat.model.model import Model
 from freefloat.model.parts import Sensor, SensorKind
+from freefloat.model.uncertainty import without_idle_uncertainty
 from freefloat.parameters.parameters import unit_of
 from freefloat.parameters.write_back import with_parameters
 from freefloat.telemetry.telemetry import Telemetry
@@ -96,7 +97,7 @@ def without_parts(model: Model, parts: Sequence[Part]) -> Model:
     """
     for part in parts:
         model = part.remove(model)
-    return model
+    return without_idle_uncertainty(model) if parts else model
 
 
 def _has_drag(model: Model) -> bool:

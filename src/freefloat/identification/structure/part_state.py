@@ -96,14 +96,16 @@ class Question:
 
     def _recordings(self, present: Sequence[Part]) -> tuple[Recording, ...]:
         absent, model = self.absent(present), self.model_with(present)
-        found = []
-        for flight, plan in zip(self.flights, self.plans, strict=True):
+        found, several = [], len(self.flights) > 1
+        flown = zip(self.flights, self.plans, strict=True)
+        for k, (flight, plan) in enumerate(flown, start=1):
             for part in absent:
                 flight = part.record_without(flight)
                 plan = None if plan is None else part.plan_without(plan)
             recording = recording_of(
-                model, flight, plan=plan, step=self.search.step, trims=(not self.known_start, True)
-            )
+                model, flight, plan=plan, step=self.search.step, trims=(not self.known_start, True),
+                place=f"recording {k}: " if several else "",
+            )  # fmt: skip
             found.append(between_switches(recording))
         return tuple(found)
 

@@ -29,7 +29,9 @@ from freefloat.identification.trust.trust_options import USUAL_TRUST, TrustOptio
 from freefloat.model.model import Model
 from freefloat.notes import Note
 from freefloat.parameters.parameters import Parameters
+from freefloat.parameters.recorded_parameters import fix_unrecorded
 from freefloat.prediction.measurements import with_sensor_noise
+from freefloat.prediction.recording_pieces import cut_at_gaps
 from freefloat.provenance import provenance
 from freefloat.records.option_record import require_value
 from freefloat.telemetry.digest import digest
@@ -173,8 +175,11 @@ def find_structure(
         with_sensor_noise(model, prepare_recording(flight, model, raw=raw)[0])
         for flight in recorded
     )
+    parameters, beside = fix_unrecorded(parameters, sound, is_planned=plan is not None)
+    pieces, cuts = cut_at_gaps(model, sound) if plan is None else (sound, ())
+    plans = plans if pieces is sound else (None,) * len(pieces)
     question = Question(
-        model, _require_parts(model, effects), parameters, sound, plans, known_start, search,
+        model, _require_parts(model, effects), parameters, pieces, plans, known_start, search,
         options,
     )  # fmt: skip
     if not question.base:
@@ -186,7 +191,7 @@ def find_structure(
     verdicts = tuple(_verdict(found, test) for test in found.tests.tests)
     fit = _graded_fit(found.state, recorded)
     notes = () if found.tests.unexplained < UNEXPLAINED else (_unexplained_note(found),)
-    return Structure(verdicts, fit, notes)
+    return Structure(verdicts, fit, (*beside, *cuts, *notes))
 
 
 # theory: three times the noise's variance, as large as a fit's reservation from its own residuals

@@ -23,13 +23,15 @@ from freefloat.identification.output_error.cost import OutputErrorProblem, state
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.recording import between_switches, recording_of
 from freefloat.identification.output_error.unknowns import unknowns_of
-from freefloat.identification.trust.assumption_columns import assumption_columns
+from freefloat.identification.trust.assumption_columns import assumption_columns, assumption_values
 from freefloat.identification.trust.causes import Explanation, Reported, explain
 from freefloat.identification.trust.consider import doubt_shares
 from freefloat.identification.trust.effect_scores import with_effects
 from freefloat.identification.trust.evidence import (
+    METHODS_DISAGREE,
     block_evidence,
     cause_evidence,
+    is_refused,
     method_differences,
     method_evidence,
     misfit_evidence,
@@ -44,6 +46,8 @@ from freefloat.identification.trust.trust_options import USUAL_TRUST, TrustOptio
 from freefloat.identification.trust.white_rows import WhiteRows, white_rows
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.measurements import with_sensor_noise
+from freefloat.prediction.recording_pieces import cut_at_gaps
+from freefloat.telemetry.digest import digest
 from freefloat.telemetry.doctor import Prepared, prepare_recording
 from freefloat.telemetry.telemetry import Telemetry
 
@@ -90,13 +94,29 @@ def assess_fit(
     """
     given = (flights,) if isinstance(flights, Telemetry) else tuple(flights)
     shift = not any(e.name.startswith("delay.") for e in fit.estimates)
-    each = [prepare_recording(flight, fit.model, raw=raw, shift=shift) for flight in given]
-    return grade_fit(
-        fit, tuple(with_sensor_noise(fit.model, one.recording) for one in each),
-        biases=new_biases(parameters or _free(fit, None, ()), each),
+    # by the model that the fit began with, as `identify` does
+    model = fit.prior_model
+    each = [prepare_recording(flight, model, raw=raw, shift=shift) for flight in given]
+    sound = [with_sensor_noise(model, one.recording) for one in each]
+    graded = grade_fit(
+        fit, cut_at_gaps(model, sound)[0] if plan is None else sound,
+        biases=new_biases(parameters or Parameters(model), each),
         parameters=parameters, plan=plan, known_start=known_start, options=options, search=search,
         seed=seed, improve=improve,
     )  # fmt: skip
+    return _with_earlier(graded, fit) if fit.provenance.get("data") == digest(given) else graded
+
+
+def _with_earlier(graded: Fit, fit: Fit) -> Fit:
+    """The graded fit with what these recordings showed of the method that the fit began with.
+
+    Where the likelihood has taken its place, nothing of that method is left to be compared.
+    """
+    before, now = fit.assessment, graded.assessment
+    if before is None or now is None or any(e.code == METHODS_DISAGREE for e in now.evidence):
+        return graded
+    kept = [e for e in before.evidence if e.code == METHODS_DISAGREE]
+    return _grade(graded, (*now.evidence, *kept), now.causes, now.doubts, now.carriers)
 
 
 def grade_fit(
@@ -129,11 +149,13 @@ def grade_fit(
             remedy="cut the recording where a driving channel is missing, or give the plan",
         )  # fmt: skip
         return _grade(fit, [*status_evidence(fit), failed])
-    is_start = fit.is_trustworthy or fit.status_code in SUPERSEDED
-    better = likelihood_fit(fit, rows, free) if improve and is_start else None
-    if better is not None and not _is_better(better, fit, rows, biases, options):
-        better = None
-    again = free if improve and is_start else None
+    again = None
+    if improve and (not is_refused(fit) or fit.status_code in SUPERSEDED):
+        again = free
+    # what is adjusted lies elsewhere: tests begin where it did, with its assumptions exact
+    better = likelihood_fit(fit, rows, free) if again is not None or fit.adjusted else None
+    if better is not None and not fit.adjusted:
+        better = better if _is_better(better, fit, rows, biases, options) else None
     return _assess(better or fit, rows, options, compared=fit, free=again, biases=biases)
 
 
@@ -173,14 +195,16 @@ def _rows(
     fit: Fit, free: Parameters, recorded: Sequence[Telemetry], plans: Sequence[Plan | None],
     known_start: bool, options: TrustOptions, search: SearchOptions, seed: int,
 ) -> WhiteRows:  # fmt: skip
+    several = len(recorded) > 1
     recordings = [
         between_switches(
             recording_of(
-                fit.model, flight, plan=own, step=search.step, trims=(not known_start, True)
+                fit.model, flight, plan=own, step=search.step, trims=(not known_start, True),
+                place=f"recording {k}: " if several else "",
             )
         )
-        for flight, own in zip(recorded, plans, strict=True)
-    ]
+        for k, (flight, own) in enumerate(zip(recorded, plans, strict=True), start=1)
+    ]  # fmt: skip
     unknowns = unknowns_of(free, recordings, is_start_known=known_start, options=search)
     theta = np.clip(unknowns.start, unknowns.lower, unknowns.upper)
     problem = OutputErrorProblem(tuple(recordings), unknowns, stated_noise(recordings), None, theta)
@@ -201,10 +225,14 @@ def _assess(
     found = explain(rows, assumption_columns(rows), reported, options)
     found = with_effects(found, reported, options)
     considered, is_replaced = found.considered, fit is not compared
-    adjusted = _adjust(fit, found, free)
+    adjusted, likely = _adjust(fit, compared, found, free), rows
+    if adjusted is None and compared.adjusted:
+        fit, is_replaced = compared, False
+        reported = _report_of(fit, rows, biases)
     if adjusted is not None:
         fit, point = adjusted, found.joint
         assert point is not None  # what was adjusted was adjusted there
+        likely = point.rows if compared.adjusted else rows
         reported = _report_of(fit, rows, biases)
         considered = replace(point.consideration, is_adjusted=True)
     total = reported.total(considered)
@@ -219,7 +247,7 @@ def _assess(
         *cause_evidence(found, options, is_adjusted=adjusted is not None),
         *block_evidence(found.rows, places, names, reported.std, total, options),
         *method_evidence(
-            compared, rows, places, names, total, options,
+            compared, likely, places, names, total, options,
             is_settled=(is_replaced or adjusted is not None) and found.is_noise,
         ),
     )  # fmt: skip
@@ -237,11 +265,16 @@ def _assess(
     return _grade(replace(fit, estimates=estimates), evidence, found.causes, doubts, carriers)
 
 
-def _adjust(fit: Fit, found: Explanation, free: Parameters | None) -> Fit | None:
-    """The fit at the joint maximum, where one was needed and found."""
-    if free is None or found.joint is None or not found.joint.is_reached:
+def _adjust(fit: Fit, compared: Fit, found: Explanation, free: Parameters | None) -> Fit | None:
+    """The fit at the joint maximum, where one was needed and found; itself if made at one."""
+    point = found.joint
+    if point is None or not point.is_reached:
         return None
-    return likelihood_fit(fit, found.joint.rows, free, is_joint=True)
+    if free is None:
+        return compared if compared.adjusted else None
+    joint = likelihood_fit(fit, point.rows, free, is_joint=True)
+    values = assumption_values(point.rows, point.taken, point.deviations)
+    return None if joint is None else replace(joint, adjusted=values)
 
 
 def _report_of(fit: Fit, rows: WhiteRows, but: Sequence[str]) -> Reported:

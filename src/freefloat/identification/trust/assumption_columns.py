@@ -19,10 +19,12 @@ from freefloat.errors import FreefloatError
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.trust.white_rows import RANK, WhiteRows
 from freefloat.model import inertia
+from freefloat.model.model import Model
 from freefloat.model.parameter_name import SCALE, ParameterName
+from freefloat.model.uncertainty import stated_uncertainty
 from freefloat.parameters.parameters import parameter_values
 from freefloat.prediction.assumptions import Assumption, list_assumptions
-from freefloat.prediction.doubts import DOUBTS
+from freefloat.prediction.doubts import CLOCK, DOUBTS
 from freefloat.prediction.flight_setup import SIZES
 from freefloat.telemetry.channel import Mask
 from freefloat.text import listing
@@ -46,7 +48,6 @@ COMMON = {
     "torque sensors.gain": ("gain.torque",),
     "sensors.delay": ("delay",),
 }
-CLOCK = "clock.rate"
 SPEEDS = (".velocity", ".velocity.x", ".velocity.y", ".velocity.z", ".speed")
 # theory: to whoever reads a clock that is fast by the factor r, a quantity with seconds to the
 # power n seems larger by r^n: forces by r^-2. What sensors say in true seconds is the other way
@@ -94,30 +95,26 @@ def assumption_columns(rows: WhiteRows) -> AssumptionColumns:
     found: dict[str, Assumption] = {}
     for recording in problem.recordings:
         for assumption in list_assumptions(recording.model, recording.telemetry):
-            if assumption.name not in free:
+            if assumption.name not in free and assumption.std > 0.0:  # 0: stated as exact
                 found.setdefault(assumption.name, assumption)
-    found = _without_repetition(found, free)
+    found = {a.name: a for a in without_repetition(list(found.values()), free)}
     names = list(found)
     columns = _columns(rows, names)
     for k, name in enumerate(names):
         columns[:, k] -= _estimated_share(rows, name)
     deviations = np.array([found[name].std for name in names])
     single = AssumptionColumns(tuple(found.values()), columns * deviations)
-    return with_common(single)
+    return with_common(single, problem.recordings[0].model)
 
 
-def _without_repetition(found: dict[str, Assumption], free: set[str]) -> dict[str, Assumption]:
+def without_repetition(found: Sequence[Assumption], free: set[str]) -> list[Assumption]:
     """The assumptions, with the place of a body's mass told once.
 
     By its displacement where all of the body is known, else by the first moments that are.
     """
     estimated = {parsed.owner for parsed in map(ParameterName.parse, free) if parsed.is_inertial}
     other = {True: "body.com", False: "body.moment"}
-    return {
-        name: a
-        for name, a in found.items()
-        if a.key != other[ParameterName.parse(name).owner in estimated]
-    }
+    return [a for a in found if a.key != other[ParameterName.parse(a.name).owner in estimated]]
 
 
 def assumption_values(
@@ -191,10 +188,10 @@ def _estimated_share(rows: WhiteRows, name: str) -> Array:
     return share
 
 
-def with_common(single: AssumptionColumns) -> AssumptionColumns:
+def with_common(single: AssumptionColumns, model: Model) -> AssumptionColumns:
     """The assumptions, and what several of a class have in common."""
     assumptions, columns, groups = list(single.assumptions), [single.columns], []
-    for common, members, weights in _classes(single.assumptions):
+    for common, members, weights in _classes(single.assumptions, model):
         assumptions.append(common)
         columns.append(single.columns[:, list(members)] @ weights[:, None])
         groups.append((members, weights))
@@ -202,7 +199,7 @@ def with_common(single: AssumptionColumns) -> AssumptionColumns:
 
 
 def _classes(
-    singles: Sequence[Assumption],
+    singles: Sequence[Assumption], model: Model
 ) -> Iterator[tuple[Assumption, tuple[int, ...], Array]]:
     """What is common to several, whose they are, and by how many of its doubts each is off then."""
     for name in COMMON:
@@ -211,14 +208,14 @@ def _classes(
             words = listing([singles[k].name for k in members], most=4)
             common = replace(singles[members[0]], name=name, reason=f"common to {words}")
             yield common, members, np.ones(len(members))
-    timed = [
-        (k, _seconds(a) * a.value * DOUBTS[CLOCK].std / a.std)
-        for k, a in enumerate(singles)
-        if _seconds(a) and a.value and a.std
-    ]
+    doubt, stated = DOUBTS[CLOCK], stated_uncertainty(model.uncertainty, CLOCK)
+    std = doubt.std if stated is None else stated
+    timed = [(k, _seconds(a) * a.value * std / a.std) for k, a in enumerate(singles)]
+    timed = [(k, weight) for k, weight in timed if weight]
     if timed:
-        doubt = DOUBTS[CLOCK]
-        clock = Assumption(CLOCK, 1.0, "1", SIZES["gain"], doubt.std, False, doubt.reason, CLOCK)
+        clock = Assumption(
+            CLOCK, 1.0, "1", SIZES["gain"], std, stated is not None, doubt.reason, CLOCK
+        )
         yield clock, tuple(k for k, _ in timed), np.array([weight for _, weight in timed])
 
 

@@ -18,6 +18,7 @@ from freefloat.identification.trust.white_rows import WhiteRows
 from freefloat.text import listing
 
 NOT_TRUSTED_CODES = ("scale.not_fixed", "seen.none")
+METHODS_DISAGREE = "methods.disagree"
 
 
 def grade_of_shift(shift: float, options: TrustOptions, *, best: Grade = "trusted") -> Grade:
@@ -33,10 +34,18 @@ def grade_of_shift(shift: float, options: TrustOptions, *, best: Grade = "truste
 
 def status_evidence(fit: Fit) -> Iterator[Evidence]:
     """What the method itself objects to."""
+    if is_refused(fit):
+        yield Evidence(fit.status_code or "status", str(fit.status), "not trusted")
+
+
+def is_refused(fit: Fit) -> bool:
+    """Whether the method itself objects to the fit, whatever an assessment made of it later."""
     code = fit.status_code
-    is_refused = code.startswith("not_trusted") or code in NOT_TRUSTED_CODES
-    if is_refused or not fit.is_trustworthy:
-        yield Evidence(code or "status", str(fit.status), "not trusted")
+    if code.startswith("not_trusted") or code in NOT_TRUSTED_CODES:
+        return True
+    if fit.assessment is None:
+        return not fit.is_trustworthy
+    return any(e.code == (code or "status") for e in fit.assessment.evidence)
 
 
 def search_evidence(rows: WhiteRows) -> Iterator[Evidence]:
@@ -185,7 +194,7 @@ def scale_evidence(carriers: Sequence[ScaleCarrier]) -> Iterator[Evidence]:
         yield Evidence(
             "scale.assumed", text, "with reservations", share, float("nan"),
             remedy="state in the model file how well they are known: `uncertainty` of a body, wheel"
-            " or thruster, `gain_uncertainty` of a sensor",
+            " or thruster, `gain_uncertainty` of a sensor, or by name in [uncertainty]",
         )  # fmt: skip
 
 
@@ -237,7 +246,7 @@ def method_evidence(
             f" {z:.3g} standard deviations of their difference"
         )
         yield Evidence(
-            "methods.disagree", text,
+            METHODS_DISAGREE, text,
             "trusted" if is_settled else grade_of_shift(shift, options), z, float("nan"),
             float(shift),
             remedy="a channel or an effect that the method leaves out matters; use auto or"

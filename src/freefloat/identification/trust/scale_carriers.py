@@ -23,6 +23,7 @@ from freefloat.prediction.assumptions import Assumption
 from freefloat.text import listing
 
 LEAST_SHARE = 0.01  # format: of the scale; less is not worth a line
+MOST_NAMED = 4  # format: carriers in the sentence; the assessment has all
 # theory: the mean of relative changes is not led by an estimate that is known to a tenth of itself
 CLEAR = 10.0
 
@@ -87,14 +88,32 @@ def _is_checked(
 
 
 def scale_note(carriers: Sequence[ScaleCarrier]) -> Note:
-    """The same as a sentence."""
-    parts = [
-        f"{listing(carrier.names, most=4)} ({100.0 * carrier.share:.3g} %,"
-        f" known to {amount_text(carrier.deviation, '1')},"
-        f" {'stated' if carrier.is_stated else 'assumed'})"
-        for carrier in carriers
-    ]
-    return Note("scale.fixed", f"masses and inertias inherit any error of {listing(parts)}")
+    """The same as a sentence: what one per cent of each does to the estimates.
+
+    Forces and masses that check each other may do much more than a per cent, or the opposite.
+    """
+    parts = []
+    for carrier in carriers[:MOST_NAMED]:
+        origin = "stated" if carrier.is_stated else "assumed"
+        doing = "makes the estimated masses and inertias " if not parts else ""
+        parts.append(
+            f"1 % more of {listing(carrier.names, most=4)}"
+            f" (known to {amount_text(carrier.deviation, '1')}, {origin}) {doing}{_change(carrier)}"
+        )
+    parts[0] += " on the average"
+    more = len(carriers) - len(parts)
+    parts += [f"{more} more that do less"] * bool(more)
+    return Note("scale.fixed", "; ".join(parts))
+
+
+def _change(carrier: ScaleCarrier) -> str:
+    """What one per cent does.
+
+    >>> _change(ScaleCarrier(("hinge.stiffness",), -6.798, 0.01, True, False))
+    '6.8 % smaller'
+    """
+    size = float(f"{abs(carrier.share):.2g}")
+    return f"{size:g} % {'larger' if carrier.share > 0.0 else 'smaller'}"
 
 
 def _relative(assumption: Assumption) -> float:
