@@ -24,15 +24,15 @@ from pathlib import Path
 
 import freefloat as ff
 
-SHORT, LONG = 2_000, 12_000  # lines
+SHORT, LONG = 2_000, 60_000  # lines
 
 
 def flight_lines() -> list[bytes]:
-    """A minute of a six-joint arm with a target and twelve thrusters, at 200 Hz."""
+    """A minute of a six-joint arm with a target and twelve thrusters, at 1 kHz."""
     model = ff.load_model("spatial-capture")
-    sensors = tuple(replace(sensor, rate=200.0) for sensor in model.sensors)
+    sensors = tuple(replace(sensor, rate=1000.0) for sensor in model.sensors)
     plan = ff.default_plan(model, duration=60.0)
-    flight = ff.simulate(model, plan, sensors=sensors, seed=1, step=5e-3)
+    flight = ff.simulate(model, plan, sensors=sensors, seed=1, step=1e-3)
     return [json.dumps({"time": s.time, **s.values}).encode() + b"\n" for s in flight]
 
 
