@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
+import time
 from contextlib import contextmanager, suppress
 
 import pytest
@@ -13,7 +14,8 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import serve as serve_websocket
 
 from freefloat.errors import TelemetryError
-from freefloat.telemetry.sources import LONGEST_LINE, SampleSource, sample_of_line
+from freefloat.telemetry.sample_lines import LONGEST_LINE, sample_of_line
+from freefloat.telemetry.sources import SampleSource
 
 LINES = [json.dumps({"time": 0.1 * k, "base.angle": 0.0}) for k in range(3)]
 
@@ -135,7 +137,7 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
-def test_what_is_no_websocket_is_a_lost_connection(answer):
+def test_what_is_no_websocket_is_refused(answer):
     """A redirect to another machine is not followed either."""
 
     def talk(caller: socket.socket) -> None:
@@ -143,7 +145,9 @@ def test_what_is_no_websocket_is_a_lost_connection(answer):
         caller.sendall(answer)
 
     source = SampleSource(f"ws://127.0.0.1:{serve(talk)}/x", retry=0.3)
-    assert list(source) == [] and source.n_lost == 1
+    with refused(TelemetryError, "source.refused"):
+        list(source)
+    assert source.n_lost == 0
 
 
 def test_nobody_there():
@@ -174,3 +178,69 @@ def test_an_address_that_cannot_be_is_refused_at_once(address):
 def test_times_that_cannot_be_are_refused(name, seconds):
     with refused(TelemetryError, "option.range"):
         SampleSource("tcp://127.0.0.1:5000", **{name: seconds})
+
+
+@contextmanager
+def talkative(answer):
+    """A server that answers every caller in the same way; its port, and how many called."""
+    calls: list[float] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def run() -> None:
+            with suppress(OSError):
+                while True:
+                    with server.accept()[0] as caller:
+                        calls.append(time.monotonic())
+                        answer(caller)
+
+        threading.Thread(target=run, daemon=True).start()
+        yield server.getsockname()[1], calls
+
+
+def test_a_quiet_connection_ends_when_idle_and_is_not_called_again():
+    def speak_once(caller: socket.socket) -> None:
+        caller.sendall(LINES[0].encode() + b"\n")
+        caller.recv(1)  # until the other side goes
+
+    with talkative(speak_once) as (port, calls):
+        begun = time.monotonic()
+        found = list(SampleSource(f"tcp://127.0.0.1:{port}", idle=0.5, retry=60.0))
+    assert len(found) == len(calls) == 1
+    assert time.monotonic() - begun < 10.0  # [s] far below retry, on a busy machine too
+
+
+def test_idle_counts_while_it_waits_for_a_connection():
+    port = serve(lambda caller: caller.sendall(LINES[0].encode() + b"\n"))
+    begun = time.monotonic()
+    assert len(list(SampleSource(f"tcp://127.0.0.1:{port}", idle=0.5, retry=60.0))) == 1
+    assert time.monotonic() - begun < 10.0  # [s] as above
+
+
+@pytest.mark.parametrize("scheme", ["tcp", "ws"])
+def test_connections_that_bring_nothing_are_failures_with_growing_pauses(scheme):
+    """Hung up on at once: by TCP after it was accepted, by a WebSocket before the handshake."""
+    told: list[str] = []
+    with talkative(lambda caller: None) as (port, calls):
+        source = SampleSource(f"{scheme}://127.0.0.1:{port}", retry=2.0, tell=told.append)
+        begun = time.monotonic()
+        with (
+            suppress(TelemetryError)
+            if scheme == "tcp"
+            else refused(TelemetryError, "source.refused")
+        ):
+            list(source)
+        assert 1.5 < time.monotonic() - begun < 30.0  # [s] about retry; handshakes may take theirs
+    # pauses of 0.2, 0.4, 0.8 ... s: five calls in two seconds, not ten
+    assert 2 <= len(calls) <= 6
+    assert (
+        told and f":{port}" in told[0] and source.n_lost == (len(calls) if scheme == "tcp" else 0)
+    )
+
+
+def test_on_wait_is_called_while_nothing_comes():
+    looks: list[float] = []
+    with talkative(lambda caller: caller.recv(1)) as (port, _):
+        source = SampleSource(f"tcp://127.0.0.1:{port}", idle=0.7, retry=0.0)
+        source.on_wait = lambda: looks.append(time.monotonic())
+        assert list(source) == []
+    assert len(looks) >= 2

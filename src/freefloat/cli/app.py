@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from cyclopts import App
+import math
+from dataclasses import is_dataclass
+
+from cyclopts import App, Parameter
 
 from freefloat import __version__
 from freefloat.cli import screen
@@ -32,6 +35,15 @@ Start here:  freefloat check servicer
 
 Exit codes:  0 fine, 1 the verdict is negative, 2 bad input, 3 a bug of ours"""
 
+
+def require_finite(_: object, value: object) -> None:
+    """ValueError for a number that is none: of no verb and no option."""
+    named = vars(value).items() if is_dataclass(value) else [("", value)]
+    for name, one in named:
+        if isinstance(one, float) and not math.isfinite(one):
+            raise ValueError(f"{f'--{name} ' if name else ''}{one} is not a finite number")
+
+
 app = App(
     name="freefloat",
     help=HELP,
@@ -40,6 +52,7 @@ app = App(
     console=screen.results(),
     result_action="return_value",
     suppress_keyboard_interrupt=False,
+    default_parameter=Parameter(validator=require_finite),
 )
 VERBS = (
     models, check, design, simulate, telemetry, spectrum, identify, diagnose, structure, track,

@@ -27,6 +27,7 @@ USAGE_CODES = {
     "UnknownCommandError": "name.unknown", "UnknownOptionError": "name.unknown",
     "UnusedCliTokensError": "value.count", "RepeatArgumentError": "name.duplicate",
     "MissingArgumentError": "key.missing", "CoercionError": "value.type",
+    "ValidationError": "value.range",
 }  # fmt: skip
 
 

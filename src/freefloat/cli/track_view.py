@@ -1,13 +1,10 @@
-"""How `freefloat track` shows estimates, live on a terminal, and writes them: lines and Parquet."""
+"""How `freefloat track` shows estimates: live on a terminal, and at the end."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from math import copysign, isnan, log10
-from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.text import Text
@@ -15,7 +12,6 @@ from rich.text import Text
 from freefloat.cli import screen
 from freefloat.digits import amount_text
 from freefloat.errors import visible
-from freefloat.files import atomic_path
 from freefloat.identification.fit_text import GRADE_WORDS
 from freefloat.online.health import USED
 from freefloat.text import count_noun, listing
@@ -140,12 +136,12 @@ def announcement(
 def summary(
     estimate: LiveEstimate,
     latency: dict[str, float],
-    n_lost: int,
+    remarks: Sequence[tuple[str, object]],
     files: list[str],
     *,
     unused: Sequence[str],
 ) -> Iterator[RenderableType]:
-    """How it went: samples, events, latencies, files."""
+    """How it went: samples, remarks (such as lost connections), events, latencies, files."""
     health = estimate.health
     pairs: list[tuple[str, object]] = [("samples", sample_counts(health))]
     pairs.append(("grade", grade_line(estimate)))
@@ -157,8 +153,7 @@ def summary(
         pairs.append(("parameters", estimate.status))
     if unused:
         pairs.append(("unknown channels", listing(unused, most=4)))
-    if n_lost:
-        pairs.append(("connections lost", n_lost))
+    pairs += remarks
     pairs += [(f"{event.time:.2f} s", event.message) for event in health.events[-EVENTS:]]
     pairs.append(
         (
@@ -184,59 +179,3 @@ def _scale(estimate: LiveEstimate) -> Iterator[str]:
             f"{doubt.name} ± {amount_text(doubt.deviation, doubt.unit)} ({origin}):"
             f" {100.0 * doubt.share:.3g} % of the total variance of {doubt.moves}"
         )
-
-
-# -- estimates written to files --------------------------------------------------------------------
-
-
-class EstimateWriter:
-    """Writes estimates: to standard output and to files, as asked for."""
-
-    def __init__(self, lines: list[TextIO], parquet: Path | None) -> None:
-        self.lines, self.parquet = lines, parquet
-        self.times: list[float] = []
-        self.rows: list[list[float]] = []
-        self.names: tuple[str, ...] = ()
-
-    def write(self, estimate: LiveEstimate) -> None:
-        """Write one estimate."""
-        if self.lines:
-            line = screen.json_text(estimate.as_dict()) + "\n"
-            for file in self.lines:
-                file.write(line)
-                file.flush()
-        if self.parquet is not None and estimate.time is not None:
-            self.names = estimate.names
-            self.times.append(estimate.time)
-            deviations = (*estimate.std.tolist(), *estimate.total_std.tolist())
-            self.rows.append([*estimate.values.tolist(), *deviations])
-
-    def finish(self, temporary: Path) -> None:
-        """Write the Parquet file: time, then value and both deviations of every parameter."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        n = len(self.names)
-        columns: dict[str, list[float]] = {"time": self.times}
-        for k, name in enumerate(self.names):
-            columns[name] = [row[k] for row in self.rows]
-            columns[f"{name}.std"] = [row[n + k] for row in self.rows]
-            columns[f"{name}.total_std"] = [row[2 * n + k] for row in self.rows]
-        pq.write_table(pa.table(columns), temporary)
-
-
-@contextmanager
-def open_writer(
-    out: Path | None, parquet: Path | None, *, to_screen: bool
-) -> Iterator[EstimateWriter]:
-    """A writer whose files take their names when all went well."""
-    with ExitStack() as stack:
-        lines: list[TextIO] = [sys.stdout] if to_screen else []
-        if out is not None:
-            temporary = stack.enter_context(atomic_path(out))
-            lines.append(stack.enter_context(temporary.open("w", encoding="utf-8")))
-        place = stack.enter_context(atomic_path(parquet)) if parquet is not None else None
-        writer = EstimateWriter(lines, parquet)
-        yield writer
-        if place is not None:
-            writer.finish(place)

@@ -167,7 +167,8 @@ class FrameBuilder:
         return found
 
     def _note_pushes(self, sample: Sample) -> bool:
-        found = {n: sample.values[n] for n in self.pushes if n in sample.values}
+        values = sample.values
+        found = {n: values[n] for n in self.pushes if is_number(values.get(n))}
         if not found:
             return False
         if any(self.last_push.get(n) != v for n, v in found.items()):
@@ -206,11 +207,12 @@ class FrameBuilder:
     def _frame(self, time: float, half: float) -> SampleFrame | None:
         before = max((k for k in self.kinks if k <= time), default=-np.inf)
         after = min((k for k in self.kinks if k > time), default=np.inf)
-        low, high = max(time - half, before), min(time + half, after)
+        low, high = time - half, min(time + half, after)
         values, shares, weights = {}, {}, {}
         for name in self.names:
             series = self.readings.get(name, deque())
-            inside = [r for r in series if low < r[0] <= high]
+            # a reading of the switch itself belongs to both sides: rates have a kink, and no jump
+            inside = [r for r in series if before <= r[0] <= high and r[0] > low]
             degree = SOME - 1
             if len(inside) < SOME:
                 inside = _nearest(series, time, 2.5 * self.step)

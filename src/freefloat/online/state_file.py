@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from freefloat.online.estimator import OnlineEstimator
     from freefloat.online.filter_options import FilterOptions
 
-FORMAT = 5  # format: of state files; others are refused
+FORMAT = 6  # format: of state files; others are refused
 MOST_BYTES = 50_000_000  # format: a state is some kilobytes
 
 

@@ -1,14 +1,13 @@
 """Samples as they arrive: newline JSON from standard input or from an address on this machine.
 
-A line is one JSON object: `{"time": 12.3, "base.rate.x": 1e-3, ...}`, values in SI units. Lines
-that are not are handed on as None, for whoever counts them. Nothing here listens to or calls
-another machine unless told to.
+Lines that are no samples are handed on as None, for whoever counts them (`sample_lines`). Nothing
+here listens to or calls another machine unless told to.
 """
 
 from __future__ import annotations
 
-import json
 import math
+import select
 import socket
 import sys
 import time
@@ -18,34 +17,20 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import urlsplit
 
 from freefloat.errors import Fault, TelemetryError
+from freefloat.telemetry.sample_lines import LONGEST_LINE, LineSplitter, sample_of_line
 from freefloat.telemetry.sample_rows import Sample
 
-LONGEST_LINE = 1_000_000  # format: [B]; a longer line or message is not a sample
 SCHEMES = ("tcp", "udp", "ws")
 LINES = (".ndjson", ".jsonl")
+CHUNK = 65536  # format: [B] read at a time
 WAIT = 0.2  # format: [s] between looks at the clock while nothing arrives
+LONGEST_WAIT = 5.0  # format: [s] between attempts to connect, which double from WAIT on
 HANDSHAKE = 5.0  # format: [s] that a WebSocket server has to answer
 FAREWELL = 1.0  # format: [s] that it has to close
-
-
-def sample_of_line(line: str | bytes) -> Sample | None:
-    """The sample that a line of JSON holds, or None where it holds none.
-
-    >>> sample_of_line('{"time": 0.5, "base.rate.x": 1e-3}')
-    Sample(time=0.5, values={'base.rate.x': 0.001})
-    >>> sample_of_line("garbage") is None
-    True
-    """
-    try:
-        content = json.loads(line)
-        instant = content.pop("time")
-        values = content.get("values", content)
-        return Sample(float(instant), {str(k): v for k, v in values.items()})
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None
 
 
 @dataclass
@@ -56,21 +41,27 @@ class SampleSource:
 
     Args:
         address: A path, "-" for standard input, or an address with host and port.
-        idle: End when nothing arrives for so long [s]; None: never.
-        retry: How long to try to connect again after a connection is lost [s].
+        idle: End when nothing arrives for so long [s], connected or not; None: never.
+        retry: How long to try to connect, and after a connection is lost to connect again [s]; one
+            that breaks off before it brings a line is another failure, and no new beginning.
         remote: Whether other machines are allowed.
+        tell: Called with a sentence when it waits for a connection.
+        on_wait: Called about five times a second while nothing arrives.
 
     Raises:
         TelemetryError: The address cannot be used, or nobody answers there.
 
-    `n_lost` counts lost connections.
+    `n_lost` counts lost connections, `n_too_long` lines that were dropped because of their length.
     """
 
     address: str
     idle: float | None = None
     retry: float = 10.0
     remote: bool = False
+    tell: Callable[[str], None] | None = None
+    on_wait: Callable[[], None] | None = None
     n_lost: int = field(default=0, init=False)
+    n_too_long: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         for name, seconds in (("idle", self.idle), ("retry", self.retry)):
@@ -85,6 +76,8 @@ class SampleSource:
             self.place = _place(self.address, self.remote)
         if self.scheme == "ws":
             _require_websockets()
+        if self.scheme == "-" and sys.stdin is None:
+            raise _address_error("-", "a standard input that is open", "pipe samples into it")
 
     @property
     def scheme(self) -> str:
@@ -97,20 +90,52 @@ class SampleSource:
 
     def __iter__(self) -> Iterator[Sample | None]:
         """Samples as they arrive; None for lines that are none."""
+        self._heard = time.monotonic()
         for line in self._lines():
-            if line.strip():
+            if line and not line.isspace():
                 yield sample_of_line(line)
 
     def _lines(self) -> Iterator[bytes]:
-        if self.scheme == "-":
-            yield from sys.stdin.buffer
-        elif self.scheme == "udp":
+        if self.scheme == "udp":
             yield from self._datagrams()
         elif self.scheme in ("tcp", "ws"):
-            yield from self._connections(_tcp_lines if self.scheme == "tcp" else self._ws_lines)
+            yield from self._connections(
+                self._tcp_lines if self.scheme == "tcp" else self._ws_lines
+            )
         else:
-            with Path(self.address).open("rb") as file:
-                yield from file
+            try:
+                if self.scheme == "-":
+                    yield from self._cut(self._pipe(sys.stdin.buffer))
+                    return
+                with Path(self.address).open("rb", buffering=0) as file:
+                    yield from self._cut(iter(lambda: file.read(CHUNK), b""))
+            except OSError as error:
+                raise _reading_error(self.address, error) from error
+
+    def _cut(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """Lines of what comes, the last one too if it has no end."""
+        splitter, before = LineSplitter(), self.n_too_long
+        for chunk in chunks:
+            yield from splitter.push(chunk)
+            self.n_too_long = before + splitter.n_too_long
+        yield from splitter.finish()
+
+    def _pipe(self, file: BinaryIO) -> Iterator[bytes]:
+        """What comes through standard input, until its end or nothing for `idle` seconds."""
+        is_selectable = True
+        while True:
+            try:
+                is_ready = not is_selectable or bool(select.select([file], [], [], WAIT)[0])
+            except (OSError, ValueError):  # no pipe of this system's: it is read until its end
+                is_selectable, is_ready = False, True
+            if is_ready:
+                chunk = file.read1(CHUNK)  # type: ignore[attr-defined]
+                if not chunk:
+                    return
+                self._heard = time.monotonic()
+                yield chunk
+            elif self._is_over():
+                return
 
     def _datagrams(self) -> Iterator[bytes]:
         host, port = self.place
@@ -118,82 +143,107 @@ class SampleSource:
         with socket.socket(family, socket.SOCK_DGRAM) as receiver:
             _bind(receiver, host, port)
             receiver.settimeout(WAIT)
-            quiet_since = time.monotonic()
-            while not self._is_over(quiet_since):
-                with suppress(TimeoutError):
-                    yield from receiver.recv(65536).split(b"\n")
-                    quiet_since = time.monotonic()
+            while True:
+                try:
+                    got = receiver.recv(CHUNK)
+                except TimeoutError:
+                    if self._is_over():
+                        return
+                    continue
+                self._heard = time.monotonic()
+                yield from got.split(b"\n")
 
-    def _connections(
-        self, lines: Callable[[socket.socket, Callable[[float], bool]], Iterator[bytes]]
-    ) -> Iterator[bytes]:
-        """Lines of one connection after the other, until none can be made for `retry` seconds."""
-        lost_since: float | None = None
-        is_first = True
+    def _connections(self, lines: Callable[[socket.socket], Iterator[bytes]]) -> Iterator[bytes]:
+        """Lines of one connection after the other, until none brings any for `retry` seconds."""
+        failing_since, pause, was_connected = time.monotonic(), WAIT, False
         while True:
+            self._is_connected, begun, why = False, time.monotonic(), "it was closed"
             try:
                 with socket.create_connection(self.place, timeout=WAIT) as connection:
-                    is_first, lost_since = False, None
-                    yield from lines(connection, self._is_over)
+                    for line in lines(connection):
+                        failing_since, pause = math.inf, WAIT
+                        yield line
             except OSError as error:
-                if is_first and self.retry == 0.0:
-                    raise _connection_error(self.address, error) from error
-            if not is_first and lost_since is None:
-                self.n_lost += 1
-            lost_since = time.monotonic() if lost_since is None else lost_since
-            if time.monotonic() - lost_since > self.retry:
-                if is_first:
-                    raise _connection_error(self.address, OSError("nobody answered"))
+                why = str(error) or type(error).__name__
+            except UnicodeError as error:  # a host that can be no name
+                raise _address_error(self.address, "a host", "name another one") from error
+            if self._is_over():
                 return
-            time.sleep(min(WAIT, self.retry))
+            now, was_connected = time.monotonic(), was_connected or self._is_connected
+            self.n_lost += self._is_connected
+            if failing_since == math.inf or now - begun > LONGEST_WAIT:  # it worked so far
+                failing_since = now
+            left = failing_since + self.retry - now
+            if left <= 0.0:
+                if not was_connected:
+                    raise _connection_error(self.address, why)
+                return
+            if self.tell and pause == WAIT:
+                self.tell(f"no connection to {self.address} ({why}): trying for {left:.3g} s more")
+            self._sleep(min(pause, left))
+            pause = min(2.0 * pause, LONGEST_WAIT)
 
-    def _ws_lines(
-        self, connection: socket.socket, is_over: Callable[[float], bool]
-    ) -> Iterator[bytes]:
+    def _sleep(self, seconds: float) -> None:
+        """Wait, with looks at the clock."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0.0 and not self._is_over():
+            time.sleep(min(left, WAIT))
+
+    def _tcp_lines(self, connection: socket.socket) -> Iterator[bytes]:
+        self._is_connected = True
+        return self._cut(self._stream(connection))
+
+    def _stream(self, connection: socket.socket) -> Iterator[bytes]:
+        """What one connection brings, until it is closed or nothing comes for `idle` seconds."""
+        connection.settimeout(WAIT)
+        while True:
+            try:
+                got = connection.recv(CHUNK)
+            except TimeoutError:
+                if self._is_over():
+                    return
+                continue
+            except OSError:  # broken off: what came of a last line is handed on all the same
+                return
+            if not got:
+                return
+            self._heard = time.monotonic()
+            yield got
+
+    def _ws_lines(self, connection: socket.socket) -> Iterator[bytes]:
         from websockets.exceptions import ConnectionClosed, WebSocketException
         from websockets.sync.client import connect
 
         connection.settimeout(None)  # from here on the library keeps the time
         try:
             # Over our own socket: neither a proxy nor a redirect can lead to another machine.
+            # The library bounds a message by the sum of its frames.
             opened = connect(
                 self.address, sock=connection, proxy=None, compression=None, max_size=LONGEST_LINE,
                 open_timeout=HANDSHAKE, close_timeout=FAREWELL, ping_interval=None,
             )  # fmt: skip
         except (WebSocketException, ValueError, EOFError) as error:
             raise ConnectionError(f"what answered is not a WebSocket: {error}") from error
-        quiet_since = time.monotonic()
+        self._is_connected = True
         with opened as server:
-            while not is_over(quiet_since):
+            while True:
                 try:
                     message = server.recv(timeout=WAIT)
                 except TimeoutError:
+                    if self._is_over():
+                        return
                     continue
                 except ConnectionClosed:  # by either side, also for a message that is too long
                     return
-                quiet_since = time.monotonic()
+                self._heard = time.monotonic()
                 text = message.encode() if isinstance(message, str) else message
                 yield from text.split(b"\n")
 
-    def _is_over(self, quiet_since: float) -> bool:
-        return self.idle is not None and time.monotonic() - quiet_since > self.idle
-
-
-def _tcp_lines(connection: socket.socket, is_over: Callable[[float], bool]) -> Iterator[bytes]:
-    rest, quiet_since = b"", time.monotonic()
-    while not is_over(quiet_since):
-        with suppress(TimeoutError):
-            got = connection.recv(65536)
-            if not got:
-                break
-            quiet_since = time.monotonic()
-            *lines, rest = (rest + got).split(b"\n")
-            yield from lines
-            if len(rest) > LONGEST_LINE:
-                yield b"too long"
-                rest = b""
-    if rest:
-        yield rest
+    def _is_over(self) -> bool:
+        """Whether nothing came for too long; called while nothing comes."""
+        if self.on_wait is not None:
+            self.on_wait()
+        return self.idle is not None and time.monotonic() - self._heard > self.idle
 
 
 def _place(address: str, remote: bool) -> tuple[str, int]:
@@ -204,7 +254,7 @@ def _place(address: str, remote: bool) -> tuple[str, int]:
         host, port = parts.hostname, parts.port
     except ValueError as error:
         raise _address_error(address, expected, str(error)) from error
-    if not host or port is None:
+    if not host or not port:  # nobody can be at port 0
         raise _address_error(address, expected, "name host and port")
     is_here = host == "localhost"
     with suppress(ValueError):
@@ -218,7 +268,7 @@ def _bind(receiver: socket.socket, host: str, port: int) -> None:
     try:
         receiver.bind((host, port))
     except OSError as error:
-        raise _connection_error(f"udp://{host}:{port}", error) from error
+        raise _connection_error(f"udp://{host}:{port}", str(error)) from error
 
 
 def _address_error(address: str, expected: str, remedy: str) -> TelemetryError:
@@ -226,10 +276,17 @@ def _address_error(address: str, expected: str, remedy: str) -> TelemetryError:
     return TelemetryError("the source cannot be used", [fault])
 
 
-def _connection_error(address: str, error: OSError) -> TelemetryError:
+def _connection_error(address: str, why: str) -> TelemetryError:
     expected, remedy = "a program that sends samples", "start it first"
-    fault = Fault("SOURCE", f"{address}: {error}", expected, remedy, "source.refused")
+    fault = Fault("SOURCE", f"{address}: {why}", expected, remedy, "source.refused")
     return TelemetryError("there is no connection", [fault])
+
+
+def _reading_error(address: str, error: OSError) -> TelemetryError:
+    name = "standard input" if address == "-" else address
+    got = f"{name}: {error.strerror or error}"
+    fault = Fault("SOURCE", got, "lines that can be read", "check the source", "file.unreadable")
+    return TelemetryError("the source cannot be read", [fault])
 
 
 def _require_websockets() -> None:

@@ -24,7 +24,8 @@ from freefloat.online.kernels.interval import (
 Work = namedtuple("Work", "L")
 Problem = namedtuple("Problem", "rows sigma n_nuisance n_unknowns momentum_size")
 Memory = namedtuple(
-    "Memory", "counts momentum momentum_errors moment_errors end_errors noise_factor weight_x"
+    "Memory",
+    "counts velocity_noise momentum momentum_errors moment_errors end_errors noise_factor weight_x",
 )
 Scratch = namedtuple(
     "Scratch",
@@ -47,9 +48,9 @@ def random_case(rows: np.ndarray, seed: int) -> tuple[Problem, Memory, Scratch]:
     L[0, C] = MASS
     problem = Problem(rows, rng.uniform(0.1, 1.0, SOURCES), nn, N_UNKNOWNS, 7.0)
     m = Memory(
-        np.zeros(8, dtype=np.int64), rng.normal(size=3), rng.normal(size=(SOURCES, 6)),
-        rng.normal(size=(SOURCES, 3)), rng.normal(size=(SOURCES, 6)), np.zeros((n, n)),
-        rng.normal(size=N_UNKNOWNS),
+        np.zeros(8, dtype=np.int64), rng.uniform(0.1, 1.0, 3), rng.normal(size=3),
+        rng.normal(size=(SOURCES, 6)), rng.normal(size=(SOURCES, 3)), rng.normal(size=(SOURCES, 6)),
+        np.zeros((n, n)), rng.normal(size=N_UNKNOWNS),
     )  # fmt: skip
     square = (n, n)
     k = Scratch(
@@ -67,8 +68,8 @@ def covariances(problem, m, k, half, is_lost):
 
 
 @kernel
-def ends(k, sigma, half, side, p, slopes, moments, out):
-    set_end_errors(k, sigma, half, side, p[0], p[1], p[2], slopes, moments, out)
+def ends(k, noise, half, side, p, slopes, moments, out):
+    set_end_errors(k, noise, half, side, p[0], p[1], p[2], slopes, moments, out)
 
 
 @kernel
@@ -93,23 +94,23 @@ def white(m, k, before, rows):
     return is_sound
 
 
-def end_errors(sigma, slopes, moments, momentum, side) -> np.ndarray:
+def end_errors(noise, slopes, moments, momentum, side) -> np.ndarray:
     """Slopes, plus what the errors of the displacement make of dr x P."""
     out = slopes.copy()
     for n in range(SOURCES):
         way = (HALF * slopes[n, :3] - side * moments[n]) / MASS
         if 6 <= n < 9:
-            way = HALF * sigma[n] * np.eye(3)[n - 6]
+            way = HALF * noise[n - 6] * np.eye(3)[n - 6]
         out[n, 3:] += np.cross(way, momentum)
     return out
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
 def test_errors_at_an_end_move_the_displacement_too(side):
-    problem, m, k = random_case(SPACE, 0)
+    _, m, k = random_case(SPACE, 0)
     out = np.zeros((SOURCES, 6))
-    ends(k, problem.sigma, HALF, side, m.momentum, m.momentum_errors, m.moment_errors, out)
-    expected = end_errors(problem.sigma, m.momentum_errors, m.moment_errors, m.momentum, side)
+    ends(k, m.velocity_noise, HALF, side, m.momentum, m.momentum_errors, m.moment_errors, out)
+    expected = end_errors(m.velocity_noise, m.momentum_errors, m.moment_errors, m.momentum, side)
     np.testing.assert_allclose(out, expected, rtol=1e-12)
 
 
@@ -124,11 +125,21 @@ def test_first_moments_move_with_positions_as_momenta_with_rates():
     np.testing.assert_array_equal(np.delete(out, list(pairs), axis=0), 0.0)
 
 
+def test_an_error_of_the_start_is_as_large_as_it_was_then():
+    """The first of two samples counts with its own noise, however noisy the second is."""
+    problem, m, k = random_case(SPACE, 8)
+    covariances(problem, m, k, HALF, False)
+    first = k.cross_covariance.copy()
+    problem.sigma[:] *= 5.0
+    covariances(problem, m, k, HALF, False)
+    np.testing.assert_array_equal(k.cross_covariance, first)
+
+
 @pytest.mark.parametrize("rows", [SPACE, PLANE])
 def test_covariances_are_sums_over_the_sources(rows):
     problem, m, k = random_case(rows, 2)
     covariances(problem, m, k, HALF, False)
-    start = end_errors(problem.sigma, m.momentum_errors, m.moment_errors, m.momentum, -1.0)
+    start = end_errors(m.velocity_noise, m.momentum_errors, m.moment_errors, m.momentum, -1.0)
     start[:, 3:] -= 2.0 * m.momentum_errors[:, 3:]
     start[:, :3] = 0.0  # linear rows know nothing of where the interval starts
     own = k.end_errors.T @ k.end_errors + start.T @ start + np.diag(k.impulse_variance)

@@ -29,7 +29,7 @@ SQUARE = (
     "walk_cross", "innovation_covariance",
 )  # fmt: skip
 TABLES = ("rows", "probe_rows", "plain_rows", "walk_before")
-VECTORS = ("reflected", "innovation", "gradient", "direction", "along")
+VECTORS = ("reflected", "walk_moves", "gradient", "direction", "along")
 Scratch = namedtuple("Scratch", (*SQUARE, *TABLES, *VECTORS))
 N, ROWS, STEPS = 4, 3, 15
 

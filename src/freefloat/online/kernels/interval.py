@@ -196,11 +196,13 @@ def set_moment_errors(sigma, slopes, out):
 
 
 @inline
-def set_end_errors(k, sigma, half, side, px, py, pz, slopes, moments, ends):
+def set_end_errors(k, velocity_noise, half, side, px, py, pz, slopes, moments, ends):
     """ends (sources, 6): a sample's errors as they enter the interval it ends (side 1).
 
     Errors also make dr wrong, and with it dr x P: velocities by the trapezoidal rule, positions
-    and rates by what the rule lacks (`refine_displacement`); side -1: the interval it starts.
+    and rates by what the rule lacks (`refine_displacement`); side -1: the interval it starts. All
+    as that very sample had them, velocity_noise (3) too: frames of readings are not all as noisy as
+    the next one.
     """
     inverse = 1.0 / k.work.L[0, C]
     for n in range(slopes.shape[0]):
@@ -208,9 +210,9 @@ def set_end_errors(k, sigma, half, side, px, py, pz, slopes, moments, ends):
             ends[n, r] = slopes[n, r]
         if 6 <= n < 9:
             x, y, z = (
-                half * sigma[n] * (n == 6),
-                half * sigma[n] * (n == 7),
-                half * sigma[n] * (n == 8),
+                half * velocity_noise[0] * (n == 6),
+                half * velocity_noise[1] * (n == 7),
+                half * velocity_noise[2] * (n == 8),
             )
         else:
             x = inverse * (half * slopes[n, 0] - side * moments[n, 0])
@@ -228,7 +230,16 @@ def set_covariances(problem, m, k, half, is_lost):
     n_rows = problem.rows.shape[0]
     px, py, pz = m.momentum[0], m.momentum[1], m.momentum[2]
     set_end_errors(
-        k, problem.sigma, half, -1.0, px, py, pz, m.momentum_errors, m.moment_errors, k.start_errors
+        k,
+        m.velocity_noise,
+        half,
+        -1.0,
+        px,
+        py,
+        pz,
+        m.momentum_errors,
+        m.moment_errors,
+        k.start_errors,
     )
     own, shared = k.row_covariance, k.row_cross_covariance
     for i in range(6):

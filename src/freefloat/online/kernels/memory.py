@@ -73,6 +73,7 @@ class FilterMemory(NamedTuple):
     first_moments: np.ndarray  # (4, n) first moment [kg m] and mass [kg] by unknown
     probe_columns: np.ndarray  # (6, n + 1) change of the columns by the probe's noise
     probe_velocity: np.ndarray  # (3,) [m/s] noise of the probe's velocity
+    velocity_noise: np.ndarray  # (3,) [m/s] standard deviations of the last sample's velocity
     momentum_errors: np.ndarray  # (sources, 6) change of momentum by one deviation
     moment_errors: np.ndarray  # (sources, 3) change of the first moment [kg m] by one deviation
     end_errors: np.ndarray  # (sources, 6) change of the rows of the interval that it ended
@@ -121,6 +122,7 @@ class FilterScratch(NamedTuple):
     column_pair: np.ndarray  # (2, 6, n + 1) columns of the probe and of the sample
     probe_columns: np.ndarray
     probe_velocity: np.ndarray
+    velocity_noise: np.ndarray
     momentum_errors: np.ndarray
     moment_errors: np.ndarray
     end_errors: np.ndarray
@@ -157,7 +159,8 @@ class FilterScratch(NamedTuple):
     solved: np.ndarray  # (N, 8) R^-1 U
     lanes: np.ndarray  # (8,)
     innovation_covariance: np.ndarray  # (m, m) S = 1 + U^T U + V^T V
-    innovation: np.ndarray  # (m,) of the whitened rows
+    innovation: np.ndarray  # (m,) of the whitened rows; trials read it after the sample
+    walk_moves: np.ndarray  # (m,) of the rows, by a step of the unknowns
     octave_sum: np.ndarray  # (m,) innovations summed so far, from octave to octave
     row: np.ndarray  # (N + 1,)
     gradient: np.ndarray  # (N + 1,) R^T R d; any right side
@@ -181,7 +184,7 @@ def new_memory(problem: FilterProblem) -> FilterMemory:
         impulse_variance=np.zeros(6), wrench_error=np.zeros(6), levels=np.zeros(k),
         level_moments=np.zeros((k, 5)), wrench=np.zeros((4, 7)), wrench_moments=np.zeros((6, 4)),
         columns=np.zeros((6, n + 1)), first_moments=np.zeros((4, n)),
-        probe_columns=np.zeros((6, n + 1)), probe_velocity=np.zeros(3),
+        probe_columns=np.zeros((6, n + 1)), probe_velocity=np.zeros(3), velocity_noise=np.zeros(3),
         momentum_errors=np.zeros((sources, 6)), moment_errors=np.zeros((sources, 3)),
         end_errors=np.zeros((sources, 6)), noise_factor=np.zeros((m, m)),
         rows=np.zeros((m, N + 1)), probe_rows=np.zeros((m, N + 1)),
@@ -210,10 +213,11 @@ def new_scratch(problem: FilterProblem, memory: FilterMemory) -> FilterScratch:
         energy_row=np.zeros(10 * links), sample=np.zeros(sample), original=np.zeros(sample),
         small_turn=np.zeros(3), columns=np.zeros(wide), first_moments=np.zeros((4, n)),
         displacement_slopes=np.zeros((3, n)), column_pair=np.zeros((2, *wide)),
-        probe_columns=np.zeros(wide), probe_velocity=np.zeros(3), momentum_errors=np.zeros(tall),
-        moment_errors=np.zeros((sources, 3)), end_errors=np.zeros(tall),
-        start_errors=np.zeros(tall), times=np.zeros(4), velocities=np.zeros((4, 3)),
-        positions=np.zeros((4, 3)), axes=np.zeros((4, 9)), coefficients=np.zeros((4, 4)),
+        probe_columns=np.zeros(wide), probe_velocity=np.zeros(3), velocity_noise=np.zeros(3),
+        momentum_errors=np.zeros(tall), moment_errors=np.zeros((sources, 3)),
+        end_errors=np.zeros(tall), start_errors=np.zeros(tall), times=np.zeros(4),
+        velocities=np.zeros((4, 3)), positions=np.zeros((4, 3)), axes=np.zeros((4, 9)),
+        coefficients=np.zeros((4, 4)),
         gain=np.zeros(12), other_impulse=np.zeros(6), impulse_variance=np.zeros(6),
         lag=np.zeros(3), impulse=np.zeros(3), rows=np.zeros(table), probe_rows=np.zeros(table),
         plain_rows=np.zeros((2, *table)), reflected=np.zeros(ROOM),
@@ -222,7 +226,7 @@ def new_scratch(problem: FilterProblem, memory: FilterMemory) -> FilterScratch:
         noise_factor=np.zeros(square), walk_factor=np.zeros(square), walk_gain=np.zeros(square),
         walk_cross=np.zeros(square), walk_before=np.zeros(table), uncertain=np.zeros(eights),
         misled=np.zeros(eights), solved=np.zeros(eights), lanes=np.zeros(8),
-        innovation_covariance=np.zeros(square), innovation=np.zeros(m),
+        innovation_covariance=np.zeros(square), innovation=np.zeros(m), walk_moves=np.zeros(m),
         octave_sum=np.zeros(m), row=np.zeros(N + 1), gradient=np.zeros(N + 1),
         direction=np.zeros(N), along=np.zeros(N), noise_part=np.zeros(fours),
         clear_part=np.zeros(fours),

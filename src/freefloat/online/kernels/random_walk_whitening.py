@@ -57,14 +57,14 @@ def add_walk(m, k, last, variance):
         total = 0.0
         for i in range(last + 1):
             total += (m.rows[a, i] - m.walk_rows[a, i]) * k.direction[i]
-        k.innovation[a] = total
+        k.walk_moves[a] = total
     for a in range(n):
-        f = shrink * k.innovation[a]
+        f = shrink * k.walk_moves[a]
         for i in range(N):
             m.walk_rows[a, i] += f * k.gradient[i]
         m.walk_rows[a, N] -= f * h
         for b in range(n):
-            m.walk_covariance[a, b] += f * k.innovation[b]
+            m.walk_covariance[a, b] += f * k.walk_moves[b]
 
 
 @inline

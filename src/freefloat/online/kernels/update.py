@@ -87,6 +87,7 @@ def store_sample(m, k, t):
         m.impulse[axis] += k.gain[3 + axis]
         m.momentum[axis] = k.gain[9 + axis]
         m.probe_velocity[axis] = k.probe_velocity[axis]
+        m.velocity_noise[axis] = k.velocity_noise[axis]
         m.rate[axis] = k.sample[axis]
         m.switch_displacement[axis] = m.impulse_variance[axis] = m.impulse_variance[3 + axis] = 0.0
         m.wrench_error[axis] = m.wrench_error[3 + axis] = 0.0
@@ -282,8 +283,10 @@ def take_rows(problem, m, k, t, s):
     half = 0.5 * h
     set_moment_errors(problem.sigma, k.momentum_errors, k.moment_errors)
     px, py, pz = k.gain[9], k.gain[10], k.gain[11]
+    for axis in range(3):
+        k.velocity_noise[axis] = problem.sigma[6 + axis]
     set_end_errors(
-        k, problem.sigma, half, 1.0, px, py, pz, k.momentum_errors, k.moment_errors, k.end_errors
+        k, k.velocity_noise, half, 1.0, px, py, pz, k.momentum_errors, k.moment_errors, k.end_errors
     )
     if is_first:
         store_sample(m, k, t)

@@ -1,0 +1,257 @@
+"""What `freefloat track` is asked for: the options, and the tracker and samples they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from freefloat.cli import screen
+from freefloat.cli.options import (
+    FLAG,
+    REPEATED,
+    WHOLE,
+    OutputFiles,
+    ParameterOptions,
+    check_value,
+    choose_parameters,
+    default_globs,
+    parse_pairs,
+    require,
+)
+from freefloat.cli.settings import parse_settings, require_used
+from freefloat.errors import Fault, FreefloatError
+from freefloat.records.values import Natural, Positive
+from freefloat.text import did_you_mean
+
+if TYPE_CHECKING:
+    from freefloat import Model, OnlineEstimator, Telemetry
+    from freefloat.online.filter_options import FilterOptions
+    from freefloat.telemetry.sample_rows import Sample
+
+# The groups of `--set`, or single settings, that a filter has.
+SETTINGS_OF = {
+    "MomentumFilter": "filter limits startup",
+    "FrameFilter": "filter limits startup frames",
+    "KalmanFilter": "filter.clock_jump kalman",
+}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Tracking:
+    """How samples are treated."""
+
+    method: str = "auto"
+    """auto, square-root, kalman; to compare: rls, two-step, modified-rls, modified-rls-force."""
+
+    noise: Annotated[tuple[str, ...], REPEATED] = ()
+    """Noise of channels, instead of what file and model say: GLOB=STD, in SI units."""
+
+    walk: Annotated[tuple[str, ...], REPEATED] = ()
+    """Parameters that change slowly: GLOB=STD, per root second (fuel: 'bus.mass=0.1')."""
+
+    forgetting: float = 1.0
+    """Forgetting factor of the filter, per sample; 1 forgets nothing."""
+
+    gate: float = 1e-6
+    """Probability that the outlier gate rejects a good sample; 0 turns it off."""
+
+    reorder: Annotated[int, WHOLE] = 0
+    """How many samples to hold back so that late ones find their place."""
+
+    every: float = 1.0
+    """Seconds of data between estimates that are written."""
+
+    set: Annotated[tuple[str, ...], REPEATED] = ()
+    """NAME=VALUE: an option of the filter; may be repeated. `--set help` lists them."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Connection:
+    """How an address is listened to."""
+
+    idle: float | None = None
+    """End when nothing arrives for so many seconds; never unless said."""
+
+    retry: float = 10.0
+    """Seconds to try to connect (again)."""
+
+    remote: Annotated[bool, FLAG] = False
+    """Allow addresses on other machines."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class LiveFiles:
+    """What a live run writes, and how often it is made safe."""
+
+    state: Path | None = None
+    """Go on from this file if it exists, and keep the whole state there."""
+
+    out: Path | None = None
+    """Newline JSON to write estimates to; appended to where a state is gone on from."""
+
+    parquet: Path | None = None
+    """A Parquet table of the estimates to write."""
+
+    checkpoint: float = 10.0
+    """Seconds between times at which state and estimates are put safely on disk."""
+
+    @property
+    def paths(self) -> list[Path]:
+        """Those that were asked for."""
+        return [path for path in (self.out, self.parquet, self.state) if path is not None]
+
+
+@dataclass(frozen=True)
+class TrackRequest:
+    """A tracker that knows its model, the samples to come, and whether it goes on from a state."""
+
+    tracker: OnlineEstimator
+    samples: Iterable[Sample | None]
+    is_resumed: bool
+
+
+def _filter_options(method: str) -> dict[str, Any]:
+    """The filter that `--method` names: a built-in one, or a recursion of the literature."""
+    from freefloat.online.estimator import METHODS
+
+    if method in METHODS:
+        return {"method": method}
+    from freefloat.papers.paper_001.recursive_filter import RECURSIVE, recursive_filter
+
+    known = (*METHODS, *RECURSIVE)
+    if method not in known:
+        remedy = did_you_mean(method, known, otherwise="leave it out")
+        expected = f"one of {', '.join(known)}"
+        require([Fault("--method", method, expected, remedy, code="value.choice")])
+    return {"filter": recursive_filter(method)}
+
+
+def parse_request(
+    model: str,
+    source: str,
+    wanted: ParameterOptions,
+    tracking: Tracking,
+    connection: Connection,
+    *,
+    files: LiveFiles,
+) -> TrackRequest:
+    """The tracker that the arguments ask for; FreefloatError for what is wrong with them."""
+    from freefloat.model import load_model
+    from freefloat.online.estimator import OnlineEstimator
+
+    noise, wrong_noise = parse_pairs("--noise", tracking.noise, example="x.*=0.1", least=0.0)
+    walk, wrong_walk = parse_pairs("--walk", tracking.walk, example="x.*=0.1", least=0.0)
+    written = OutputFiles(
+        estimates=("--out", files.out), parquet=("--parquet", files.parquet),
+        state=("--state", files.state),
+    )  # fmt: skip
+    require(
+        [
+            *wrong_noise,
+            *wrong_walk,
+            *check_value("--every", tracking.every, Positive),
+            *check_value("--reorder", tracking.reorder, Natural),
+            *check_value("--checkpoint", files.checkpoint, Positive),
+            *written.faults(),
+        ]
+    )
+    settings = parse_settings("track", tracking.set)
+    robot = load_model(model)
+    written.require_possible(model=model, source=None if _is_address(source) else source)
+    globs = wanted.free or _default_globs(robot)
+    parameters = choose_parameters(
+        robot, free=globs, fix=wanted.fix, prior=wanted.prior, tie=wanted.tie
+    )
+    flight, samples = _open_source(source, connection)
+    tracker = OnlineEstimator(
+        robot, parameters, **_filter_options(tracking.method), like=flight,
+        noise=_noise_by_channel(robot, flight, noise), random_walk=walk,
+        forgetting=tracking.forgetting, gate=tracking.gate, reorder=tracking.reorder,
+        options=_filter_numbers(settings),
+    )  # fmt: skip
+    chosen = type(tracker.filter).__name__
+    used = SETTINGS_OF.get(chosen, "filter.clock_jump")
+    require_used(settings, used=used, by=f"the {chosen}, which this model and --method ask for")
+    is_resumed = files.state is not None and files.state.exists()
+    if files.state is not None and is_resumed:
+        tracker.restore(files.state)
+    if flight is not None:
+        samples = tracker.samples_of(flight)
+    return TrackRequest(tracker, samples, is_resumed)
+
+
+def _filter_numbers(given: Mapping[str, Mapping[str, Any]]) -> FilterOptions:
+    """The numbers of the filters, with what `--set` says of them."""
+    from freefloat.online.filter_options import (
+        FilterOptions,
+        FrameOptions,
+        KalmanOptions,
+        StartupOptions,
+    )
+    from freefloat.online.kernels.kernel_limits import KernelLimits
+
+    return FilterOptions(
+        **given["filter"],
+        limits=KernelLimits(**given["limits"]),
+        startup=StartupOptions(**given["startup"]),
+        frames=FrameOptions(**given["frames"]),
+        kalman=KalmanOptions(**given["kalman"]),
+    )
+
+
+def _default_globs(robot: Model) -> tuple[str, ...]:
+    """What is estimated unless said; in the plane without what no motion in it could show."""
+    globs = default_globs(robot)
+    turns = [*(j.placement.rpy[:2] for j in robot.joints), *(j.axis[:2] for j in robot.joints)]
+    turns += [t.placement.rpy[:2] for t in robot.targets]
+    if robot.root.type != "planar" or any(x != 0.0 for turn in turns for x in turn):
+        return globs
+    bodies = [glob.removesuffix(".*") for glob in globs]
+    return tuple(f"{body}.{name}" for body in bodies for name in ("mass", "m[xy]", "izz"))
+
+
+def _is_address(source: str) -> bool:
+    """Whether samples come from anything but a file."""
+    return source == "-" or "://" in source
+
+
+def _open_source(
+    source: str, connection: Connection
+) -> tuple[Telemetry | None, Iterable[Sample | None]]:
+    from freefloat.telemetry.sources import LINES, SampleSource
+
+    path, is_address = Path(source), _is_address(source)
+    if not is_address and path.suffix.lower() not in LINES:
+        from freefloat.telemetry import read_telemetry
+
+        flight = read_telemetry(path)
+        return flight, flight
+    if not is_address and not path.is_file():
+        fault = Fault("SOURCE", source, "a file that exists", "check its name", "file.missing")
+        raise FreefloatError("there is no such source", [fault])
+    return None, SampleSource(
+        source, idle=connection.idle, retry=connection.retry, remote=connection.remote,
+        tell=screen.note,
+    )  # fmt: skip
+
+
+def _noise_by_channel(
+    robot: Model, flight: Telemetry | None, globs: dict[str, float]
+) -> dict[str, float]:
+    """Deviations by channel; a glob speaks for every channel that is known."""
+    from freefloat.online.live_channels import noise_of_sensors
+
+    known = [*noise_of_sensors(robot), *(flight.names if flight is not None else ())]
+    found: dict[str, float] = {}
+    for glob, size in globs.items():
+        hits = [name for name in known if fnmatchcase(name, glob)]
+        found.update(dict.fromkeys(hits or [glob], size))
+    return found

@@ -1,0 +1,329 @@
+"""A live run attacked: signals, kills, broken lines, full disks. Nothing flown is lost."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from live_flights import noisy
+from pyarrow.parquet import ParquetFile
+
+import freefloat as ff
+from freefloat.cli import estimate_files
+from freefloat.cli.run import run
+from freefloat.telemetry.sample_lines import LONGEST_LINE
+
+MODEL = "planar-capture"
+WANTED = ("--free", "bus.mass", "--free", "target.mass")
+STRANGE = [
+    "1" + "0" * 400, "-1" + "0" * 400, "1e400", "-1e400", "NaN", "Infinity", "1e300", "null",
+    "true", '"x"', "[]", "{}", '"\\ud800"', "[[[[1]]]]", "1e-320", "0x10", "1_000", "", "1" * 5000,
+]  # fmt: skip
+
+
+def flight_lines(*, until: float = 60.0) -> list[str]:
+    flight = noisy(MODEL, 0).between(0.0, until)
+    return [json.dumps({"time": s.time, **s.values}) for s in flight]
+
+
+LINES = flight_lines()
+
+
+@pytest.fixture
+def track(capsys, monkeypatch, tmp_path):
+    """Track lines in this process: exit code, the summary, what was told."""
+    monkeypatch.chdir(tmp_path)
+
+    def tracked(lines: list[str] | list[bytes], *options: str, model: str = MODEL):
+        data = b"\n".join(x.encode("utf-8", "surrogatepass") if isinstance(x, str) else x
+                          for x in lines)  # fmt: skip
+        Path("lines.ndjson").write_bytes(data)
+        capsys.readouterr()
+        code = run(["track", model, "lines.ndjson", "--json", *options])
+        shown = capsys.readouterr()
+        last = json.loads(shown.out.splitlines()[-1])
+        return code, last["summary"], shown.err
+
+    return tracked
+
+
+def start(folder: Path, *arguments: str, **options) -> subprocess.Popen:
+    """The command as a process of its own, that reads a pipe."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(ff.__file__).parents[1])}
+    command = [sys.executable, "-m", "freefloat", "track", MODEL, "-", *WANTED, *arguments]
+    return subprocess.Popen(
+        command, cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, **options,
+    )  # fmt: skip
+
+
+def wait_for(path: Path, process: subprocess.Popen) -> None:
+    """Until a file has something in it."""
+    for _ in range(1200):  # two minutes: the first run on a machine compiles
+        if path.exists() and path.stat().st_size:
+            return
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.1)
+    raise AssertionError(f"{path} never came")
+
+
+def samples_in(state: Path) -> int:
+    """How many samples a saved state has seen."""
+    model = ff.load_model(MODEL)
+    tracker = ff.OnlineEstimator(model, ff.Parameters(model).free("bus.mass", "target.mass"))
+    tracker.restore(state)
+    return sum(tracker.counts.values())
+
+
+# -- signals -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_a_signal_ends_it_like_the_end_of_data(name, tmp_path):
+    process = start(tmp_path, "--state", "s", "--out", "o", "--parquet", "p.parquet", "--json")
+    assert process.stdin is not None
+    process.stdin.write("\n".join(LINES[:300]).encode() + b"\n")
+    process.stdin.flush()
+    wait_for(tmp_path / "s", process)
+    time.sleep(0.5)  # then it has taken them all, and waits
+    process.send_signal(getattr(signal, name))
+    out, err = process.communicate(timeout=60)
+    summary = json.loads(out.splitlines()[-1])["summary"]
+    assert process.returncode in (0, 1) and summary["ended_by"] == name, err
+    assert samples_in(tmp_path / "s") == 300 == sum(summary["samples"].values())
+    estimates = [json.loads(line) for line in (tmp_path / "o").read_text().splitlines()]
+    assert estimates[-1]["time"] == pytest.approx(29.9)  # the time of line 300, rounded
+    table = ParquetFile(tmp_path / "p.parquet").read().to_pydict()
+    assert table["time"] == [estimate["time"] for estimate in estimates]
+
+
+def kill_and_resume(folder: Path, rng: random.Random) -> None:
+    """Kill it at a random moment, tear its last line, go on: what is lost is bounded."""
+    interval, slack = 0.3, 1.5  # [s]; slack: a busy machine reads and saves late
+    options = ("--state", "s", "--out", "o", "--checkpoint", str(interval), "--every", "0.1")
+    process = start(folder, *options)
+    assert process.stdin is not None
+    process.stdin.write(LINES[0].encode() + b"\n")
+    process.stdin.flush()
+    wait_for(folder / "s", process)
+    fed, until = [time.monotonic()], time.monotonic() + rng.uniform(0.5, 3.0)
+    while time.monotonic() < until:
+        process.stdin.write(LINES[len(fed)].encode() + b"\n")
+        process.stdin.flush()
+        fed.append(time.monotonic())
+        time.sleep(0.01)
+    killed = time.monotonic()
+    process.kill()
+    process.communicate()
+    saved = samples_in(folder / "s")
+    assert saved >= sum(instant < killed - interval - slack for instant in fed)
+    with (folder / "o").open("ab") as file:
+        file.write(b'{"time": 1.0, "outc')  # as a disk that filled up leaves it
+    process = start(folder, *options)
+    _, err = process.communicate("\n".join(LINES[saved:550]).encode(), timeout=60)
+    assert process.returncode in (0, 1), err
+    assert samples_in(folder / "s") == 550
+    estimates = [json.loads(line) for line in (folder / "o").read_text().splitlines()]
+    assert len(estimates) > 100 and all("parameters" in e for e in estimates)
+    assert not list(folder.glob(".*.part*"))
+
+
+def test_a_kill_loses_no_more_than_the_checkpoint(tmp_path):
+    kill_and_resume(tmp_path, random.Random(1))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(20))
+def test_kills_at_random_moments(seed, tmp_path):
+    kill_and_resume(tmp_path, random.Random(100 + seed))
+
+
+def test_a_closed_input_is_a_message(tmp_path):
+    command = f"{sys.executable} -m freefloat track {MODEL} - <&-"
+    environment = {**os.environ, "PYTHONPATH": str(Path(ff.__file__).parents[1])}
+    ended = subprocess.run(
+        ["sh", "-c", command], env=environment, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 2 and "Traceback" not in ended.stderr, ended.stderr
+    assert "SOURCE" in ended.stderr
+
+
+# -- lines ---------------------------------------------------------------------------------------
+
+
+def mutants(n: int, seed: int) -> list[bytes]:
+    """Lines damaged in their bytes, in their numbers or in their names."""
+    rng, out = random.Random(seed), []
+    for _ in range(n):
+        line = LINES[rng.randrange(len(LINES))]
+        kind = rng.randrange(4)
+        if kind == 0:
+            content = json.loads(line)
+            name = rng.choice([*content, "time"])
+            text = json.dumps({k: v for k, v in content.items() if k != name})
+            data = f'{text[:-1]}, "{name}": {rng.choice(STRANGE)}}}'.encode()
+        elif kind == 1:
+            data = line.replace(
+                rng.choice(["base", "time", "arm", "force"]),
+                rng.choice(["\\ud800", "x" * 300, "\\u0000", "\x1b[31m", "base.base", ""]), 1,
+            ).encode()  # fmt: skip
+        else:
+            data = bytearray(line.encode())
+            for _ in range(rng.randrange(1, 8)):
+                at = rng.randrange(len(data))
+                data[at : at + rng.randrange(3)] = rng.randbytes(rng.randrange(3))
+            data = bytes(data)
+        out.append(data.replace(b"\n", b" "))
+    return out
+
+
+def attack(track, n: int, seed: int, *, model: str = MODEL, options: tuple[str, ...] = ()) -> None:
+    bad = mutants(n, seed)
+    good = [line.encode() for line in LINES]
+    mixed = [x for k in range(max(n, len(good))) for x in (good[k : k + 1] + bad[k : k + 1])]
+    code, summary, err = track(mixed, "--state", "s", "--out", "o", *options, model=model)
+    assert code in (0, 1) and summary["failures"] == {}, (summary["failures"], err)
+    assert "Traceback" not in err
+    n_lines = sum(bool(line.strip()) for line in mixed)
+    assert sum(summary["samples"].values()) == n_lines  # every line is accounted for
+    for line in Path("o").read_text(encoding="utf-8").splitlines():
+        json.loads(line)
+
+
+@pytest.mark.parametrize("options", [WANTED, (*WANTED, "--reorder", "5")])
+def test_broken_lines_are_counted_and_survived(track, options):
+    attack(track, 400, 1, options=options)
+
+
+def test_broken_lines_of_channels_at_different_rates(track, tmp_path):
+    model = ff.load_model(MODEL)
+    slow = tuple(replace(s, rate=5.0) if s.kind == "attitude" else s for s in model.sensors)
+    replace(model, sensors=slow).save(tmp_path / "slow.toml")
+    attack(track, 300, 2, model="slow.toml", options=WANTED)
+
+
+@pytest.mark.full
+def test_many_broken_lines(track):
+    n = int(os.environ.get("FREEFLOAT_MUTANTS", "20000"))
+    for seed in range(max(n // 2000, 1)):
+        Path("s").unlink(missing_ok=True)
+        attack(track, 2000, 1000 + seed, options=WANTED)
+
+
+def test_an_endless_line_is_dropped_to_its_end(track):
+    endless = b'{"time": 3.0, "x": "' + b"y" * (3 * LONGEST_LINE) + b'"}'
+    lines = [line.encode() for line in LINES[:100]]
+    code, summary, _ = track([*lines[:50], endless, *lines[50:]], *WANTED)
+    assert code in (0, 1) and summary["lines_too_long"] == 1
+    assert summary["samples"]["unreadable"] == 1
+    assert sum(summary["samples"].values()) == 101
+
+
+# -- outputs -------------------------------------------------------------------------------------
+
+
+def test_a_disk_that_is_full_for_a_while_costs_the_lines_of_that_while(track, monkeypatch):
+    write, full = os.write, [False]
+
+    def limited(handle: int, data: bytes) -> int:
+        full[0] = b'"time": 20' in bytes(data) or b'"time": 3' in bytes(data)
+        if full[0]:
+            write(handle, bytes(data)[:10])  # a part gets through
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return write(handle, data)
+
+    monkeypatch.setattr(estimate_files.os, "write", limited)
+    code, summary, err = track(LINES, *WANTED, "--out", "o", "--state", "s")
+    assert code == 2 and summary["failures"]["out"]["count"] > 5 and "No space" in err
+    assert samples_in(Path("s")) == len(LINES) == sum(summary["samples"].values())
+    times = [json.loads(line)["time"] for line in Path("o").read_text().splitlines()]
+    assert len(times) > 30 and not any(30.0 <= t < 40.0 for t in times) and times[-1] > 55.0
+
+
+def test_what_fails_at_a_sample_or_at_the_state_is_counted(track, monkeypatch):
+    take, save = ff.OnlineEstimator.take, ff.OnlineEstimator.save
+    n = [0, 0]
+
+    def brittle(self, sample):
+        n[0] += 1
+        if n[0] % 50 == 0:
+            raise ZeroDivisionError("of a kernel")
+        return take(self, sample)
+
+    def unable(self, path):
+        n[1] += 1
+        if n[1] == 1:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        save(self, path)
+
+    monkeypatch.setattr(ff.OnlineEstimator, "take", brittle)
+    monkeypatch.setattr(ff.OnlineEstimator, "save", unable)
+    code, summary, err = track(LINES[:200], *WANTED, "--state", "s")
+    found = summary["failures"]
+    assert found["sample"]["count"] == 4 and "ZeroDivisionError" in found["sample"]["last"]
+    assert found["state"]["count"] == 1 and code == 2 and "the run goes on" in err
+    assert samples_in(Path("s")) == 196  # it was saved in the end
+
+
+def test_a_table_is_written_in_pieces(track, monkeypatch):
+    monkeypatch.setattr(estimate_files, "ROWS", 16)
+    code, _, _ = track(LINES, *WANTED, "--parquet", "p.parquet", "--every", "0.5", "--out", "o")
+    file = ParquetFile("p.parquet")
+    assert code in (0, 1) and file.num_row_groups > 5
+    lines = [json.loads(line) for line in Path("o").read_text().splitlines()]
+    values = file.read().to_pydict()["bus.mass"]
+    assert np.array_equal(values, [e["parameters"]["bus.mass"]["value"] for e in lines])
+
+
+def test_a_run_that_never_begins_leaves_older_files_alone(track, capsys):
+    Path("o").write_text("old\n")
+    code = run(["track", MODEL, "tcp://127.0.0.1:9", "--retry", "0", "--out", "o",
+                "--parquet", "p.parquet", "--state", "s"])  # fmt: skip
+    assert code == 2 and Path("o").read_text() == "old\n"
+    assert not list(Path().glob("*s")) and not list(Path().glob(".*"))
+
+
+# -- options -------------------------------------------------------------------------------------
+
+OPTIONS = {
+    "track": (MODEL, "x.ndjson", "--idle", "--retry", "--every", "--forgetting", "--gate",
+              "--checkpoint"),
+    "simulate": (MODEL, "--out", "x.csv", "--duration", "--step"),
+    "design": (MODEL, "--duration", "--time", "--rate"),
+    "spectrum": ("x.csv", "--bandwidth"),
+    "validate": ("fit.json", "x.csv", "--error", "--tip"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize("verb", OPTIONS)
+def test_numbers_that_are_none_are_refused_everywhere(verb, number, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    fixed = [word for word in OPTIONS[verb] if word == "--out" or not word.startswith("--")]
+    for option in OPTIONS[verb]:
+        if option.startswith("--") and option != "--out":
+            code = run([verb, *fixed, f"{option}={number}", "--json"])
+            error = json.loads(capsys.readouterr().out)["error"]
+            assert code == 2 and error["codes"] == ["value.range"], (option, error)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["http://127.0.0.1:80", "wss://127.0.0.1:80", "tcp://", "tcp://127.0.0.1", "tcp://127.0.0.1:0",
+     "tcp://127.0.0.1:99999", "tcp://127.0.0.1:x", "ws://[::1", "udp://[bad]:5", "://", "tcp:5000",
+     "nothing.ndjson", "-x"],
+)  # fmt: skip
+def test_addresses_that_cannot_be_are_messages(source, capsys):
+    assert run(["track", MODEL, source, "--json"]) == 2
+    told = capsys.readouterr()
+    assert json.loads(told.out)["error"]["kind"] != "bug" and "Traceback" not in told.err
