@@ -16,6 +16,9 @@ from freefloat.telemetry.units import accepted_units, si_unit
 Mask = NDArray[np.bool_]
 # theory: [s] from zero, 30 000 years: a time beyond was not in seconds
 LATEST = 1e12
+# theory: [SI units]; a thousand times the way to the outer planets in metres, and no other quantity
+# of a robot comes near: a larger number was never measured, nor has its square room in sums
+ABSURD = 1e15
 _SAME_INSTANT = 1e-9  # theory: [s]; 3 * 0.1 and 0.3 are the same instant, and no clock is finer
 MAD = 1.4826  # theory: standard deviation of a normal variable over its median absolute deviation
 TIME_EXPECTED = f"a finite time, at most {LATEST:g} s from zero"
@@ -161,7 +164,11 @@ class Channel:
 
 def noise_floor(channel: Channel) -> float:
     """A floor for the noise of any channel [unit]: 1e-9 of its size; nothing is known better."""
-    values = channel.values[channel.valid]
+    return noise_floor_of(channel.values[channel.valid])
+
+
+def noise_floor_of(values: Array) -> float:
+    """The same of values [unit]."""
     return 1e-9 * max(float(np.max(np.abs(values), initial=0.0)), 1e-3)
 
 

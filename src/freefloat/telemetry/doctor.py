@@ -20,13 +20,14 @@ from freefloat.telemetry.channel import Array, Channel, read_only
 from freefloat.telemetry.clock_steps import ClockStep, StreamClock, clocks_of, find_clock_steps
 from freefloat.telemetry.delays import Delay, find_delays
 from freefloat.telemetry.diagnosis import REPAIR, Diagnosis, Finding, repair_log
+from freefloat.telemetry.fill_values import HELD, mask_fill_values
 from freefloat.telemetry.finding_list import join_stuck, merge_axes, merge_rounds
 from freefloat.telemetry.known_sensors import KnownSensors, known_noise
 from freefloat.telemetry.local_prediction import SignalSamples
 from freefloat.telemetry.names import XYZW, ChannelName, attitude_groups, misuse
 from freefloat.telemetry.pair_causes import examine_pairs, lags_of
 from freefloat.telemetry.quality_checks import check_clock
-from freefloat.telemetry.sample_causes import HELD, Examined, examine_samples
+from freefloat.telemetry.sample_causes import Examined, examine_samples
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.thrust_delay import thrust_findings
 from freefloat.telemetry.thrust_levels import CLOSED, MEAN, THRUST, open_levels
@@ -63,7 +64,9 @@ def examine(telemetry: Telemetry, model: Model | None = None, *, shift: bool = T
     (('recording.outliers',), (4.0,))
     """
     sensors = KnownSensors(model)
-    current, findings = telemetry, []
+    # first, as nothing can be learned of a signal with 1e30 in it
+    findings, unfilled = mask_fill_values(telemetry, sensors)
+    current = telemetry.with_channels(*unfilled.values()) if unfilled else telemetry
     seen: dict[str, tuple[Channel, Examined]] = {}
     for _ in range(_MOST_ROUNDS):
         found, changed = _round(current, sensors, seen, shift=shift)

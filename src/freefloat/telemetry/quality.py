@@ -12,6 +12,8 @@ import numpy as np
 
 from freefloat.telemetry.attitude import continuous
 from freefloat.telemetry.channel import Array, Channel
+from freefloat.telemetry.fill_values import mask_fill_values
+from freefloat.telemetry.known_sensors import KnownSensors
 from freefloat.telemetry.names import XYZW, ChannelName, attitude_groups
 from freefloat.telemetry.quality_checks import (
     ClockQuality,
@@ -143,6 +145,8 @@ def quality(
     'The recording is fit for use: 1 channel, no faults.'
     """
     limits = limits or QualityLimits()
+    filled, unfilled = mask_fill_values(telemetry, KnownSensors(None))
+    telemetry = telemetry.with_channels(*unfilled.values()) if unfilled else telemetry
     attitudes: dict[str, AttitudeQuality] = {}
     samples = {name: channel.usable() for name, channel in telemetry.channels.items()}
     for group in attitude_groups(telemetry.names):
@@ -157,7 +161,8 @@ def quality(
     for name, channel in telemetry.channels.items():
         bounds = next((r for glob, r in (ranges or {}).items() if fnmatchcase(name, glob)), None)
         channels[name] = _channel(channel, *samples[name], limits, bounds=bounds)
-    findings = list(check_rates(samples, limits))
+    findings = [QualityFinding("sensor.fill_value", f.place, f.text, True) for f in filled]
+    findings += check_rates(samples, limits)
     findings += [f for channel in channels.values() for f in _channel_findings(channel, limits)]
     findings += [f for attitude in attitudes.values() for f in _attitude_findings(attitude)]
     findings.sort(key=lambda finding: not finding.is_fault)

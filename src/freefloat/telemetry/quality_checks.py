@@ -70,8 +70,8 @@ class QualityFinding:
     """One thing to know about a recording; a fault, unless it does no harm.
 
     `code` stays when the sentence changes: `samples.none`, `samples.invalid`, `clock.backward`,
-    `clock.repeated`, `clock.gaps`, `sensor.stuck`, `sensor.saturated`, `sensor.spikes`,
-    `attitude.norm`, `attitude.sign_flips`, and `rate.degrees`, `rate.millimetres`, `rate.sign` or
+    `clock.repeated`, `clock.gaps`, `sensor.fill_value`, `sensor.stuck`, `sensor.saturated`,
+    `sensor.spikes`, `attitude.norm`, `attitude.sign_flips`, and `rate.degrees`, `rate.millimetres`, `rate.sign` or
     `rate.gain` where a rate contradicts its position.
     """
 
