@@ -59,7 +59,9 @@ def diagnose(
         A fit (.json) of `freefloat identify` to look into; unless said, one is made.
     """
     choices = replace(choices, assess=True)
-    request = parse_request(model, flights, wanted, choices, OutputFiles())
+    request = parse_request(
+        model, flights, wanted, choices, OutputFiles(), max_bytes=shared.max_bytes
+    )
     found = run_identification(request) if fit is None else _assess(fit, request)
     if shared.json:
         screen.print_json(_as_dict(model, found))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Group, Parameter, Token
 
 from freefloat.errors import Fault, FreefloatError
+from freefloat.records.bounded_read import DEFAULT_MAX_BYTES
 from freefloat.records.option_record import value_check
 from freefloat.records.values import LARGEST, RefusedError
 
@@ -50,6 +51,9 @@ class Shared:
 
     debug: Annotated[bool, FLAG, Parameter(group=_SHARED)] = False
     """Show the traceback of an error."""
+
+    max_bytes: Annotated[int, WHOLE, Parameter(group=_SHARED)] = DEFAULT_MAX_BYTES
+    """Refuse telemetry that would take more [B], on disk or as a table in memory."""
 
 
 @Parameter(name="*")
@@ -206,11 +210,13 @@ def check_flights(flights: Sequence[Path]) -> Iterator[Fault]:
         seen.add(there)
 
 
-def read_flights(flights: Sequence[Path]) -> dict[Path, Telemetry]:
+def read_flights(
+    flights: Sequence[Path], *, max_bytes: int = DEFAULT_MAX_BYTES
+) -> dict[Path, Telemetry]:
     """Every recording, by its file."""
     from freefloat.telemetry import read_telemetry
 
-    return {path: read_telemetry(path) for path in flights}
+    return {path: read_telemetry(path, max_bytes=max_bytes) for path in flights}
 
 
 def read_plans(paths: Sequence[Path], model: Model) -> Plan | list[Plan] | None:

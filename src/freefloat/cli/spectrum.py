@@ -92,7 +92,9 @@ def spectrum(
     require(faults)
     files.require_possible(model=model or "")
     settings = parse_settings("spectrum", set)
-    modes, match = _find_modes(file, model, channels, between, bandwidth, settings)
+    modes, match = _find_modes(
+        file, model, channels, between, bandwidth, settings, max_bytes=shared.max_bytes
+    )
     written = dict(files.paths)
     has_springs = match is not None and bool(match.factors)
     if not has_springs:  # a model as it was would pass for one that agrees with the flight
@@ -112,6 +114,8 @@ def _find_modes(
     between: tuple[float, float] | None,
     bandwidth: float,
     settings: dict[str, dict[str, Any]],
+    *,
+    max_bytes: int,
 ) -> tuple[ModalFit, ModalMatch | None]:
     from freefloat.cli.waiting import busy
     from freefloat.identification.modes.free_response import ModalOptions
@@ -121,7 +125,7 @@ def _find_modes(
     from freefloat.telemetry import read_telemetry
 
     robot = None if model is None else load_model(model)
-    recording = read_telemetry(file)
+    recording = read_telemetry(file, max_bytes=max_bytes)
     with busy("looking for modes"):
         found = identify_modes(
             recording, robot, channels=channels, between=between, bandwidth=bandwidth,

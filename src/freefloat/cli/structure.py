@@ -87,7 +87,7 @@ def structure(
     files.require_possible(model=model)
     wanted = choose_parameters(robot, free=free or (f"{robot.root.body}.*",))
     plans = read_plans(plan, robot)
-    recorded = list(read_flights(flights).values())
+    recorded = list(read_flights(flights, max_bytes=shared.max_bytes).values())
     tell_first_run(*KERNELS, takes="about half a minute")
     from freefloat.identification.structure.structure_search import (  # loads Numba, hence late
         find_structure,

@@ -94,7 +94,9 @@ def validate(
     given = {"error": error / 100.0, "tip": None if tip is None else tip / 1000.0}
     given |= parse_settings("validate", set)["acceptance"]
     how = {"start": start, "raw": raw}
-    verdict = _judge(fit, flight, plan, given, files.paths, how)
+    verdict = _judge(
+        fit, flight, plan, given, files.paths, how, max_bytes=shared.max_bytes
+    )
     if shared.json:
         screen.print_json(_as_dict(verdict, fit, flight, files.paths))
     else:
@@ -115,6 +117,8 @@ def _judge(
     limits: Mapping[str, Any],
     files: Mapping[str, Path],
     how: Mapping[str, Any],
+    *,
+    max_bytes: int,
 ) -> Verdict:
     """The verdict, with a bar while it is made, written where that was asked for."""
     from freefloat.cli.waiting import progress, tell_first_run
@@ -122,7 +126,7 @@ def _judge(
     source = _source(fit)
     from freefloat.telemetry import read_telemetry
 
-    recorded = read_telemetry(flight)
+    recorded = read_telemetry(flight, max_bytes=max_bytes)
     tell_first_run("tangent.rk4_tangent", takes="about half a minute")
     # Here and not above: this loads Numba, and the note above should come before that.
     from freefloat.identification.fit import Fit

@@ -62,9 +62,12 @@ def fill_levels(name: str, values: Array, *, largest: float | None = None) -> li
     """
     if not values.size:
         return []
-    quantity = ChannelName.parse(name).quantity
-    levels, counts = np.unique(values, return_counts=True)
     bound = ABSURD if not largest else min(ABSURD, _BY_FACTOR * largest)
+    ordered = np.sort(values)
+    if -ordered[0] <= bound >= ordered[-1] and np.all(ordered[1:] != ordered[:-1]):
+        return []  # nothing comes twice
+    quantity = ChannelName.parse(name).quantity
+    levels, counts = np.unique(ordered, return_counts=True)
     first, last = np.searchsorted(levels, [-bound, bound], side="left")
     last += last < levels.size and levels[last] == bound
     while last - first > 2:
@@ -88,7 +91,12 @@ def _is_jumped_to(values: Array, value: float) -> bool:
     rest = values[~is_at]
     if rest.size < _FEWEST_OTHERS:
         return False
-    usual = float(np.quantile(np.abs(np.diff(values)[~(is_at[1:] | is_at[:-1])]), _NEARLY_ALL))
+    steps = np.sort(np.abs(np.diff(values)[~(is_at[1:] | is_at[:-1])]))
+    if not steps.size:
+        return False
+    # a digital signal that hardly moves steps by its least digit
+    digit = steps[np.searchsorted(steps, 0.0, side="right") :][:1].sum()
+    usual = max(float(steps[int(_NEARLY_ALL * (steps.size - 1))]), float(digit))
     starts = np.flatnonzero(is_at[1:] & ~is_at[:-1])  # the sample before each run
     ends = np.flatnonzero(is_at[:-1] & ~is_at[1:]) + 1  # the sample after it
     if is_at[0]:

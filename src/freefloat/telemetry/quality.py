@@ -158,9 +158,13 @@ def quality(
             columns = continuous(rows).T if time.size else rows.T
             samples |= {name: (time, column) for name, column in zip(names, columns, strict=True)}
     channels: dict[str, ChannelQuality] = {}
+    clocks: dict[int, ClockQuality] = {}  # channels mostly share one
     for name, channel in telemetry.channels.items():
         bounds = next((r for glob, r in (ranges or {}).items() if fnmatchcase(name, glob)), None)
-        channels[name] = _channel(channel, *samples[name], limits, bounds=bounds)
+        if id(channel.time) not in clocks:
+            clocks[id(channel.time)] = check_clock(channel.time)
+        clock = clocks[id(channel.time)]
+        channels[name] = _channel(channel, *samples[name], limits, clock=clock, bounds=bounds)
     findings = [QualityFinding("sensor.fill_value", f.place, f.text, True) for f in filled]
     findings += check_rates(samples, limits)
     findings += [f for channel in channels.values() for f in _channel_findings(channel, limits)]
@@ -175,9 +179,9 @@ def _channel(
     values: Array,
     limits: QualityLimits,
     *,
+    clock: ClockQuality,
     bounds: tuple[float, float] | None,
 ) -> ChannelQuality:
-    clock = check_clock(channel.time)
     named = ChannelName.parse(channel.name)
     is_valve = named.is_scalar("force")
     if named.is_scalar("angle"):
@@ -197,7 +201,7 @@ def _channel(
         name=channel.name,
         n_samples=channel.n_samples,
         n_invalid=channel.n_invalid,
-        rate=channel.rate,
+        rate=1.0 / clock.step if clock.step else math.nan,
         clock=clock,
         runs=runs,
         spikes=tuple(spikes),
