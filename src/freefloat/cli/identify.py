@@ -150,9 +150,7 @@ def identify(
     files = OutputFiles(
         fit=("--out", out), model=("--save-model", save_model), report=("--report", report)
     )
-    request = parse_request(
-        model, flights, wanted, choices, files, max_bytes=shared.max_bytes
-    )
+    request = parse_request(model, flights, wanted, choices, files, max_bytes=shared.max_bytes)
     if not shared.json:
         screen.show(*_announcement(request))
     fit = run_identification(request)

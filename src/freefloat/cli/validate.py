@@ -94,9 +94,7 @@ def validate(
     given = {"error": error / 100.0, "tip": None if tip is None else tip / 1000.0}
     given |= parse_settings("validate", set)["acceptance"]
     how = {"start": start, "raw": raw}
-    verdict = _judge(
-        fit, flight, plan, given, files.paths, how, max_bytes=shared.max_bytes
-    )
+    verdict = _judge(fit, flight, plan, given, files.paths, how, max_bytes=shared.max_bytes)
     if shared.json:
         screen.print_json(_as_dict(verdict, fit, flight, files.paths))
     else:

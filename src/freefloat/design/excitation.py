@@ -16,7 +16,7 @@ from freefloat.design.motion_search import DesignProgress, Effort, Search
 from freefloat.design.variables import Variables, variables_of
 from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import flatten
-from freefloat.errors import ExcitationError, IdentificationError
+from freefloat.errors import ExcitationError, IdentificationError, require_type
 from freefloat.excitation.basis import Basis, Harmonics, Shape
 from freefloat.excitation.default import default_plan
 from freefloat.excitation.limits import Limit, limits_of
@@ -167,6 +167,8 @@ def design(
     """
     if isinstance(model, str):
         model = load_model(model)
+    require_type(model, Model, "model", error=ExcitationError)
+    require_type(parameters, Parameters, "parameters", error=ExcitationError)
     _require_sense(duration, harmonics)
     allowed = limits_of(model, limits)
     basis = Basis(shape, duration, harmonics)

@@ -29,6 +29,7 @@ from freefloat.records import json_text
 from freefloat.records.bounded_read import FileKind, read_text
 from freefloat.records.json_text import JSON, read_json, write_json
 from freefloat.records.schema import Schema, table_of
+from freefloat.records.values import LARGEST
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.text import did_you_mean
 from freefloat.wiring import service
@@ -245,9 +246,11 @@ def _read_fit(text: str, *, file: str) -> Fit:
     if faults:
         raise IdentificationError(f"{file}: a model in it cannot be read", faults)
     try:
-        return Fit(**given)
+        fit = Fit(**given)
+        _refuse(file, [*_number_faults(fit)])
     except FreefloatError as error:
         raise IdentificationError(f"{file}: not a sound fit", error.faults) from None
+    return fit
 
 
 def _set_floats(part: Estimate | FittedCombination | Residual, *names: str) -> None:
@@ -265,6 +268,20 @@ def _spread_faults(name: str, std: float, interval: Interval | None) -> Iterator
     if interval is not None and not (len(interval) == 2 and interval[0] <= interval[1]):
         place, expected = f"{name}.interval95", "lower <= upper"
         yield Fault(place, str(interval), expected, "swap them", "value.order")
+
+
+def _number_faults(fit: Fit) -> Iterator[Fault]:
+    """Numbers that no identification gives: values that are not finite, covariances without end."""
+    numbers = {f"{e.name}.value": e.value for e in fit.estimates}
+    numbers |= {f"{e.name}.prior": e.prior for e in fit.estimates}
+    numbers |= {f"{c.words}.value": c.value for c in fit.combinations}
+    for place, number in numbers.items():
+        if not abs(number) <= LARGEST:
+            expected = f"a finite number up to {LARGEST:g}"
+            yield Fault(place, f"{number:g}", expected, "write the fit anew", "value.range")
+    if np.any(np.abs(fit.covariance) > LARGEST**2):
+        expected = "finite numbers, null where there are none"
+        yield Fault("covariance", "inf", expected, "write the fit anew", "value.range")
 
 
 def _shape_faults(fit: Fit) -> Iterator[Fault]:

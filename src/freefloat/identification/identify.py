@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from freefloat.errors import IdentificationError
+from freefloat.errors import IdentificationError, require_all, require_type
 from freefloat.excitation.plan import Plan
 from freefloat.identification.fit import Fit
 from freefloat.identification.linear.families import family_named
@@ -96,7 +96,14 @@ def identify(
     >>> fit.method, fit["target.mass"].status, fit.assessment.grade
     ('output_error', 'seen', 'trusted')
     """
-    recorded = (flights,) if isinstance(flights, Telemetry) else tuple(flights)
+    recorded = (flights,) if isinstance(flights, Telemetry) else flights
+    require_type(model, Model, "model", error=IdentificationError)
+    require_type(parameters, Parameters, "parameters", error=IdentificationError)
+    require_all(recorded, Telemetry, "flights", error=IdentificationError)
+    require_type(method, str, "method", error=IdentificationError)
+    if plan is not None and not isinstance(plan, Plan):
+        require_all(plan, Plan, "plan", error=IdentificationError)
+    recorded = tuple(recorded)
     _require(model, parameters, recorded)
     require_value(search, SearchOptions, "search", IdentificationError)
     require_value(trust, TrustOptions, "trust", IdentificationError)

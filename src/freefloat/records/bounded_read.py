@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import numpy as np
 
-from freefloat.errors import Fault, FreefloatError
+from freefloat.errors import Fault, FreefloatError, require_type
 
 # format: 2 GiB, the default of max_bytes= (--max-bytes) for telemetry, on disk and in memory
 DEFAULT_MAX_BYTES = 2 * 1024**3
@@ -50,6 +50,7 @@ class FileKind:
 
     def require_suffix(self, path: str | Path) -> None:
         """Raise unless the name of a file ends as this kind of file does."""
+        require_type(path, (str, Path), "path", error=self.error)
         found = Path(path).suffix
         if found.lower() != self.suffix:
             remedy = f"end the name in {self.suffix}"

@@ -109,7 +109,7 @@ def _is_jumped_to(values: Array, value: float) -> bool:
 
 
 def _is_apart(quantity: str, levels: Array, counts: Indices, sign: int = 1) -> bool:
-    """Whether the least of some levels, in order, is a fill value; sign -1: they are turned round."""
+    """Whether the least of some levels, in order, is a fill value; sign -1: they are negated."""
     if counts[0] < _FEWEST:
         return False
     # a second fill value, at the other end, must not make room for this one
@@ -155,9 +155,26 @@ def mask_fill_values(
     telemetry: Telemetry, sensors: KnownSensors
 ) -> tuple[list[Finding], dict[str, Channel]]:
     """What was found of fill values, and the channels that have some without them."""
+    return _mask(telemetry, fill_places(telemetry, sensors))
+
+
+def mask_absurd(telemetry: Telemetry) -> tuple[list[Finding], dict[str, Channel]]:
+    """The same of numbers that nothing can have measured, however rare they are."""
+    places = {}
+    for name, channel in telemetry.channels.items():
+        is_absurd = np.abs(channel.values) > ABSURD
+        levels = np.unique(channel.values[is_absurd]).tolist()
+        if levels:
+            places[name] = {value: np.flatnonzero(channel.values == value) for value in levels}
+    return _mask(telemetry, places)
+
+
+def _mask(
+    telemetry: Telemetry, filled: dict[str, dict[float, Indices]]
+) -> tuple[list[Finding], dict[str, Channel]]:
     found: dict[tuple[float, str, bytes], Finding] = {}
     masked: dict[str, Channel] = {}
-    for name, by_value in fill_places(telemetry, sensors).items():
+    for name, by_value in filled.items():
         channel = telemetry[name]
         ok = channel.valid.copy()
         for value, places in by_value.items():

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from freefloat.errors import TelemetryError, require_type
 from freefloat.telemetry.attitude import continuous
 from freefloat.telemetry.channel import Array, Channel
 from freefloat.telemetry.fill_values import mask_fill_values
@@ -144,6 +145,7 @@ def quality(
     >>> quality(flight).summary
     'The recording is fit for use: 1 channel, no faults.'
     """
+    require_type(telemetry, Telemetry, "telemetry", error=TelemetryError)
     limits = limits or QualityLimits()
     filled, unfilled = mask_fill_values(telemetry, KnownSensors(None))
     telemetry = telemetry.with_channels(*unfilled.values()) if unfilled else telemetry

@@ -13,7 +13,6 @@ from freefloat.telemetry.channel import Array, Channel, Mask
 from freefloat.telemetry.diagnosis import FAMILY_CHANCE, Finding
 from freefloat.telemetry.fill_values import HELD, fill_finding
 from freefloat.telemetry.local_prediction import (
-    Indices,
     LocalPredictor,
     SignalSamples,
     deviations,

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import numpy as np
 
 from freefloat.errors import Fault, FreefloatError, TelemetryError, shorten
-from freefloat.telemetry.channel import LATEST, TIME_EXPECTED
+from freefloat.telemetry.channel import LATEST, TIME_EXPECTED, is_noise
 from freefloat.telemetry.names import metadata_fault
 from freefloat.telemetry.readers.tables import (
     LAYOUT,
@@ -234,7 +234,7 @@ def _with_noise(column: Column, field: pa.Field, faults: Faults) -> Column:
         noise = float(text)
     except ValueError:
         noise = math.nan
-    if not (math.isfinite(noise) and noise >= 0.0):
+    if not is_noise(noise * column.factor):
         place = f"column {column.label!r}, noise"
         shown = text.decode("utf-8", errors="replace")
         expected = "a standard deviation >= 0"

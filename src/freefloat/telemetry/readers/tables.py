@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from freefloat.errors import SHOWN_FAULTS, Fault, TelemetryError
+from freefloat.errors import SHOWN_FAULTS, Fault, TelemetryError, require_type
 from freefloat.telemetry.channel import Array, Channel, Mask, read_only
 from freefloat.telemetry.names import name_fault, resolved_unit
 from freefloat.telemetry.sample_rows import rows_of
@@ -131,12 +131,8 @@ class Faults:
 
 def require_path(path: str | os.PathLike[str]) -> Path:
     """Return the path of a file; TelemetryError for what is none."""
-    try:
-        return Path(path)
-    except TypeError:
-        expected, remedy = "the path of a file", "give its name as text"
-        fault = Fault("path", type(path).__name__, expected, remedy, "value.type")
-        raise TelemetryError("path cannot be used:", [fault]) from None
+    require_type(path, (str, os.PathLike), "path", error=TelemetryError)
+    return Path(path)
 
 
 def contents(path: Path, *, max_bytes: int) -> bytes:
