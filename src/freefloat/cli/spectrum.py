@@ -91,10 +91,8 @@ def spectrum(
                             "name it with --model", "option.conflict"))  # fmt: skip
     require(faults)
     files.require_possible(model=model or "")
-    settings = parse_settings("spectrum", set)
-    modes, match = _find_modes(
-        file, model, channels, between, bandwidth, settings, max_bytes=shared.max_bytes
-    )
+    how = {"settings": parse_settings("spectrum", set), "max_bytes": shared.max_bytes}
+    modes, match = _find_modes(file, model, channels, between, bandwidth, **how)
     written = dict(files.paths)
     has_springs = match is not None and bool(match.factors)
     if not has_springs:  # a model as it was would pass for one that agrees with the flight
@@ -113,8 +111,8 @@ def _find_modes(
     channels: list[str] | None,
     between: tuple[float, float] | None,
     bandwidth: float,
-    settings: dict[str, dict[str, Any]],
     *,
+    settings: dict[str, dict[str, Any]],
     max_bytes: int,
 ) -> tuple[ModalFit, ModalMatch | None]:
     from freefloat.cli.waiting import busy

@@ -167,9 +167,7 @@ def design(
     """
     if isinstance(model, str):
         model = load_model(model)
-    require_type(model, Model, "model", error=ExcitationError)
-    require_type(parameters, Parameters, "parameters", error=ExcitationError)
-    _require_sense(duration, harmonics)
+    _require_sense(model, parameters, duration=duration, harmonics=harmonics)
     allowed = limits_of(model, limits)
     basis = Basis(shape, duration, harmonics)
     moved = {"joints": joints, "wheels": wheels, "thrusters": thrusters, "start": start or Start()}
@@ -233,7 +231,11 @@ def finish_design(
     )  # fmt: skip
 
 
-def _require_sense(duration: float, harmonics: int) -> None:
+def _require_sense(
+    model: Model, parameters: Parameters, *, duration: float, harmonics: int
+) -> None:
+    require_type(model, Model, "model", error=ExcitationError)
+    require_type(parameters, Parameters, "parameters", error=ExcitationError)
     require_value(duration, Duration, "duration", ExcitationError)
     require_value(harmonics, Harmonics, "harmonics", ExcitationError)
 

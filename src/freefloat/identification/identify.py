@@ -97,14 +97,7 @@ def identify(
     ('output_error', 'seen', 'trusted')
     """
     recorded = (flights,) if isinstance(flights, Telemetry) else flights
-    require_type(model, Model, "model", error=IdentificationError)
-    require_type(parameters, Parameters, "parameters", error=IdentificationError)
-    require_all(recorded, Telemetry, "flights", error=IdentificationError)
-    require_type(method, str, "method", error=IdentificationError)
-    if plan is not None and not isinstance(plan, Plan):
-        require_all(plan, Plan, "plan", error=IdentificationError)
-    recorded = tuple(recorded)
-    _require(model, parameters, recorded)
+    recorded = _require(model, parameters, recorded, method=method, plan=plan)
     require_value(search, SearchOptions, "search", IdentificationError)
     require_value(trust, TrustOptions, "trust", IdentificationError)
     given = {"solver": solver, "robust": robust, "physical": physical, "drag": drag, "clock": clock}
@@ -184,7 +177,21 @@ def _identify(
     return replace(fit, prior_model=model)
 
 
-def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]) -> None:
+def _require(
+    model: Model,
+    parameters: Parameters,
+    recorded: Sequence[Telemetry],
+    *,
+    method: str,
+    plan: Plan | Sequence[Plan] | None,
+) -> tuple[Telemetry, ...]:
+    """The recordings, once all arguments are of their types and fit each other."""
+    require_type(model, Model, "model", error=IdentificationError)
+    require_type(parameters, Parameters, "parameters", error=IdentificationError)
+    require_all(recorded, Telemetry, "flights", error=IdentificationError)
+    require_type(method, str, "method", error=IdentificationError)
+    if plan is not None and not isinstance(plan, Plan):
+        require_all(plan, Plan, "plan", error=IdentificationError)
     if not recorded:
         raise IdentificationError("identify needs at least one recording", code="recordings.none")
     if parameters.model != model:
@@ -197,6 +204,7 @@ def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]
             "no parameter is free; say which to find, e.g. Parameters(model).free('bus.*')",
             code="parameters.none",
         )
+    return tuple(recorded)
 
 
 def _merge(options: LinearOptions, **given: Any) -> LinearOptions:
