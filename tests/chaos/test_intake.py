@@ -79,7 +79,7 @@ def test_the_doctor_and_the_report_tell_of_them(sound):
     found = examine(spoiled)
     assert "recording.fill_value" in found.codes
     assert repair(spoiled, found)["base.angle"].n_invalid == 20
-    assert [f.code for f in ff.quality(spoiled).findings] == ["sensor.fill_value"]
+    assert ff.quality(spoiled).findings[0].code == "sensor.fill_value"
 
 
 def test_blanks_between_a_moving_signal_are_no_measurements():
@@ -95,7 +95,7 @@ def test_an_attitude_of_four_noughts_is_a_blank():
     for name in names:
         recorded = with_fill(recorded, name, 0.0, slice(100, 104))
     (finding,) = mask_fill_values(recorded, KnownSensors(None))[0]
-    assert finding.channels == tuple(names) and len(finding.instants) == 4
+    assert sorted(finding.channels) == sorted(names) and len(finding.instants) == 4
 
 
 def test_thrust_is_held_to_what_the_thruster_can(sound):

@@ -261,7 +261,7 @@ def _real_numbers(data: ArrayLike) -> Array:
     if kind not in "biuf" and given.size:
         raise TypeError(f"{given.dtype.name} instead of numbers")
     if isinstance(given, np.ma.MaskedArray):
-        return given.astype(np.float64).filled(np.nan)
+        return np.ma.filled(given.astype(np.float64), np.nan)
     return np.asarray(given, dtype=np.float64)
 
 
@@ -310,7 +310,8 @@ def is_noise(value: object) -> bool:
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
-    return 0.0 <= value <= ABSURD and (value == 0.0 or value >= FAINTEST)
+    sigma = float(value)
+    return 0.0 <= sigma <= ABSURD and (sigma == 0.0 or sigma >= FAINTEST)
 
 
 def _channel_error(name: str, value: str, expected: str, remedy: str, kind: str) -> TelemetryError:

@@ -211,4 +211,5 @@ def fill_text(instants: Array, value: float, unit: str) -> str:
         where = f"from {instants.min():.6g} to {instants.max():.6g} s"
     else:
         where = f"at {listing([f'{t:.6g}' for t in instants], most=_SHOWN)} s"
-    return f"the fill value {value:.6g} {unit} in {number}, {where}"
+    shown = f"{value:.6g}" if unit == "1" else f"{value:.6g} {unit}"
+    return f"the fill value {shown} in {number}, {where}"
