@@ -96,6 +96,38 @@ class FreefloatError(Exception):
         return "\n".join(lines)
 
 
+def require_type(
+    value: object,
+    kinds: type | tuple[type, ...],
+    argument: str,
+    *,
+    error: type[FreefloatError] = FreefloatError,
+) -> None:
+    """Raise an error that names the argument unless a value is of one of some types.
+
+    >>> require_type("servicer", int, "seed")
+    Traceback (most recent call last):
+    ...
+    freefloat.errors.FreefloatError: seed cannot be used
+      seed: got 'servicer' (str); expected int
+    """
+    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+    if isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool)):
+        return
+    expected = " or ".join(kind.__name__ for kind in kinds)
+    shown = f"{shorten(repr(value), 40)} ({type(value).__name__})"
+    raise error(f"{argument} cannot be used", [Fault(argument, shown, expected, "", "value.type")])
+
+
+def require_all(
+    values: object, kind: type, argument: str, *, error: type[FreefloatError] = FreefloatError
+) -> None:
+    """The same for a sequence of which every item is to be of one type."""
+    require_type(values, (list, tuple), argument, error=error)
+    for number, value in enumerate(values):  # type: ignore[arg-type]
+        require_type(value, kind, f"{argument}[{number}]", error=error)
+
+
 class ModelError(FreefloatError):
     """A robot model that cannot be read, or that no real robot could have."""
 

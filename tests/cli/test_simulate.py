@@ -11,7 +11,7 @@ import pytest
 from fault_codes import refused
 
 import freefloat as ff
-from freefloat.cli.options import require_writable
+from freefloat.cli.output_files import require_writable
 from freefloat.errors import FreefloatError
 from freefloat.excitation import Moves, Plan, Pulses
 

@@ -16,16 +16,15 @@ from freefloat.cli.options import (
     FLAG,
     REPEATED,
     WHOLE,
-    OutputFiles,
     ParameterOptions,
     Shared,
     check_value,
     choose_parameters,
     default_globs,
     parse_pairs,
-    paths_as_text,
     require,
 )
+from freefloat.cli.output_files import OutputFiles, paths_as_text
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault, FreefloatError
 from freefloat.files import together

@@ -18,7 +18,8 @@ from freefloat.cli.identify import (
     run_identification,
     state_uncertainty,
 )
-from freefloat.cli.options import FLIGHTS, OutputFiles, ParameterOptions, Shared
+from freefloat.cli.options import FLIGHTS, ParameterOptions, Shared
+from freefloat.cli.output_files import OutputFiles
 from freefloat.digits import amount_text
 from freefloat.errors import Fault, IdentificationError
 
@@ -61,7 +62,9 @@ def diagnose(
         unless said, one is made.
     """
     choices = replace(choices, assess=True)
-    request = parse_request(model, flights, wanted, choices, OutputFiles())
+    request = parse_request(
+        model, flights, wanted, choices, OutputFiles(), max_bytes=shared.max_bytes
+    )
     found = run_identification(request) if fit is None else _assess(fit, request)
     if shared.json:
         screen.print_json(_as_dict(model, found))

@@ -17,7 +17,6 @@ from freefloat.cli.options import (
     FLIGHTS,
     REPEATED,
     WHOLE,
-    OutputFiles,
     ParameterOptions,
     Shared,
     check_flights,
@@ -25,11 +24,11 @@ from freefloat.cli.options import (
     choose_parameters,
     default_globs,
     parse_pairs,
-    paths_as_text,
     read_flights,
     read_plans,
     require,
 )
+from freefloat.cli.output_files import OutputFiles, paths_as_text
 from freefloat.cli.settings import parse_settings, require_used, unused_settings
 from freefloat.errors import visible
 from freefloat.files import together
@@ -156,7 +155,7 @@ def identify(
     files = OutputFiles(
         fit=("--out", out), model=("--save-model", save_model), report=("--report", report)
     )
-    request = parse_request(model, flights, wanted, choices, files)
+    request = parse_request(model, flights, wanted, choices, files, max_bytes=shared.max_bytes)
     if not shared.json:
         screen.show(*_announcement(request))
     fit = run_identification(request)
@@ -247,6 +246,8 @@ def parse_request(
     wanted: ParameterOptions,
     choices: Choices,
     files: OutputFiles,
+    *,
+    max_bytes: int,
 ) -> IdentifyRequest:
     """The identification that the arguments ask for; FreefloatError with every fault of theirs."""
     from freefloat.model import load_model
@@ -263,7 +264,8 @@ def parse_request(
         robot, free=globs, fix=wanted.fix, prior=wanted.prior, tie=wanted.tie
     )
     plan = read_plans(choices.plan, robot)
-    recorded, sources = read_flights(flights), _sources(model, flights)
+    recorded = read_flights(flights, max_bytes=max_bytes)
+    sources = _sources(model, flights)
     return IdentifyRequest(
         robot, parameters, globs, not wanted.free, recorded, sources, choices, plan, settings,
         files.paths,

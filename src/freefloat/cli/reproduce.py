@@ -12,7 +12,8 @@ from cyclopts.validators import Number
 from rich.text import Text
 
 from freefloat.cli import screen
-from freefloat.cli.options import FLAG, OutputFiles, Shared, require, require_writable
+from freefloat.cli.options import FLAG, Shared, require
+from freefloat.cli.output_files import OutputFiles, require_writable
 from freefloat.errors import visible
 from freefloat.files import together
 from freefloat.text import listing

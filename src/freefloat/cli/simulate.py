@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from rich.text import Text
 
 from freefloat.cli import screen
-from freefloat.cli.options import WHOLE, OutputFiles, Shared, check_value, paths_as_text, require
+from freefloat.cli.options import WHOLE, Shared, check_value, require
+from freefloat.cli.output_files import OutputFiles, paths_as_text
 from freefloat.errors import Fault, FreefloatError, shorten
 from freefloat.files import together
 from freefloat.records.values import Bounds, Natural

@@ -11,14 +11,8 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from freefloat.cli import screen
-from freefloat.cli.options import (
-    REPEATED,
-    OutputFiles,
-    Shared,
-    check_value,
-    paths_as_text,
-    require,
-)
+from freefloat.cli.options import REPEATED, Shared, check_value, require
+from freefloat.cli.output_files import OutputFiles, paths_as_text
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault, visible
 from freefloat.files import together
@@ -92,8 +86,8 @@ def spectrum(
                             "name it with --model", "option.conflict"))  # fmt: skip
     require(faults)
     files.require_possible(model=model, file=file)
-    settings = parse_settings("spectrum", set)
-    modes, match = _find_modes(file, model, channels, between, bandwidth, settings)
+    how = {"settings": parse_settings("spectrum", set), "max_bytes": shared.max_bytes}
+    modes, match = _find_modes(file, model, channels, between, bandwidth, **how)
     written = dict(files.paths)
     has_springs = match is not None and bool(match.factors)
     if not has_springs:  # a model as it was would pass for one that agrees with the flight
@@ -112,7 +106,9 @@ def _find_modes(
     channels: list[str] | None,
     between: tuple[float, float] | None,
     bandwidth: float,
+    *,
     settings: dict[str, dict[str, Any]],
+    max_bytes: int,
 ) -> tuple[ModalFit, ModalMatch | None]:
     from freefloat.cli.waiting import busy
     from freefloat.identification.modes.free_response import ModalOptions
@@ -122,7 +118,7 @@ def _find_modes(
     from freefloat.telemetry import read_telemetry
 
     robot = None if model is None else load_model(model)
-    recording = read_telemetry(file)
+    recording = read_telemetry(file, max_bytes=max_bytes)
     with busy("looking for modes"):
         found = identify_modes(
             recording, robot, channels=channels, between=between, bandwidth=bandwidth,

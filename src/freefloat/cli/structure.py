@@ -13,16 +13,15 @@ from freefloat.cli.options import (
     FLAG,
     FLIGHTS,
     REPEATED,
-    OutputFiles,
     Shared,
     check_flights,
     choose_parameters,
     default_globs,
-    paths_as_text,
     read_flights,
     read_plans,
     require,
 )
+from freefloat.cli.output_files import OutputFiles, paths_as_text
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault, visible
 
@@ -88,7 +87,7 @@ def structure(
     files.require_possible(model=model, flight=flights, plan=plan)
     wanted = choose_parameters(robot, free=free or default_globs(robot))
     plans = read_plans(plan, robot)
-    recorded = list(read_flights(flights).values())
+    recorded = list(read_flights(flights, max_bytes=shared.max_bytes).values())
     tell_first_run(*KERNELS, takes="about half a minute")
     from freefloat.identification.structure.structure_search import (  # loads Numba, hence late
         find_structure,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from rich.text import Text
 
 from freefloat.cli import screen
-from freefloat.cli.options import REPEATED, OutputFiles, Shared, paths_as_text, require
+from freefloat.cli.options import REPEATED, Shared, require
+from freefloat.cli.output_files import OutputFiles, paths_as_text
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault, shorten, visible
 from freefloat.text import count_noun
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from freefloat.telemetry.quality import Quality
 
 MOST_FINDINGS = 20  # format: findings shown on the screen
+MOST_CHANNELS = 200  # format: rows of channels shown on the screen
 
 
 def telemetry(
@@ -69,7 +71,7 @@ def telemetry(
     files = OutputFiles(telemetry=("--repair", repair))
     require([*files.faults(), *_model_without_repair(model, repair)])
     files.require_possible(file=(file, truth_path(file)), model=model)
-    recording = read_telemetry(file)
+    recording = read_telemetry(file, max_bytes=shared.max_bytes)
     if repair is not None:
         return _repair(file, recording, repair, model, shared)
     report = quality(recording, limits=limits)
@@ -148,8 +150,12 @@ def _overview(file: Path, recording: Telemetry, report: Quality) -> Iterator[Ren
     size = f" · {count_noun(channels, 'channel')}, {count_noun(samples, 'instant')}{span}"
     yield Text.assemble((visible(file.name), "bold"), size)
     head = ("channel", "unit", "rate [Hz]", "samples", "invalid", "noise")
-    table = screen.table(head, recording.channel_rows(with_noise=True), align="Llrrrr")
-    yield from screen.section("Channels", table)
+    rows = recording.channel_rows(with_noise=True)
+    table = [screen.table(head, rows[:MOST_CHANNELS], align="Llrrrr")]
+    if len(rows) > MOST_CHANNELS:
+        more = f"and {len(rows) - MOST_CHANNELS} more; --json lists them all"
+        table.append(screen.facts([("", more)]))
+    yield from screen.section("Channels", *table)
     if recording.metadata:
         pairs = ((shorten(k, 30), shorten(v, 200)) for k, v in recording.metadata.items())
         yield from screen.section("Metadata of the file", screen.facts(pairs))

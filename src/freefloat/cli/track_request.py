@@ -15,7 +15,6 @@ from freefloat.cli.options import (
     FLAG,
     REPEATED,
     WHOLE,
-    OutputFiles,
     ParameterOptions,
     check_value,
     choose_parameters,
@@ -23,6 +22,7 @@ from freefloat.cli.options import (
     parse_pairs,
     require,
 )
+from freefloat.cli.output_files import OutputFiles
 from freefloat.cli.settings import parse_settings, require_used
 from freefloat.errors import Fault, FreefloatError
 from freefloat.records.values import Natural, Positive

@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from rich.text import Text
 
 from freefloat.cli import screen
-from freefloat.cli.options import (
-    FLAG,
-    REPEATED,
-    OutputFiles,
-    Shared,
-    check_value,
-    paths_as_text,
-    read_plans,
-    require,
-)
+from freefloat.cli.options import FLAG, REPEATED, Shared, check_value, read_plans, require
+from freefloat.cli.output_files import OutputFiles, paths_as_text
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault
 from freefloat.files import together
@@ -96,7 +88,7 @@ def validate(
     given = {"error": error / 100.0, "tip": None if tip is None else tip / 1000.0}
     given |= parse_settings("validate", set)["acceptance"]
     how = {"start": start, "raw": raw}
-    verdict = _judge(fit, flight, plan, given, files.paths, how)
+    verdict = _judge(fit, flight, plan, given, files.paths, how, max_bytes=shared.max_bytes)
     if shared.json:
         screen.print_json(_as_dict(verdict, fit, flight, files.paths))
     else:
@@ -117,6 +109,8 @@ def _judge(
     limits: Mapping[str, Any],
     files: Mapping[str, Path],
     how: Mapping[str, Any],
+    *,
+    max_bytes: int,
 ) -> Verdict:
     """The verdict, with a bar while it is made, written where that was asked for."""
     from freefloat.cli.waiting import progress, tell_first_run
@@ -124,7 +118,7 @@ def _judge(
     source = _source(fit)
     from freefloat.telemetry import read_telemetry
 
-    recorded = read_telemetry(flight)
+    recorded = read_telemetry(flight, max_bytes=max_bytes)
     tell_first_run("tangent.rk4_tangent", takes="about half a minute")
     # Here and not above: this loads Numba, and the note above should come before that.
     from freefloat.identification.fit import Fit

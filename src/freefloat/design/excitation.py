@@ -16,7 +16,7 @@ from freefloat.design.motion_search import DesignProgress, Effort, Search
 from freefloat.design.variables import Variables, variables_of
 from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import flatten
-from freefloat.errors import ExcitationError, IdentificationError
+from freefloat.errors import ExcitationError, IdentificationError, require_type
 from freefloat.excitation.basis import Basis, Harmonics, Shape
 from freefloat.excitation.default import default_plan
 from freefloat.excitation.limits import Limit, limits_of
@@ -167,7 +167,7 @@ def design(
     """
     if isinstance(model, str):
         model = load_model(model)
-    _require_sense(duration, harmonics)
+    _require_sense(model, parameters, duration=duration, harmonics=harmonics)
     allowed = limits_of(model, limits)
     basis = Basis(shape, duration, harmonics)
     moved = {"joints": joints, "wheels": wheels, "thrusters": thrusters, "start": start or Start()}
@@ -231,7 +231,11 @@ def finish_design(
     )  # fmt: skip
 
 
-def _require_sense(duration: float, harmonics: int) -> None:
+def _require_sense(
+    model: Model, parameters: Parameters, *, duration: float, harmonics: int
+) -> None:
+    require_type(model, Model, "model", error=ExcitationError)
+    require_type(parameters, Parameters, "parameters", error=ExcitationError)
     require_value(duration, Duration, "duration", ExcitationError)
     require_value(harmonics, Harmonics, "harmonics", ExcitationError)
 

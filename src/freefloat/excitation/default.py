@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from freefloat.errors import ExcitationError
+from freefloat.errors import ExcitationError, require_type
 from freefloat.excitation.motions import Duration, Fourier
 from freefloat.excitation.plan import Plan
 from freefloat.model.loading import load_model
@@ -50,6 +50,8 @@ def default_plan(
     """
     if isinstance(model, str):
         model = load_model(model)
+    require_type(model, Model, "model", error=ExcitationError)
+    require_type(seed, (int, np.integer), "seed", error=ExcitationError)
     duration = require_value(duration, Duration, "duration", ExcitationError)
     rng = np.random.default_rng(seed)
     motions = {}

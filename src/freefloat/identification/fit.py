@@ -250,9 +250,11 @@ def _read_fit(text: str, *, file: str) -> Fit:
     if faults:
         raise IdentificationError(f"{file}: a model in it cannot be read", faults)
     try:
-        return Fit(**given)
+        fit = Fit(**given)
+        _refuse(file, [*_number_faults(fit)])
     except FreefloatError as error:
         raise IdentificationError(f"{file}: not a sound fit", error.faults) from None
+    return fit
 
 
 def _set_floats(part: Estimate | FittedCombination | Residual, *names: str) -> None:
@@ -270,6 +272,16 @@ def _spread_faults(name: str, std: float, interval: Interval | None) -> Iterator
     if interval is not None and not (len(interval) == 2 and interval[0] <= interval[1]):
         place, expected = f"{name}.interval95", "lower <= upper"
         yield Fault(place, str(interval), expected, "swap them", "value.order")
+
+
+def _number_faults(fit: Fit) -> Iterator[Fault]:
+    """Values that no identification gives: those that are not finite."""
+    numbers = {f"{e.name}.value": e.value for e in fit.estimates}
+    numbers |= {f"{e.name}.prior": e.prior for e in fit.estimates}
+    numbers |= {f"{c.words}.value": c.value for c in fit.combinations}
+    for place, number in numbers.items():
+        if not np.isfinite(number):
+            yield Fault(place, f"{number:g}", "a finite number", json_text.REMEDY, "value.range")
 
 
 def _shape_faults(fit: Fit) -> Iterator[Fault]:

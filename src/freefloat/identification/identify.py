@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from freefloat.errors import IdentificationError
+from freefloat.errors import IdentificationError, require_all, require_type
 from freefloat.excitation.plan import Plan
 from freefloat.identification.fit import Fit
 from freefloat.identification.linear.families import family_named
@@ -98,8 +98,8 @@ def identify(
     >>> fit.method, fit["target.mass"].status, fit.assessment.grade
     ('output_error', 'seen', 'trusted')
     """
-    recorded = (flights,) if isinstance(flights, Telemetry) else tuple(flights)
-    _require(model, parameters, recorded)
+    recorded = (flights,) if isinstance(flights, Telemetry) else flights
+    recorded = _require(model, parameters, recorded, method=method, plan=plan)
     for name, value, kind in (("search", search, SearchOptions), ("trust", trust, TrustOptions)):
         require_value(value, kind, name, IdentificationError)
     given = {"solver": solver, "robust": robust, "physical": physical, "drag": drag, "clock": clock}
@@ -206,7 +206,21 @@ def _identify(
     return replace(fit, prior_model=model)
 
 
-def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]) -> None:
+def _require(
+    model: Model,
+    parameters: Parameters,
+    recorded: Sequence[Telemetry],
+    *,
+    method: str,
+    plan: Plan | Sequence[Plan] | None,
+) -> tuple[Telemetry, ...]:
+    """The recordings, once all arguments are of their types and fit each other."""
+    require_type(model, Model, "model", error=IdentificationError)
+    require_type(parameters, Parameters, "parameters", error=IdentificationError)
+    require_all(recorded, Telemetry, "flights", error=IdentificationError)
+    require_type(method, str, "method", error=IdentificationError)
+    if plan is not None and not isinstance(plan, Plan):
+        require_all(plan, Plan, "plan", error=IdentificationError)
     if not recorded:
         raise IdentificationError("identify needs at least one recording", code="recordings.none")
     if parameters.model != model:
@@ -221,6 +235,7 @@ def _require(model: Model, parameters: Parameters, recorded: Sequence[Telemetry]
             "no parameter is free; say which to find, e.g. Parameters(model).free('bus.*')",
             code="parameters.none",
         )
+    return tuple(recorded)
 
 
 def _merge(options: LinearOptions, **given: Any) -> LinearOptions:

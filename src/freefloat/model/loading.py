@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from freefloat.errors import Fault, ModelError
+from freefloat.errors import Fault, ModelError, require_type
 from freefloat.files import atomic_write, together
 from freefloat.model.model_write import SUFFIXES
 from freefloat.part_files import is_same_file
@@ -40,6 +40,7 @@ def load_model(name_or_path: str | Path) -> Model:
 
 def _path_of(name_or_path: str | Path) -> Path:
     """The file meant by a name or a path; a ModelError that helps where there is none."""
+    require_type(name_or_path, (str, Path), "name_or_path", error=ModelError)
     path = Path(name_or_path)
     is_name = isinstance(name_or_path, str) and not path.suffix and len(path.parts) == 1
     known = builtin_paths()

@@ -8,6 +8,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.tree import flatten
+from freefloat.errors import IdentificationError, require_type
 from freefloat.excitation.default import default_plan
 from freefloat.excitation.plan import Plan
 from freefloat.model.model import Model
@@ -67,6 +68,9 @@ def identifiability(
     >>> found["bus.izz"].status, found["bus.ixx"].status
     ('seen', 'invisible')
     """
+    require_type(model, Model, "model", error=IdentificationError)
+    require_type(parameters, Parameters, "parameters", error=IdentificationError)
+    require_type(plan, (Plan, type(None)), "plan", error=IdentificationError)
     system = flatten(model)
     parameters = at_model_values(system, parameters)
     wanted = free_parameters(parameters)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
-from dataclasses import is_dataclass
+from collections.abc import Mapping
+from dataclasses import is_dataclass, replace
 from pathlib import Path
 from reprlib import repr as short
 from typing import TYPE_CHECKING, Any
@@ -15,13 +15,20 @@ import numpy as np
 from freefloat.errors import Fault, IdentificationError
 from freefloat.files import atomic_write
 from freefloat.online.kernels.kernel_limits import KernelLimits
+from freefloat.records.bounded_read import FileKind, array_of, read_bytes, zip_members
+from freefloat.records.option_record import require_value
+from freefloat.records.values import LARGEST, Count
 
 if TYPE_CHECKING:
     from freefloat.online.estimator import OnlineEstimator
     from freefloat.online.filter_options import FilterOptions
 
 FORMAT = 6  # format: of state files; others are refused
-MOST_BYTES = 50_000_000  # format: a state is some kilobytes
+STATE_FILE = FileKind(
+    "state", IdentificationError, "", 50_000_000,  # a state is some kilobytes
+    "start anew with another --state file, or allow more by max_bytes=", FORMAT,
+)  # fmt: skip
+_WRITTEN = "a file written by save_state"
 
 
 def save_state(estimator: OnlineEstimator, path: str | Path) -> None:
@@ -38,8 +45,15 @@ def save_state(estimator: OnlineEstimator, path: str | Path) -> None:
     atomic_write(path, buffer.getvalue())
 
 
-def restore_state(estimator: OnlineEstimator, path: str | Path) -> None:
+def restore_state(
+    estimator: OnlineEstimator, path: str | Path, *, max_bytes: int = STATE_FILE.max_bytes
+) -> None:
     """Go on from a file of `save_state`, which then gives the same estimates bit for bit.
+
+    Args:
+        estimator: As it was made before: the same model, parameters and options.
+        path: The file.
+        max_bytes: A file that would take more [B], on disk or unpacked, is refused.
 
     Raises:
         IdentificationError: the file is damaged or of another version (`file.damaged`,
@@ -47,16 +61,19 @@ def restore_state(estimator: OnlineEstimator, path: str | Path) -> None:
             `state.problem`, `state.options`).
     """
     path = Path(path)
-    arrays = _read(path)
+    require_value(max_bytes, Count, "max_bytes", IdentificationError)
+    arrays = _read(path, max_bytes=max_bytes)
     content = _content(arrays, path)
     faults = _differences(_problem(estimator), content["problem"])
     if faults:
         raise IdentificationError(f"{path} holds the state of another problem", faults)
     own = {n.removeprefix("filter."): a for n, a in arrays.items() if n.startswith("filter.")}
     try:
+        _check_numbers(own, estimator.filter.arrays())
+        _check_intake(content["intake"], estimator.intake.content())
         estimator.filter.restore(own)
         estimator.intake.restore(content["intake"])
-    except (KeyError, ValueError, TypeError, IndexError) as error:
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise _state_fault(path, str(error), "a file written by this version") from error
 
 
@@ -119,19 +136,65 @@ def _differences(ours: dict[str, Any], theirs: dict[str, Any]) -> list[Fault]:
     return faults
 
 
-def _read(path: Path) -> dict[str, np.ndarray]:
+def _read(path: Path, *, max_bytes: int) -> dict[str, np.ndarray]:
+    kind = replace(STATE_FILE, max_bytes=max_bytes)
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise _state_fault(path, f"{path.stat().st_size} bytes", f"at most {MOST_BYTES}")
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
-        raise _state_fault(path, str(error), "a file written by save_state") from error
+        members = zip_members(read_bytes(path, kind), path.name, kind)
+        return {name.removesuffix(".npy"): array_of(data) for name, data in members.items()}
+    except (ValueError, TypeError, OverflowError) as error:
+        raise _state_fault(path, str(error), _WRITTEN) from error
+
+
+def _check_numbers(arrays: Mapping[str, np.ndarray], own: Mapping[str, Any]) -> None:
+    """Raise ValueError for numbers that no estimator has: not finite, or beyond all measure.
+
+    What is not known yet is NaN, in arrays that a new estimator has it in and in frames that wait
+    for their channels.
+    """
+    for name, array in arrays.items():
+        if array.dtype.kind != "f":
+            continue
+        known = np.asarray(own.get(name, 0.0))
+        may_wait = name.startswith("frames.") or not np.isfinite(known.astype(float)).all()
+        is_bad = np.abs(array) > LARGEST if may_wait else ~(np.abs(array) <= LARGEST)
+        if may_wait:
+            is_bad &= np.isfinite(array)
+        if is_bad.any():
+            raise ValueError(f"{name} has {array[is_bad].flat[0]:g}")
+
+
+def _check_intake(content: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+    """Raise ValueError where the intake is not as one is written: keys, and what they hold."""
+    own = json.loads(json.dumps(own))
+    if content.keys() != own.keys() or content["clock"].keys() != own["clock"].keys():
+        raise ValueError("keys of the intake that are missing or unknown")
+    for name, value in own.items():
+        if isinstance(value, dict | list) and type(content[name]) is not type(value):
+            raise ValueError(f"intake.{name} is {short(content[name])}")
+    for name, value in {**content["clock"], "time": content["time"]}.items():
+        is_sound = value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+        if not is_sound and name != "late":
+            raise ValueError(f"intake.{name} is {short(value)}")
+    if not all(type(n) is int and n >= 0 for n in content["counts"].values()):
+        raise ValueError(f"intake.counts are {short(content['counts'])}")
+
+
+def _no_constant(text: str) -> float:
+    raise ValueError(f"the number {text}")
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if not abs(value) <= LARGEST:
+        raise ValueError(f"the number {short(text)}")
+    return value
 
 
 def _content(arrays: dict[str, np.ndarray], path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(arrays["content"].tobytes())
+        content = json.loads(
+            arrays["content"].tobytes(), parse_constant=_no_constant, parse_float=_number
+        )
         version = content["format"]
         if version != FORMAT:
             found, expected = f"format {version!r}", f"format {FORMAT}, that of this version"
@@ -139,9 +202,9 @@ def _content(arrays: dict[str, np.ndarray], path: Path) -> dict[str, Any]:
         problem, intake = content["problem"], content["intake"]
         is_whole = isinstance(problem.get("options"), dict) and "method" in problem
         if not (is_whole and isinstance(intake, dict)):
-            raise _state_fault(path, "parts missing", "a file written by save_state")
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _state_fault(path, str(error), "a file written by save_state") from error
+            raise _state_fault(path, "parts missing", _WRITTEN)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise _state_fault(path, str(error), _WRITTEN) from error
     return content
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from freefloat.dynamics.named_parameters import parameter_names
 from freefloat.dynamics.tree import System, flatten
-from freefloat.errors import IdentificationError
+from freefloat.errors import IdentificationError, require_type
 from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import ParameterName
@@ -84,6 +84,7 @@ class Parameters:
     entries: tuple[Parameter, ...] = ()
 
     def __post_init__(self) -> None:
+        require_type(self.model, Model, "model", error=IdentificationError)
         if not self.entries:
             values = parameter_values(flatten(self.model))
             entries = (Parameter(name, values[name], unit_of(name, self.model)) for name in values)

@@ -14,7 +14,7 @@ from freefloat.dynamics.integrate import STEP, Progress, integrate
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.state import positions, rates
 from freefloat.dynamics.tree import System, flatten
-from freefloat.errors import TelemetryError
+from freefloat.errors import TelemetryError, require_type
 from freefloat.excitation.commands import WRENCH
 from freefloat.excitation.plan import Plan
 from freefloat.model.checks import BODY_SENSORS, JOINT_SENSORS, MOTOR_SENSORS, WHEEL_SENSORS
@@ -51,6 +51,9 @@ def simulate(
     >>> "base.rate.z" in flight and "base.rate.z" in flight.truth
     True
     """
+    require_type(model, Model, "model", error=TelemetryError)
+    require_type(plan, Plan, "plan", error=TelemetryError)
+    require_type(step, (float, int), "step", error=TelemetryError)
     if sensors is not None:
         model = replace(model, sensors=tuple(sensors))  # to be checked as if from its file
     suite = model.sensors

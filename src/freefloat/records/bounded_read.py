@@ -1,14 +1,28 @@
-"""The bytes of a file of ours: ordinary files only, of bounded size, inside a given folder."""
+"""The bytes of a file: ordinary files only, of bounded size, inside a given folder.
+
+What is packed is refused by the size it declares before anything is unpacked, and nothing gives
+more than it declared: a zip archive by `zip_members`, an array in it by `array_of`. Readers of
+other packed formats declare to `FileKind.require_size` in the same way.
+"""
 
 from __future__ import annotations
 
+import io
 import stat
+import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
-from freefloat.errors import Fault, FreefloatError
+import numpy as np
+
+from freefloat.errors import Fault, FreefloatError, require_type
 from freefloat.files import settle
+
+# format: 2 GiB, the default of max_bytes= (--max-bytes) for telemetry, on disk and in memory
+DEFAULT_MAX_BYTES = 2 * 1024**3
+MOST_MEMBERS = 10_000  # format: of an archive; each costs a header whatever its size
 
 
 @dataclass(frozen=True)
@@ -37,6 +51,7 @@ class FileKind:
 
     def require_suffix(self, path: str | Path) -> None:
         """Raise unless the name of a file ends as this kind of file does."""
+        require_type(path, (str, Path), "path", error=self.error)
         found = Path(path).suffix
         if found.lower() != self.suffix:
             remedy = f"end the name in {self.suffix}"
@@ -92,6 +107,45 @@ def decode(data: bytes, name: str, kind: FileKind) -> str:
         remedy = "save the file as UTF-8"
         fault = Fault(f"{name}:{line}", value, "text in UTF-8", remedy, "file.encoding", line)
         raise kind.refuse(f"{name}: the file is not UTF-8 text", [fault]) from None
+
+
+def zip_members(data: bytes, name: str, kind: FileKind) -> dict[str, bytes]:
+    """The members of a zip archive by name, refused if they declare more than the kind allows.
+
+    A member that unpacks to more or less than it declares, or to other bytes than its checksum
+    tells, raises ValueError.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = archive.infolist()
+            kind.require_size(sum(entry.file_size for entry in entries), name)
+            if len(entries) > MOST_MEMBERS or len({e.filename for e in entries}) < len(entries):
+                raise ValueError("members that are too many, or two of one name")
+            return {entry.filename: _unpack(archive, entry) for entry in entries}
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, OSError) as error:
+        raise ValueError(str(error) or type(error).__name__) from error
+
+
+def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    with archive.open(entry) as member:
+        data = member.read(entry.file_size)
+        if len(data) != entry.file_size or member.read(1):
+            raise ValueError(f"{entry.filename} is not of the size it declares")
+    return data
+
+
+def array_of(data: bytes) -> np.ndarray:
+    """The array in the bytes of a .npy file, not copied; ValueError where its header lies."""
+    from numpy.lib import format as npy
+
+    file = io.BytesIO(data)
+    if npy.read_magic(file) != (1, 0):
+        raise ValueError("not an array as numpy.savez writes them")
+    shape, is_fortran, dtype = npy.read_array_header_1_0(file)
+    if dtype.hasobject:
+        raise ValueError("an array of objects")
+    array = np.frombuffer(data, dtype=dtype, offset=file.tell())
+    return array.reshape(shape[::-1]).T if is_fortran else array.reshape(shape)
 
 
 def path_inside(folder: Path, name: str) -> Path | Fault:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import TypeVar
 
 import numpy as np
@@ -16,6 +17,12 @@ from freefloat.telemetry.units import accepted_units, si_unit
 Mask = NDArray[np.bool_]
 # theory: [s] from zero, 30 000 years: a time beyond was not in seconds
 LATEST = 1e12
+# theory: [SI units]; a thousand times the way to the outer planets in metres, and no other quantity
+# of a robot comes near: a larger number was never measured, nor has its square room in sums
+ABSURD = 1e15
+# theory: [SI units] of a noise; far below what a double resolves of any reading, and its square
+# is still a number to divide by
+FAINTEST = 1e-100
 _SAME_INSTANT = 1e-9  # theory: [s]; 3 * 0.1 and 0.3 are the same instant, and no clock is finer
 MAD = 1.4826  # theory: standard deviation of a normal variable over its median absolute deviation
 TIME_EXPECTED = f"a finite time, at most {LATEST:g} s from zero"
@@ -56,7 +63,8 @@ class Channel:
         instants, numbers = _instants(name, time), column_of(name, "values", values)
         mask = np.isfinite(numbers)
         if valid is not None:
-            mask &= np.asarray(valid, dtype=bool)
+            flags = _flags(name, valid)
+            mask = mask & flags if mask.shape == flags.shape else flags
         fields = {
             "name": _check_name(name),
             "unit": _check_unit(name, unit),
@@ -161,7 +169,11 @@ class Channel:
 
 def noise_floor(channel: Channel) -> float:
     """A floor for the noise of any channel [unit]: 1e-9 of its size; nothing is known better."""
-    values = channel.values[channel.valid]
+    return noise_floor_of(channel.values[channel.valid])
+
+
+def noise_floor_of(values: Array) -> float:
+    """The same of values [unit]."""
     return 1e-9 * max(float(np.max(np.abs(values), initial=0.0)), 1e-3)
 
 
@@ -194,7 +206,7 @@ def read_only(array: AnyArray) -> AnyArray:
 
 
 def _check_name(name: str) -> str:
-    forbidden = name_fault(name)
+    forbidden = name_fault(name) if isinstance(name, str) else "it is no text"
     if forbidden:
         expected = "a name such as 'base.rate.x' or 'elbow.position'"
         raise _channel_error(name, f"an unusable name: {forbidden}", expected, "rename it", "name")
@@ -215,10 +227,16 @@ def _instants(name: str, time: ArrayLike) -> Array:
 
 
 def column_of(name: str, what: str, data: ArrayLike) -> Array:
-    """Return `data` as read-only numbers in one dimension; raise TelemetryError if it is not."""
+    """Return `data` as read-only numbers in one dimension; raise TelemetryError if it is not.
+
+    Masked entries become NaN. Dates and durations become seconds, dates from 1970 on.
+
+    >>> column_of("base.rate.x", "values", np.ma.masked_greater([1.0, 2.0], 1.5)).tolist()
+    [1.0, nan]
+    """
     try:
-        array = np.asarray(data, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        array = _real_numbers(data)
+    except (TypeError, ValueError, OverflowError) as error:
         raise _channel_error(
             name, f"{what}: {error}", "real numbers", "convert them", "type"
         ) from error
@@ -231,6 +249,32 @@ def column_of(name: str, what: str, data: ArrayLike) -> Array:
     return array if not array.flags.writeable else read_only(array.copy())
 
 
+def _real_numbers(data: ArrayLike) -> Array:
+    """`data` as float64; TypeError for what is only convertible by losing something."""
+    if type(data) is np.ndarray and data.dtype == np.float64:
+        return data
+    given = np.asanyarray(data)
+    kind = given.dtype.kind
+    if kind in "mM":
+        days = given - np.datetime64(0, "D") if kind == "M" else given
+        return np.where(np.isnat(days), np.nan, days / np.timedelta64(1, "s"))
+    if kind not in "biuf" and given.size:
+        raise TypeError(f"{given.dtype.name} instead of numbers")
+    if isinstance(given, np.ma.MaskedArray):
+        return np.ma.filled(given.astype(np.float64), np.nan)
+    return np.asarray(given, dtype=np.float64)
+
+
+def _flags(name: str, valid: ArrayLike) -> Mask:
+    """`valid` as truth values; a masked one is not valid."""
+    flags = np.asanyarray(valid)
+    if flags.dtype.kind not in "biu":
+        found = f"valid: {flags.dtype.name}"
+        raise _channel_error(name, found, "truth values", "give True or False for each", "type")
+    flags = flags.filled(False) if isinstance(flags, np.ma.MaskedArray) else flags
+    return np.asarray(flags, dtype=bool)
+
+
 def _blank_invalid(values: Array, valid: Mask) -> Array:
     if valid.shape != values.shape or valid.all():
         return values
@@ -238,9 +282,9 @@ def _blank_invalid(values: Array, valid: Mask) -> Array:
 
 
 def _check_unit(name: str, unit: str) -> str:
-    if si_unit(unit) == (unit, 1.0):
+    known = si_unit(unit) if isinstance(unit, str) else None
+    if known == (unit, 1.0):
         return unit
-    known = si_unit(unit)
     if known:
         remedy = f"multiply the values by {known[1]!r} and write {known[0]!r}"
     else:
@@ -252,10 +296,22 @@ def _check_unit(name: str, unit: str) -> str:
 def _check_noise(name: str, noise: float | None) -> float | None:
     if noise is None:
         return None
-    if not (np.isfinite(noise) and noise >= 0.0):
+    if not is_noise(noise):
         expected = "a standard deviation >= 0 in the unit of the channel, or None"
         raise _channel_error(name, f"noise {noise!r}", expected, "leave it out if unknown", "noise")
     return float(noise)
+
+
+def is_noise(value: object) -> bool:
+    """Whether this can be the standard deviation of a noise [unit].
+
+    >>> [is_noise(value) for value in (1e-5, 0, -1.0, 1e160, float("nan"), "1", True)]
+    [True, True, False, False, False, False, False]
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    sigma = float(value)
+    return 0.0 <= sigma <= ABSURD and (sigma == 0.0 or sigma >= FAINTEST)
 
 
 def _channel_error(name: str, value: str, expected: str, remedy: str, kind: str) -> TelemetryError:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from freefloat.errors import TelemetryError, require_type
 from freefloat.model.model import Model
 from freefloat.notes import Note
 from freefloat.telemetry.attitude import continuous
@@ -20,13 +21,15 @@ from freefloat.telemetry.channel import Array, Channel, read_only
 from freefloat.telemetry.clock_steps import ClockStep, StreamClock, clocks_of, find_clock_steps
 from freefloat.telemetry.delays import Delay, find_delays
 from freefloat.telemetry.diagnosis import REPAIR, Diagnosis, Finding, repair_log
+from freefloat.telemetry.fill_values import HELD, mask_absurd, mask_fill_values
 from freefloat.telemetry.finding_list import join_stuck, merge_axes, merge_rounds
 from freefloat.telemetry.known_sensors import KnownSensors, known_noise
 from freefloat.telemetry.local_prediction import SignalSamples
 from freefloat.telemetry.names import XYZW, ChannelName, attitude_groups, misuse
 from freefloat.telemetry.pair_causes import examine_pairs, lags_of
 from freefloat.telemetry.quality_checks import check_clock
-from freefloat.telemetry.sample_causes import HELD, Examined, examine_samples
+from freefloat.telemetry.rate_consistency import require_seconds
+from freefloat.telemetry.sample_causes import Examined, examine_samples
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.thrust_delay import thrust_findings
 from freefloat.telemetry.thrust_levels import CLOSED, MEAN, THRUST, open_levels
@@ -62,8 +65,11 @@ def examine(telemetry: Telemetry, model: Model | None = None, *, shift: bool = T
     >>> found.codes, found.findings[0].instants
     (('recording.outliers',), (4.0,))
     """
+    require_type(telemetry, Telemetry, "telemetry", error=TelemetryError)
     sensors = KnownSensors(model)
-    current, findings = telemetry, []
+    # first, as nothing can be learned of a signal with 1e30 in it
+    findings, unfilled = mask_fill_values(telemetry, sensors)
+    current = telemetry.with_channels(*unfilled.values()) if unfilled else telemetry
     seen: dict[str, tuple[Channel, Examined]] = {}
     for _ in range(_MOST_ROUNDS):
         found, changed = _round(current, sensors, seen, shift=shift)
@@ -133,20 +139,27 @@ def prepare_recording(
     Args:
         telemetry: The recording.
         model: The system, if known.
-        raw: Leave the recording as it is, and say nothing.
+        raw: Leave the recording as it is, and say nothing but of numbers too large to be squared.
         shift: Whether late streams are to be shifted; else they are reported only.
 
     Returns:
         The recording, the same object where nothing was to be done, the notes, and the biases
         that were found: they are for whoever estimates to estimate.
 
+    Raises:
+        TelemetryError: The time is in milliseconds but labelled in seconds.
+
     >>> t = np.arange(500) * 0.02
     >>> quiet = Telemetry.from_arrays(t, {"base.rate.x": np.sin(t)})
     >>> prepare_recording(quiet)[0] is quiet
     True
     """
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # absurd values
+        require_seconds({name: c.usable() for name, c in telemetry.channels.items()})
     if raw:
-        return Prepared(telemetry)
+        found, masked = mask_absurd(telemetry)
+        sane = telemetry.with_channels(*masked.values()) if masked else telemetry
+        return Prepared(sane, tuple(finding.note for finding in found))
     diagnosis = examine(telemetry, model, shift=shift)
     biases = [
         f"bias.{name}"

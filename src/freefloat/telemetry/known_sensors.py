@@ -27,8 +27,10 @@ class KnownSensors:
 
     def __init__(self, model: Model | None) -> None:
         self.by_group: dict[str, tuple[Sensor, str]] = {}
+        self._largest: dict[str, float] = {}
         if model is None:
             return
+        self._largest = {f"{t.name}.force": t.max_force or 0.0 for t in model.thrusters}
         for sensor in model.sensors:
             for target in sensor_targets(model, sensor):
                 first = "base" if target == model.root.body else target
@@ -69,6 +71,10 @@ class KnownSensors:
         """What the sensor cannot exceed [unit]."""
         sensor = self.of(name)
         return sensor.saturation if sensor else None
+
+    def largest(self, name: str) -> float | None:
+        """What the actuator behind a channel can reach [unit]; None where nothing is said."""
+        return self._largest.get(name) or None
 
     def share_axes(self, group: str, other: str) -> bool:
         """Whether two groups are read in the same axes, as far as the model tells."""

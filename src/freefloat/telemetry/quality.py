@@ -10,8 +10,11 @@ from types import MappingProxyType
 
 import numpy as np
 
+from freefloat.errors import TelemetryError, require_type
 from freefloat.telemetry.attitude import continuous
 from freefloat.telemetry.channel import Array, Channel
+from freefloat.telemetry.fill_values import mask_fill_values
+from freefloat.telemetry.known_sensors import KnownSensors
 from freefloat.telemetry.names import XYZW, ChannelName, attitude_groups
 from freefloat.telemetry.quality_checks import (
     ClockQuality,
@@ -142,7 +145,10 @@ def quality(
     >>> quality(flight).summary
     'The recording is fit for use: 1 channel, no faults.'
     """
+    require_type(telemetry, Telemetry, "telemetry", error=TelemetryError)
     limits = limits or QualityLimits()
+    filled, unfilled = mask_fill_values(telemetry, KnownSensors(None))
+    telemetry = telemetry.with_channels(*unfilled.values()) if unfilled else telemetry
     attitudes: dict[str, AttitudeQuality] = {}
     samples = {name: channel.usable() for name, channel in telemetry.channels.items()}
     for group in attitude_groups(telemetry.names):
@@ -154,10 +160,15 @@ def quality(
             columns = continuous(rows).T if time.size else rows.T
             samples |= {name: (time, column) for name, column in zip(names, columns, strict=True)}
     channels: dict[str, ChannelQuality] = {}
+    clocks: dict[int, ClockQuality] = {}  # channels mostly share one
     for name, channel in telemetry.channels.items():
         bounds = next((r for glob, r in (ranges or {}).items() if fnmatchcase(name, glob)), None)
-        channels[name] = _channel(channel, *samples[name], limits, bounds=bounds)
-    findings = list(check_rates(samples, limits))
+        if id(channel.time) not in clocks:
+            clocks[id(channel.time)] = check_clock(channel.time)
+        clock = clocks[id(channel.time)]
+        channels[name] = _channel(channel, *samples[name], limits, clock=clock, bounds=bounds)
+    findings = [QualityFinding("sensor.fill_value", f.place, f.text, True) for f in filled]
+    findings += check_rates(samples, limits)
     findings += [f for channel in channels.values() for f in _channel_findings(channel, limits)]
     findings += [f for attitude in attitudes.values() for f in _attitude_findings(attitude)]
     findings.sort(key=lambda finding: not finding.is_fault)
@@ -170,9 +181,9 @@ def _channel(
     values: Array,
     limits: QualityLimits,
     *,
+    clock: ClockQuality,
     bounds: tuple[float, float] | None,
 ) -> ChannelQuality:
-    clock = check_clock(channel.time)
     named = ChannelName.parse(channel.name)
     is_valve = named.is_scalar("force")
     if named.is_scalar("angle"):
@@ -192,7 +203,7 @@ def _channel(
         name=channel.name,
         n_samples=channel.n_samples,
         n_invalid=channel.n_invalid,
-        rate=channel.rate,
+        rate=1.0 / clock.step if clock.step else math.nan,
         clock=clock,
         runs=runs,
         spikes=tuple(spikes),

@@ -70,9 +70,9 @@ class QualityFinding:
     """One thing to know about a recording; a fault, unless it does no harm.
 
     `code` stays when the sentence changes: `samples.none`, `samples.invalid`, `clock.backward`,
-    `clock.repeated`, `clock.gaps`, `sensor.stuck`, `sensor.saturated`, `sensor.spikes`,
-    `attitude.norm`, `attitude.sign_flips`, and `rate.degrees`, `rate.millimetres`, `rate.sign` or
-    `rate.gain` where a rate contradicts its position.
+    `clock.repeated`, `clock.gaps`, `sensor.fill_value`, `sensor.stuck`, `sensor.saturated`,
+    `sensor.spikes`, `attitude.norm`, `attitude.sign_flips`, and `rate.degrees`, `rate.millimetres`,
+    `rate.milliseconds`, `rate.sign` or `rate.gain` where a rate contradicts its position.
     """
 
     code: str
@@ -220,6 +220,10 @@ def find_spikes(time: Array, values: Array, limits: QualityLimits, *, step: floa
     smaller, larger = np.sort([np.abs(before), np.abs(after)], axis=0)
     is_alone = (before * after < 0.0) & (smaller > 0.3 * larger)  # not a neighbour of a spike
     rounding = 1e-12 * float(np.max(np.abs(values)))
+    # the local noise is that of the whole recording or more: mostly there is nothing to look at
+    least = limits.spike * MAD / math.sqrt(6.0) * float(np.median(np.abs(after - before)))
+    if not np.any(is_alone & (smaller > least)):
+        return np.empty(0)
     local = _local_noise(after - before, limits.spike_window)
     threshold = np.maximum(limits.spike * local, 4.0 * nonzero.min() + rounding)
     has_neighbours = np.maximum(np.diff(time)[:-1], np.diff(time)[1:]) <= 1.5 * step

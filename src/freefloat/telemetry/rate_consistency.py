@@ -11,6 +11,7 @@ from math import degrees
 
 import numpy as np
 
+from freefloat.errors import Fault, TelemetryError
 from freefloat.model.rotations import (
     conjugate,
     quaternion_product,
@@ -29,6 +30,7 @@ HINTS = {
     1e3: ("rate.millimetres", "one of the two is in mm but labelled in m"),
     -1.0: ("rate.sign", "one of the two has the wrong sign"),
 }
+IN_MILLISECONDS = ("rate.milliseconds", "the time is in ms but labelled in s")
 OTHERWISE = ("rate.gain", "a gain or a unit is wrong")
 
 
@@ -40,16 +42,53 @@ def check_rates(series: TimeSeries, limits: QualityLimits) -> Iterator[QualityFi
     >>> [(found.code, found.place) for found in check_rates(flight, QualityLimits())]
     [('rate.degrees', 'elbow.velocity')]
     """
+    compared = list(_comparisons(series, limits))
+    is_late = is_in_milliseconds(compared, limits)
+    for position, rate, ratio in compared:
+        if limits.rate_ratio[0] < ratio < limits.rate_ratio[1]:
+            continue
+        near = (h for f, h in HINTS.items() if _is_near(ratio, f, limits.factor_tolerance))
+        code, hint = IN_MILLISECONDS if is_late else next(near, OTHERWISE)
+        text = f"the derivative of {position} is {ratio:.3g} times this rate: {hint}"
+        yield QualityFinding(code, rate, text, True)
+
+
+def require_seconds(series: TimeSeries) -> None:
+    """Raise TelemetryError where every rate says that the time is in milliseconds.
+
+    A flight that seems a thousand times longer would take a thousand times longer to simulate.
+    """
+    limits = QualityLimits()
+    if not is_in_milliseconds(list(_comparisons(series, limits)), limits):
+        return
+    expected = "seconds: every derivative is a thousandth of its rate"
+    remedy = "name the time column 'time [ms]', or divide the times by 1000"
+    fault = Fault("time", "milliseconds labelled as seconds", expected, remedy, "time.unit")
+    raise TelemetryError("the time of the recording is not in seconds", [fault])
+
+
+def is_in_milliseconds(compared: Sequence[tuple[str, str, float]], limits: QualityLimits) -> bool:
+    """Whether all rates are a thousand times the derivatives, those of rotations among them.
+
+    A single length in millimetres looks the same; an angle does not.
+    """
+    is_thousandth = [abs(1e3 * ratio - 1.0) < limits.factor_tolerance for *_, ratio in compared]
+    has_angle = any(ChannelName.parse(rate).quantity == "rate" for _, rate, _ in compared)
+    return bool(compared) and all(is_thousandth) and (has_angle or len(compared) > 1)
+
+
+def _comparisons(series: TimeSeries, limits: QualityLimits) -> Iterator[tuple[str, str, float]]:
+    """Positions, their rates, and derivatives over rates, where the two can be compared."""
     for position, rate in _pairs(series):
         changes = _changes(series, position, rate, limits.rate_stretches)
-        yield from _compare(position, rate, *changes, limits)
+        yield from ((position, rate, ratio) for ratio in _ratio(*changes, limits))
     for group in attitude_groups(tuple(series)):
         attitude = ChannelName.parse(group)
         rate = ChannelName(attitude.place, "rate")
         if all(name in series for name in rate.along(XYZ)):
             names, rates = attitude.along(XYZW), rate.along(XYZ)
             changes = _attitude_changes(series, names, rates, limits.rate_stretches)
-            yield from _compare(group, rate.group, *changes, limits)
+            yield from ((group, rate.group, ratio) for ratio in _ratio(*changes, limits))
 
 
 def _pairs(series: TimeSeries) -> Iterator[tuple[str, str]]:
@@ -63,10 +102,8 @@ def _pairs(series: TimeSeries) -> Iterator[tuple[str, str]]:
     yield from ((p, r) for p, r in known.items() if p in series and r in series)
 
 
-def _compare(
-    position: str, rate: str, went: Array, told: Array, limits: QualityLimits
-) -> Iterator[QualityFinding]:
-    """The finding, if any, from changes of a position and integrals of its rate, in any axes."""
+def _ratio(went: Array, told: Array, limits: QualityLimits) -> Iterator[float]:
+    """Changes of a position over integrals of its rate, in any axes; nothing if uncorrelated."""
     if len(went) < limits.fewest_stretches or not np.all(np.isfinite([went, told])):
         return
     cross = told.T @ went
@@ -76,15 +113,8 @@ def _compare(
     both = float(cross[0, 0] if cross.size == 1 else np.linalg.norm(cross, "nuc"))
     squares = float(np.sum(told * told))
     size = float(np.sqrt(squares * np.sum(went * went)))
-    if not 0.0 < size < np.inf or abs(both) < limits.rate_correlation * size:
-        return
-    ratio = both / squares
-    if limits.rate_ratio[0] < ratio < limits.rate_ratio[1]:
-        return
-    near = (h for f, h in HINTS.items() if _is_near(ratio, f, limits.factor_tolerance))
-    code, hint = next(near, OTHERWISE)
-    text = f"the derivative of {position} is {ratio:.3g} times this rate: {hint}"
-    yield QualityFinding(code, rate, text, True)
+    if 0.0 < size < np.inf and abs(both) >= limits.rate_correlation * size:
+        yield both / squares
 
 
 def _is_near(ratio: float, factor: float, tolerance: float) -> bool:

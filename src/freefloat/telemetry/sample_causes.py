@@ -11,8 +11,8 @@ import numpy as np
 
 from freefloat.telemetry.channel import Array, Channel, Mask
 from freefloat.telemetry.diagnosis import FAMILY_CHANCE, Finding
+from freefloat.telemetry.fill_values import HELD, fill_finding
 from freefloat.telemetry.local_prediction import (
-    Indices,
     LocalPredictor,
     SignalSamples,
     deviations,
@@ -29,8 +29,6 @@ from freefloat.telemetry.repeated_values import (
 )
 from freefloat.text import count_noun
 
-# Levels that are held and switched: they repeat and jump by right.
-HELD = ("force", "on_time")
 # What jumps, or whose slope jumps, when a thruster opens.
 PUSHED = ("rate", "velocity", "acceleration", "angular_acceleration", "torque", "speed")
 _MASKED = "masked"
@@ -186,7 +184,7 @@ def _mask_extremes(
                 continue  # a digital signal that turns there
         ok &= ~is_at
         findings.append(
-            _lone_fill(channel, samples, float(level), np.flatnonzero(is_at))
+            fill_finding(channel, samples.time[is_at], float(level))
             if is_fill
             else _saturation_finding(channel, samples, is_at, float(level), saturation is not None)
         )
@@ -285,11 +283,8 @@ def _run_finding(
             "recording.stuck", (channel.name,), start, end, end - start, "s",
             deviation=_step(samples.time) / math.sqrt(6.0), chance=chance, text=text, done=_MASKED,
         )  # fmt: skip
-    text = f"the fill value {value:.6g} {channel.unit} in {number}"
-    return Finding(
-        "recording.fill_value", (channel.name,), start, end, value, channel.unit,
-        deviation=0.0, chance=chance, text=text, done=_MASKED,
-    )  # fmt: skip
+    instants = samples.time[run[0] : run[1] + 1]
+    return fill_finding(channel, instants, value, chance=chance)
 
 
 def _outlier_findings(
@@ -310,7 +305,7 @@ def _outlier_findings(
     for value, places in by_value.items():
         if len(places) > LONE:
             lone = [entry for entry in lone if entry[0] not in places]
-            yield _lone_fill(channel, samples, value, np.array(places))
+            yield fill_finding(channel, samples.time[places], value)
     if lone:
         yield _lone_finding(channel, samples, lone, chance)
 
@@ -328,16 +323,6 @@ def _burst(
         "recording.burst", (channel.name,), start, end, size, channel.unit,
         deviation=size / math.sqrt(2.0 * len(part.places)),
         chance=chance(float(part.z[worst])), text=text, done=_MASKED,
-    )  # fmt: skip
-
-
-def _lone_fill(channel: Channel, samples: SignalSamples, value: float, places: Indices) -> Finding:
-    instants = samples.time[places]
-    start, end = _span(instants)
-    text = f"the fill value {value:.6g} {channel.unit} in {count_noun(len(places), 'sample')}"
-    return Finding(
-        "recording.fill_value", (channel.name,), start, end, value, channel.unit,
-        deviation=0.0, chance=0.0, text=text, done=_MASKED, instants=tuple(instants.tolist()),
     )  # fmt: skip
 
 

@@ -13,8 +13,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freefloat.errors import Fault, TelemetryError
-from freefloat.telemetry.channel import Array, Channel, column_of, read_only
+from freefloat.errors import Fault, TelemetryError, require_type
+from freefloat.telemetry.channel import Array, Channel, column_of, is_noise, read_only
 from freefloat.telemetry.names import (
     ChannelName,
     axes_name,
@@ -113,15 +113,23 @@ class Telemetry:
         >>> flight["rw.speed"].values.round(3).tolist()
         [18.85]
         """
-        instants = column_of(next(iter(values), ""), "time", time)
         units, noise = units or {}, noise or {}
+        for argument, given in (("values", values), ("units", units), ("noise", noise)):
+            if not isinstance(given, Mapping):
+                value, expected = type(given).__name__, "a mapping by channel name"
+                raise misuse(argument, value, expected, code="value.type")
+        instants = column_of(next(iter(values), ""), "time", time)
         require([*units, *noise], tuple(values))
         channels = []
         for name, column in values.items():
             unit, factor = _si(name, units.get(name))
             numbers = column_of(name, "values", column)
             numbers = numbers if factor == 1.0 else read_only(numbers * factor)
-            sigma = noise[name] * factor if name in noise else None
+            sigma = noise.get(name)
+            if sigma is not None and not is_noise(sigma):
+                expected = "a standard deviation >= 0"
+                raise misuse(f"noise of {name!r}", repr(sigma), expected, code="channel.noise")
+            sigma = None if sigma is None else sigma * factor
             channels.append(Channel(name, unit, instants, numbers, noise=sigma))
         return cls.of(channels, metadata, truth=truth)
 
@@ -361,6 +369,8 @@ def _time_base(channel: Channel) -> str:
 
 
 def _si(name: str, unit: str | None) -> tuple[str, float]:
+    require_type(name, str, "name of a channel", error=TelemetryError)
+    require_type(unit, (str, type(None)), f"unit of {name!r}", error=TelemetryError)
     resolved = resolved_unit(name, unit)
     if isinstance(resolved, Fault):
         raise TelemetryError(f"the unit of channel {name!r} cannot be used", [resolved])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from freefloat.digits import amount_text
-from freefloat.errors import FreefloatError, IdentificationError, TelemetryError
+from freefloat.errors import FreefloatError, IdentificationError, TelemetryError, require_type
 from freefloat.excitation.plan import Plan
 from freefloat.identification.fit import Fit
 from freefloat.identification.trust.trust_options import TrustOptions
@@ -74,6 +74,9 @@ def validate(
     >>> verdict.is_positive, verdict["prediction"].code
     (True, 'prediction.within_expected')
     """
+    require_type(fit, (Fit, Model), "fit", error=IdentificationError)
+    require_type(flight, Telemetry, "flight", error=IdentificationError)
+    require_type(plan, (Plan, type(None)), "plan", error=IdentificationError)
     new, old = (fit, None) if isinstance(fit, Model) else (fit.model, fit.prior_model)
     recorded = _Recorded.of(fit, flight, raw=raw)
     report = progress or (lambda fraction: None)

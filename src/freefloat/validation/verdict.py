@@ -12,12 +12,16 @@ from functools import cache
 from math import isnan
 from pathlib import Path
 
-from freefloat.errors import IdentificationError, shorten
+import numpy as np
+
+from freefloat.arrays import Array
+from freefloat.errors import Fault, IdentificationError, shorten
 from freefloat.files import atomic_write
 from freefloat.identification.fit import Fit
 from freefloat.records.bounded_read import FileKind, read_text
-from freefloat.records.json_text import JSON, read_json, write_json
+from freefloat.records.json_text import JSON, REMEDY, read_json, write_json
 from freefloat.records.schema import Schema, table_of
+from freefloat.records.values import LARGEST
 from freefloat.text import did_you_mean, table_lines
 from freefloat.validation.acceptance import AcceptanceCriterion
 from freefloat.validation.end_effectors import EndEffector
@@ -131,7 +135,44 @@ def load_verdict(path: str | Path) -> Verdict:
 
 def read_verdict_text(text: str, *, file: str = "JSON text") -> Verdict:
     """The verdict of the text of a verdict file."""
-    return Verdict(**read_json(text, _schema(), file=file, kind=VERDICT_FILE))
+    verdict = Verdict(**read_json(text, _schema(), file=file, kind=VERDICT_FILE))
+    if faults := [*_curve_faults(verdict)]:
+        raise IdentificationError(f"{file}: not a sound verdict", faults)
+    return verdict
+
+
+def _curve_faults(verdict: Verdict) -> Iterator[Fault]:
+    """Curves that cannot be drawn: of different lengths, not finite, or not in order."""
+    for number, spectrum in enumerate(verdict.spectra):
+        place = f"spectra[{number}]"
+        yield from _axis_faults(f"{place}.frequency", spectrum.frequency, above=0.0)
+        for name in ("density", "before"):
+            may_miss = name == "before"
+            curve = getattr(spectrum, name)
+            yield from _length_faults(f"{place}.{name}", curve, spectrum.frequency, may_miss)
+    for number, trace in enumerate(verdict.traces):
+        place = f"traces[{number}]"
+        yield from _axis_faults(f"{place}.time", trace.time, above=-LARGEST)
+        for name in ("measured", "predicted", "before"):
+            yield from _length_faults(f"{place}.{name}", getattr(trace, name), trace.time, True)
+    for number, white in enumerate(verdict.whiteness):
+        if not 0.0 < white.step <= LARGEST:
+            place, value = f"whiteness[{number}].step", f"{white.step:g}"
+            yield Fault(place, value, "a finite number > 0", REMEDY, "value.range")
+
+
+def _axis_faults(place: str, axis: Array, *, above: float) -> Iterator[Fault]:
+    if not (np.all(axis > above) and np.all(axis <= LARGEST) and np.all(np.diff(axis) >= 0.0)):
+        expected = f"finite numbers in order, above {above:g}"
+        yield Fault(place, shorten(str(axis.tolist())), expected, REMEDY, "value.order")
+
+
+def _length_faults(place: str, curve: Array, axis: Array, may_miss: bool) -> Iterator[Fault]:
+    if len(curve) != len(axis) and not (may_miss and not len(curve)):
+        expected = f"{len(axis)} numbers, one for each of the axis"
+        yield Fault(place, f"{len(curve)} numbers", expected, REMEDY, "value.count")
+    if np.isinf(curve).any():  # NaN is a gap
+        yield Fault(place, "inf", "finite numbers, null for none", REMEDY, "value.range")
 
 
 def as_text(verdict: Verdict) -> str:

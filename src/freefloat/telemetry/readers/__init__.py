@@ -20,11 +20,14 @@ from pkgutil import iter_modules
 
 from freefloat.errors import Fault, TelemetryError
 from freefloat.files import atomic_path, settle, together
+from freefloat.records.bounded_read import DEFAULT_MAX_BYTES
+from freefloat.records.option_record import require_value
+from freefloat.records.values import Count
 from freefloat.telemetry.readers.tables import (
-    DEFAULT_MAX_BYTES,
     FileContent,
     TelemetryFormat,
     contents,
+    require_path,
 )
 from freefloat.telemetry.telemetry import Telemetry
 
@@ -58,7 +61,8 @@ def read_telemetry(
     ...     read_telemetry(file)["base.rate.x"].values.round(4).tolist()
     [3.1416, nan]
     """
-    file = Path(path)
+    require_value(max_bytes, Count, "max_bytes", TelemetryError)
+    file = require_path(path)
     settle(file)
     telemetry, tag = _read(file, max_bytes=max_bytes)
     if not truth or tag == _NO_TRUTH:

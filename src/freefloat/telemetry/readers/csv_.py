@@ -181,7 +181,9 @@ def _quickly(
     time = table.column(time_at)
     if not table.num_rows or time.null_count or not (np.abs(time.to_numpy()) <= latest).all():
         return None
-    return [content_of(column.combine_chunks()) for column in table.columns]
+    pieces = table.columns[::-1]
+    del table, time  # each column's pieces go as soon as it is one: memory has it once
+    return [content_of(pieces.pop().combine_chunks()) for _ in names]
 
 
 def _pieces(data: bytes, *, start: int) -> Iterator[bytes]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from freefloat.errors import shorten
+from freefloat.telemetry.channel import is_noise
 from freefloat.telemetry.names import metadata_fault
 from freefloat.telemetry.readers.tables import LAYOUT, Faults, split_label
 
@@ -145,7 +146,7 @@ def _read_noise(
         sigma = float(number)
     except ValueError:
         sigma = math.nan
-    if not name or not (math.isfinite(sigma) and sigma >= 0.0):
+    if not name or not is_noise(sigma):
         expected = "a channel name and a standard deviation >= 0"
         remedy = "write a line such as '# noise: base.rate.x 1e-5', or remove it"
         faults.add(

@@ -10,16 +10,17 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
 from freefloat.errors import Fault, FreefloatError, TelemetryError, shorten
-from freefloat.telemetry.channel import LATEST, TIME_EXPECTED
+from freefloat.telemetry.channel import LATEST, TIME_EXPECTED, is_noise
 from freefloat.telemetry.names import metadata_fault
 from freefloat.telemetry.readers.tables import (
     LAYOUT,
@@ -31,7 +32,7 @@ from freefloat.telemetry.readers.tables import (
     TelemetryFormat,
     columns_of,
     content_of,
-    contents,
+    require_file,
     split_label,
     telemetry_from,
     to_si,
@@ -43,6 +44,7 @@ from freefloat.telemetry.telemetry import Telemetry
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet
 
 _MEGABYTE = 2**20  # format: [B]
 _REMEDY = "fetch the file again; if it was changed on purpose, remove the metadata 'freefloat'"
@@ -50,18 +52,21 @@ _REMEDY = "fetch the file again; if it was changed on purpose, remove the metada
 
 def read(path: Path, *, max_bytes: int) -> FileContent:
     """Return the telemetry in a Parquet file, and the tag of the truth saved with it, if any."""
-    data = contents(path, max_bytes=max_bytes)
+    require_file(path, max_bytes=max_bytes)
     faults = Faults(path)
     notes: list[str] = []
-    with _border(path):
-        table, text = _table(path, data, max_bytes=max_bytes)
-        metadata, truth = _about(table.schema, text, faults)
-        time_at, columns = columns_of(_labels(table.schema), faults, notes=notes)
-        fields = zip(columns, table.schema, strict=True)
+    with _border(path), path.open("rb") as opened:
+        file = _open(opened)
+        schema, n_rows = file.schema_arrow, _require_size(path, file, max_bytes=max_bytes)
+        metadata, truth = _about(schema, _what_is_written(file, opened), faults)
+        time_at, columns = columns_of(_labels(schema), faults, notes=notes)
+        fields = list(zip(columns, schema, strict=True))
         columns = [_with_noise(column, field, faults) for column, field in fields]
-        cells = [_content(*pair, faults) for pair in zip(table.columns, columns, strict=True)]
+        # by the schema, before anything is unpacked: text may be a thousand times its size on disk
+        is_number = all([_check_type(column, field, faults) for column, field in fields])
+        cells = [_content(file, n, n_rows) for n in range(len(columns))] if is_number else []
         if time_at >= 0 and not faults.count:
-            _check_time(cells[time_at], columns[time_at], faults, n_rows=table.num_rows)
+            _check_time(cells[time_at], columns[time_at], faults, n_rows=n_rows)
     faults.raise_if_any()
     channels = [n for n in range(len(columns)) if n != time_at]
     telemetry = telemetry_from(
@@ -127,17 +132,19 @@ def _border(path: Path) -> Iterator[None]:
         raise TelemetryError(f"{path}: cannot be read as Parquet: {reason}", [fault]) from error
 
 
-def _table(path: Path, data: bytes, *, max_bytes: int) -> tuple[pa.Table, bytes | None]:
-    """The table, and what freefloat wrote about it, None where freefloat did not write it."""
-    import pyarrow as pa
+def _open(opened: BinaryIO) -> pyarrow.parquet.ParquetFile:
     import pyarrow.parquet
 
-    file = pyarrow.parquet.ParquetFile(
-        pa.BufferReader(data),
+    return pyarrow.parquet.ParquetFile(
+        opened,
         page_checksum_verification=True,
         thrift_string_size_limit=16 * _MEGABYTE,
         thrift_container_size_limit=_MEGABYTE,
     )
+
+
+def _require_size(path: Path, file: pyarrow.parquet.ParquetFile, *, max_bytes: int) -> int:
+    """The number of rows of a table that is not too large by what it declares."""
     about = file.metadata
     # Packed tables may be tiny on disk: what counts is what they unpack to.
     size = 8 * about.num_rows * about.num_columns
@@ -148,13 +155,17 @@ def _table(path: Path, data: bytes, *, max_bytes: int) -> tuple[pa.Table, bytes 
         expected = "at least one row"
         remedy = "record or export it again"
         raise unreadable(path, "a table without rows", expected, remedy, code="table.empty")
-    table = file.read()
-    table.validate(full=True)
-    # What is written about the table is in the file twice; damage to one leaves the other.
-    entries = (about.metadata or {}) | (file.schema_arrow.metadata or {})
+    return about.num_rows
+
+
+def _what_is_written(file: pyarrow.parquet.ParquetFile, opened: BinaryIO) -> bytes | None:
+    """What freefloat wrote about the table, None where freefloat did not write it."""
+    # It is in the file twice; damage to one leaves the other.
+    entries = (file.metadata.metadata or {}) | (file.schema_arrow.metadata or {})
     text = entries.get(b"freefloat")
-    is_ours = LAYOUT.encode() in data[-_MEGABYTE:]
-    return table, b"" if text is None and is_ours else text
+    opened.seek(max(0, opened.seek(0, os.SEEK_END) - _MEGABYTE))
+    is_ours = LAYOUT.encode() in opened.read()
+    return b"" if text is None and is_ours else text
 
 
 def _about(
@@ -223,7 +234,7 @@ def _with_noise(column: Column, field: pa.Field, faults: Faults) -> Column:
         noise = float(text)
     except ValueError:
         noise = math.nan
-    if not (math.isfinite(noise) and noise >= 0.0):
+    if not is_noise(noise * column.factor):
         place = f"column {column.label!r}, noise"
         shown = text.decode("utf-8", errors="replace")
         expected = "a standard deviation >= 0"
@@ -234,19 +245,30 @@ def _with_noise(column: Column, field: pa.Field, faults: Faults) -> Column:
     return replace(column, noise=noise)
 
 
-def _content(cells: pa.ChunkedArray, column: Column, faults: Faults) -> Content:
+def _check_type(column: Column, field: pa.Field, faults: Faults) -> bool:
+    """Whether the cells of a column are numbers; a fault is noted where they are not."""
     import pyarrow as pa
 
-    kind = cells.type
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-    if not is_number:
-        if pa.types.is_timestamp(kind):
-            remedy = "write the time as seconds from the start, in float64"
-        else:
-            remedy = "convert the column to float64 or remove it"
-        place = f"column {column.label!r}"
-        faults.add("column.type", place, f"cells of type {kind}", expected="numbers", remedy=remedy)
-        return Content(np.empty(0))
+    kind = field.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+        return True
+    if pa.types.is_timestamp(kind):
+        remedy = "write the time as seconds from the start, in float64"
+    else:
+        remedy = "convert the column to float64 or remove it"
+    place = f"column {column.label!r}"
+    faults.add("column.type", place, f"cells of type {kind}", expected="numbers", remedy=remedy)
+    return False
+
+
+def _content(file: pyarrow.parquet.ParquetFile, number: int, n_rows: int) -> Content:
+    """One column; read for itself, so that memory has the table once."""
+    import pyarrow as pa
+
+    cells = file.reader.read_column(number)
+    cells.validate(full=True)
+    if len(cells) != n_rows:
+        raise ValueError(f"column {number + 1} has {len(cells)} of {n_rows} rows")
     return content_of(cells.cast(pa.float64(), safe=False).combine_chunks())
 
 

@@ -9,6 +9,7 @@ where `read(path, max_bytes=...)` returns a `FileContent`. Nothing else has to k
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from freefloat.errors import SHOWN_FAULTS, Fault, TelemetryError
+from freefloat.errors import SHOWN_FAULTS, Fault, TelemetryError, require_type
 from freefloat.telemetry.channel import Array, Channel, Mask, read_only
 from freefloat.telemetry.names import name_fault, resolved_unit
 from freefloat.telemetry.sample_rows import rows_of
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 LAYOUT = "freefloat telemetry 1"  # format: what our own files say they are
 MAX_COLUMNS = 10_000  # format: a file with more was not meant as a table of channels
-DEFAULT_MAX_BYTES = 2 * 1024**3  # format: 2 GiB, the default of `read_telemetry(max_bytes=...)`
 # format: beyond, the file is not what it claims to be, and reading on helps nobody
 _MOST_COUNTED = 1000
 
@@ -129,8 +129,24 @@ class Faults:
         return TelemetryError(f"{self.path}: {number}{rest}:", self._kept)
 
 
+def require_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a file; TelemetryError for what is none."""
+    require_type(path, (str, os.PathLike), "path", error=TelemetryError)
+    return Path(path)
+
+
 def contents(path: Path, *, max_bytes: int) -> bytes:
     """Return the bytes of a regular file no larger than `max_bytes` [B]."""
+    require_file(path, max_bytes=max_bytes)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise unreadable(path, reason, "a file that can be read", "check permissions") from error
+
+
+def require_file(path: Path, *, max_bytes: int) -> None:
+    """Raise TelemetryError unless this is a regular file of 1 to `max_bytes` [B]."""
     try:
         if not path.exists():
             raise unreadable(
@@ -146,7 +162,6 @@ def contents(path: Path, *, max_bytes: int) -> bytes:
             raise unreadable(
                 path, "an empty file", "a header and samples", remedy, code="table.empty"
             )
-        return path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
         reason = getattr(error, "strerror", None) or str(error)
         raise unreadable(path, reason, "a file that can be read", "check permissions") from error
@@ -165,7 +180,7 @@ def check_is_text(path: Path, data: bytes) -> None:
 
 def too_large(path: Path, size: int, *, max_bytes: int) -> TelemetryError:
     """Return the error for a file of `size` bytes, on disk or unpacked, where that is too much."""
-    remedy = "cut the file, or pass a larger max_bytes"
+    remedy = "cut the file, or allow more by max_bytes= (--max-bytes)"
     return unreadable(path, f"{size} bytes", f"at most {max_bytes} bytes", remedy, code="file.size")
 
 
