@@ -149,10 +149,24 @@ def explain(
     point = path.point
     left = _at_joint(point)
     heals = is_noise(left, options)
-    begun = path.begun if heals or not path.freed else point
-    shift, moved = reported.largest_shift(begun.consideration.moves @ begun.deviations, total)
     causes = _causes(path, heals, reported, total, options)
-    return Explanation(left, causes, considered, point, shift, moved, heals, path.begun)
+    begun = path.begun
+    shift, moved = reported.largest_shift(begun.consideration.moves @ begun.deviations, total)
+    found = Explanation(left, causes, considered, point, shift, moved, heals, begun)
+    return found if heals else in_doubt(found, reported)
+
+
+def in_doubt(found: Explanation, reported: Reported) -> Explanation:
+    """The explanation where what was freed may be the wrong thing: all that it moved is in doubt.
+
+    In units of the deviations that are reported there.
+    """
+    point = found.joint
+    if point is None:
+        return found
+    total = reported.total(replace(point.consideration, is_adjusted=True))
+    shift, moved = reported.largest_shift(point.consideration.moves @ point.deviations, total)
+    return replace(found, shift=shift, moved=moved)
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import chdtrc, chdtri
+from scipy.special import chdtri
 
 from freefloat.arrays import Array
 from freefloat.identification.assessment import Cause
 from freefloat.identification.trust.causes import (
     Explanation,
     Reported,
+    in_doubt,
     is_noise,
     noise_level,
     vector_of,
@@ -29,25 +30,36 @@ from freefloat.identification.trust.missing_effects import Effect, missing_effec
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.identification.trust.white_rows import RANK, WhiteRows
 
+CLEARLY = 0.5  # theory: a convention; half of the excess that the best assumption leaves
+
 
 @dataclass(frozen=True)
 class EffectScore:
-    """What an effect takes off the sum of squares, by which amounts of its columns."""
+    """What an effect takes off the sum of squares, by which amounts of its columns.
+
+    usual: what one of all those tried would take off at the most if none were there.
+    """
 
     effect: Effect
     gain: float
     amounts: Array
     std: Array
+    usual: float = 0.0
 
 
 class _Held:
-    """The rows of a joint point with unknowns projected out and assumptions held by doubts."""
+    """The rows of a joint point with unknowns projected out and assumptions held by doubts.
+
+    excess: the sum of squares beyond that of noise.
+    """
 
     def __init__(self, point: JointPoint) -> None:
         held = replace(point, freed=(), loose={})
         self.rows, self.considered = held.exact_rows, held.consideration
         self.left = self._weigh(self.rows.remainder[:, None])[:, 0]
         self.noise = noise_level(self.rows, self.considered)
+        drawn = np.mean(np.sum(self._weigh(self.rows.draws) * self.rows.draws, axis=0))
+        self.excess = float(self.left @ self.rows.remainder - drawn) / self.noise**2
 
     def _weigh(self, columns: Array) -> Array:
         """W times columns that the unknowns cannot explain."""
@@ -56,18 +68,30 @@ class _Held:
 
     def score(self, effect: Effect) -> EffectScore:
         """The effect's gain and best amounts."""
+        C, size, inverse = self._inverse(effect)
+        slope = C.T @ self.left
+        gain = float(slope @ inverse @ slope) / self.noise**2
+        scale = np.where(size > 0.0, size, np.inf)
+        std = np.sqrt(np.maximum(np.diag(inverse), 0.0)) * self.noise / scale
+        return EffectScore(effect, gain, inverse @ slope / scale, std)
+
+    def likeness(self, effect: Effect, column: Array) -> float:
+        """The cosine between a column and what the effect can make."""
+        C, _, inverse = self._inverse(effect)
+        column = self._weigh(self.rows.project_out(column)[:, None])[:, 0]
+        along = C.T @ column
+        length = float(column @ column)
+        return float(np.sqrt(max(along @ inverse @ along, 0.0) / length)) if length else 0.0
+
+    def _inverse(self, effect: Effect) -> tuple[Array, Array, Array]:
+        """Columns of unit length, their lengths, and the inverse of C'WC."""
         C, Q, G = effect.columns, self.rows.basis, self.considered.columns
         size = np.linalg.norm(C, axis=0)
         C = C / np.where(size > 0.0, size, 1.0)
         along, seen = Q.T @ C, G.T @ C
         # G is free of what the unknowns explain, and so is what is left
         F = C.T @ C - along.T @ along - seen.T @ self.considered.posterior @ seen
-        inverse = np.linalg.pinv(F, rcond=RANK, hermitian=True)
-        slope = C.T @ self.left
-        gain = float(slope @ inverse @ slope) / self.noise**2
-        scale = np.where(size > 0.0, size, np.inf)
-        std = np.sqrt(np.maximum(np.diag(inverse), 0.0)) * self.noise / scale
-        return EffectScore(effect, gain, inverse @ slope / scale, std)
+        return C, size, np.linalg.pinv(F, rcond=RANK, hermitian=True)
 
     def without(self, effect: Effect) -> WhiteRows:
         """Residuals and draws without what assumptions and the effect explain."""
@@ -90,38 +114,71 @@ class _Held:
         return float(d @ seen @ d) / self.noise**2
 
 
-def with_effects(
-    found: Explanation,
-    reported: Reported,
-    options: TrustOptions,
-    effects: Iterable[Effect] | None = None,
-) -> Explanation:
-    """The explanation, with the effect first that explains more than any freed assumption.
+def with_effects(found: Explanation, reported: Reported, options: TrustOptions) -> Explanation:
+    """The explanation with effects that explain as much as what was freed, or more.
 
-    effects: in place of all that there are.
+    Where one assumption heals, effects that the data cannot tell from it are named beside it. Else
+    the effect comes first that heals, or leaves clearly less than the best assumption.
     """
-    first = found.first
-    if first is None or (found.is_noise and len(_freed_vectors(found)) < 2):
+    first, freed = found.first, _freed_vectors(found)
+    if first is None or (found.is_noise and not freed):
         return found
+    if found.is_noise and len(freed) == 1:
+        return _with_alike(found, freed[0], options)
     held = _Held(first)
-    if effects is None:
-        effects = missing_effects(first.rows, first.taken)
-    scores = [held.score(effect) for effect in effects]
+    scores = _scores(held, first, options)
     if not scores:
         return found
-    # theory: the best of many blocks of different width, by the chance of each
-    best = max(scores, key=lambda s: s.gain - _usual_gain(s, len(scores), options))
-    chance = float(chdtrc(best.effect.columns.shape[1], best.gain)) * len(scores)
-    rivals = [held.gain_of(own) for own in _freed_vectors(found)]
-    if chance > options.significance or best.gain < max(rivals, default=0.0):
-        return found
+    best = scores[0]
     heals = is_noise(held.without(best.effect), options)
-    if found.is_noise and not heals:
+    rival = max((held.gain_of(own) for own in freed), default=0.0)
+    left, left_by_rival = (max(held.excess - gain, 0.0) for gain in (best.gain, rival))
+    if not heals and (found.is_noise or left > CLEARLY * left_by_rival):
         return found
-    total = reported.total(found.considered)
-    cause = _cause(best, held, reported, total, heals)
     others = [replace(c, heals=c.heals and not heals) for c in found.causes]
-    return replace(found, causes=(cause, *others)[: options.causes_named])
+    alike = [score.effect.name for score in scores if best.gain - score.gain < best.usual]
+    cause = _cause(best, held, reported, _total(found, reported), heals, alike)
+    causes = (cause, *others)[: options.causes_named]
+    return in_doubt(replace(found, causes=causes), reported)
+
+
+def _scores(held: _Held, point: JointPoint, options: TrustOptions) -> list[EffectScore]:
+    """Effects that are not there by chance, the best first, its instant to a part of the grid."""
+
+    def judge(effects: Iterable[Effect]) -> list[EffectScore]:
+        some = [held.score(effect) for effect in effects]
+        some = [replace(s, usual=_usual_gain(s, len(some), options)) for s in some]
+        return sorted((s for s in some if s.gain > s.usual), key=lambda s: s.usual - s.gain)
+
+    scores = judge(missing_effects(point.rows, point.taken))
+    if scores and np.isfinite(scores[0].effect.time):
+        near = judge(missing_effects(point.rows, point.taken, near=scores[0].effect.time))
+        scores = sorted([*scores, *near], key=lambda s: s.usual - s.gain)
+    return scores
+
+
+def _with_alike(found: Explanation, own: Sequence[int], options: TrustOptions) -> Explanation:
+    """The explanation whose only cause the data cannot tell from some effects."""
+    point = found.joint
+    assert point is not None  # something was freed
+    held = _Held(point)
+    away = point.taken.columns[:, list(own)] @ point.deviations[list(own)]
+    alike = [
+        effect.name
+        for effect in missing_effects(point.rows, point.taken, is_brief=True)
+        if held.likeness(effect, away) > options.alike
+    ]
+    first = found.causes[0]
+    named = tuple(dict.fromkeys((*first.names, *alike)))
+    return replace(found, causes=(replace(first, names=named), *found.causes[1:]))
+
+
+def _total(found: Explanation, reported: Reported) -> Array:
+    """Total deviations as they are reported."""
+    point = found.joint
+    if point is None or not point.is_reached:
+        return reported.total(found.considered)
+    return reported.total(replace(point.consideration, is_adjusted=True))
 
 
 def _usual_gain(score: EffectScore, n: int, options: TrustOptions) -> float:
@@ -140,7 +197,8 @@ def _freed_vectors(found: Explanation) -> list[list[int]]:
 
 
 def _cause(
-    best: EffectScore, held: _Held, reported: Reported, total: Array, heals: bool
+    best: EffectScore, held: _Held, reported: Reported, total: Array, heals: bool,
+    alike: Sequence[str],
 ) -> Cause:  # fmt: skip
     effect = best.effect
     sure = np.abs(best.amounts) / np.where(best.std > 0.0, best.std, np.inf)
@@ -150,6 +208,6 @@ def _cause(
     shift, moved = reported.largest_shift(moves, total)
     name, unit = effect.parts[k]
     return Cause(
-        tuple(dict.fromkeys((effect.name, name))), unit, -float(best.amounts[k]),
+        tuple(dict.fromkeys((effect.name, name, *alike))), unit, -float(best.amounts[k]),
         float(best.std[k]), best.gain, shift, moved, heals, effect.time, effect.remedy,
     )  # fmt: skip

@@ -132,7 +132,7 @@ def cause_evidence(
     freed = [cause for cause in found.causes if cause.heals] or found.causes[:1]
     for cause in freed:
         if cause.remedy:
-            yield _effect_evidence(cause, options)
+            yield _effect_evidence(cause, max(cause.shift, found.shift), options)
             continue
         others = f" (or {listing(cause.names[1:], most=3)})" if cause.names[1:] else ""
         text = (
@@ -164,17 +164,17 @@ def cause_evidence(
         )  # fmt: skip
 
 
-def _effect_evidence(cause: Cause, options: TrustOptions) -> Evidence:
+def _effect_evidence(cause: Cause, shift: float, options: TrustOptions) -> Evidence:
     """Something that the model lacks and the data show."""
     when = f" from {cause.time:.4g} s on" if np.isfinite(cause.time) else ""
     text = (
-        f"the data show {cause.names[-1]}{when}, which the model does not have:"
+        f"the data show {cause.names[0]}{when}, which the model does not have:"
         f" {amount_text(cause.amplitude, cause.unit, cause.std)}; it moves {cause.moves} by"
         f" {cause.shift:.3g} total standard deviations"
     )
     return Evidence(
-        "effect.missing", text, grade_of_shift(cause.shift, options, best="with reservations"),
-        cause.chi_square, float("nan"), cause.shift, remedy=cause.remedy,
+        "effect.missing", text, grade_of_shift(shift, options, best="with reservations"),
+        cause.chi_square, float("nan"), shift, remedy=cause.remedy,
     )  # fmt: skip
 
 

@@ -68,20 +68,39 @@ class Effect:
     time: float = float("nan")
 
 
-def missing_effects(rows: WhiteRows, taken: AssumptionColumns) -> Iterator[Effect]:
-    """Every effect at every instant, at the parameters and assumptions of the rows."""
+def missing_effects(
+    rows: WhiteRows,
+    taken: AssumptionColumns,
+    *,
+    is_brief: bool = False,
+    near: float | None = None,
+) -> Iterator[Effect]:
+    """Every effect at every instant, at the parameters and assumptions of the rows.
+
+    is_brief: only those that come with one simulation. near [s]: only what sets in about there.
+    """
     for r in range(len(rows.problem.recordings)):
-        yield from _events(rows, r)
-        yield from _steps(rows, taken, r)
+        instants = _instants(rows, r, near)
+        yield from _events(rows, r, instants)
+        yield from _steps(rows, taken, r, instants)
+    if near is not None:
+        return
     yield from _drifts(rows, taken)
+    if is_brief:
+        return
     yield from _compliances(rows)
     yield from _push(rows)
     yield from _gradient(rows)
 
 
-def _instants(rows: WhiteRows, r: int) -> Array:
+def _instants(rows: WhiteRows, r: int, near: float | None) -> Array:
+    """Instants [s] all over a recording, or about one of them."""
     begin, end = rows.span(r)
-    return begin + (end - begin) * (np.arange(INSTANTS) + 1.0) / (INSTANTS + 1.0)
+    apart = (end - begin) / (INSTANTS + 1.0)
+    if near is None:
+        return begin + apart * (np.arange(INSTANTS) + 1.0)
+    some = near + np.linspace(-apart, apart, INSTANTS // 2)
+    return some[(some > begin) & (some < end)]
 
 
 def _row_times(rows: WhiteRows, r: int) -> Array:
@@ -93,7 +112,7 @@ def _row_times(rows: WhiteRows, r: int) -> Array:
     return times
 
 
-def _events(rows: WhiteRows, r: int) -> Iterator[Effect]:
+def _events(rows: WhiteRows, r: int, instants: Array) -> Iterator[Effect]:
     """Changes of bodies and knocks, at every instant, and changes little by little."""
     problem, recording = rows.problem, coarse_recording(rows.problem.recordings[r])
     states = [name for name in parameter_names(recording.system) if is_start(name)]
@@ -113,14 +132,14 @@ def _events(rows: WhiteRows, r: int) -> Iterator[Effect]:
     moves += [D_RATE.start + AXES.index(a) for a in (axes if len(axes) == 3 else "z")]
     jumps = np.eye(tangents.shape[1])[:, moves]
     gradual = dict.fromkeys(bodies, np.zeros((len(times), len(fields))))
-    for t in _instants(rows, r):
+    for t in instants.tolist():
         at = tangents[min(round((t - grid.first) / grid.interval), grid.n_records - 1)]
         back = np.linalg.pinv(at[:, :n])
         after = (times >= t)[:, None]
         later = after * (slopes[:, n:] - slopes[:, :n] @ (back @ at[:, n:]))
         for k, body in enumerate(bodies):
             columns = later[:, k * len(fields) : (k + 1) * len(fields)]
-            gradual[body] = gradual[body] + columns / INSTANTS
+            gradual[body] = gradual[body] + columns / len(instants)
             yield Effect(
                 f"change.{body}", _parts_of(body, fields), columns,
                 f"identify the flight before and after {t:.3g} s by itself, and compare", t,
@@ -131,7 +150,7 @@ def _events(rows: WhiteRows, r: int) -> Iterator[Effect]:
             after * (slopes[:, :n] @ (back @ jumps)),
             f"something pushed at {t:.3g} s that nobody recorded: leave that time out", t,
         )  # fmt: skip
-    for body in bodies:
+    for body in bodies if len(instants) == INSTANTS else ():
         yield Effect(
             f"change.{body}", _parts_of(body, fields), gradual[body],
             "something is used up or moves along the flight: identify parts of it and compare",
@@ -152,7 +171,7 @@ def _bodies(rows: WhiteRows, recording: Recording) -> list[str]:
     return [b for b in dict.fromkeys([model.root.body, *held, *estimated]) if b not in tanks]
 
 
-def _steps(rows: WhiteRows, taken: AssumptionColumns, r: int) -> Iterator[Effect]:
+def _steps(rows: WhiteRows, taken: AssumptionColumns, r: int, instants: Array) -> Iterator[Effect]:
     """Readings or their delays that jump: columns of assumptions, from an instant on."""
     times = _row_times(rows, r)
     groups: dict[str, list[int]] = {}
@@ -162,7 +181,7 @@ def _steps(rows: WhiteRows, taken: AssumptionColumns, r: int) -> Iterator[Effect
             groups.setdefault(vector_of(assumption.name), []).append(k)
         elif parsed.kind == "delay" or assumption.name == "sensors.delay":
             groups[assumption.name] = [k]
-    for t in _instants(rows, r):
+    for t in instants.tolist():
         after = (times >= t)[:, None]
         for name, own in groups.items():
             some = [taken.assumptions[k] for k in own]
