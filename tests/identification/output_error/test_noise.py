@@ -43,3 +43,10 @@ def test_samples_lost_here_and_there_stay_nearly_independent():
     found = whitened_covariance(is_kept, seed=3)
     assert np.diag(found) == pytest.approx(np.ones(len(found)), abs=1e-9)
     assert np.abs(found - np.eye(len(found))).max() < 0.1
+
+
+def test_a_step_that_is_longer_but_not_by_a_sample_loses_none():
+    values, times = noise_of(600, 2), STEP * np.arange(600)
+    times[300:] += 0.49 * STEP
+    found = fit_noise(values, float(np.std(values)), times=times)
+    assert found.lags is not None and found.bridges is None

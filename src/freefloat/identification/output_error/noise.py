@@ -158,6 +158,8 @@ def _bridges(lags: Array, variance: float, times: Array) -> Bridges | None:
     number = np.round((times - times[0]) / np.median(steps)).astype(np.int64)
     rows = np.arange(n)
     places = rows[number - number[np.maximum(rows - p, 0)] != np.minimum(rows, p)]
+    if not len(places):  # a step that is longer, but not by a sample
+        return None
     weights, news = np.zeros((len(places), q)), np.ones(len(places))
     last = int(np.max(number[places] - number[np.maximum(places - q, 0)]))
     covariance = autocovariance(lags, variance, min(last, FORGOTTEN * p) + 2)

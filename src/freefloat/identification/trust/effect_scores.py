@@ -47,7 +47,7 @@ class EffectScore:
     usual: float = 0.0
 
 
-class _Held:
+class HeldPoint:
     """The rows of a joint point with unknowns projected out and assumptions held by doubts.
 
     excess: the sum of squares beyond that of noise.
@@ -125,7 +125,7 @@ def with_effects(found: Explanation, reported: Reported, options: TrustOptions) 
         return found
     if found.is_noise and len(freed) == 1:
         return _with_alike(found, freed[0], options)
-    held = _Held(first)
+    held = HeldPoint(first)
     scores = _scores(held, first, options)
     if not scores:
         return found
@@ -142,7 +142,7 @@ def with_effects(found: Explanation, reported: Reported, options: TrustOptions) 
     return in_doubt(replace(found, causes=causes), reported)
 
 
-def _scores(held: _Held, point: JointPoint, options: TrustOptions) -> list[EffectScore]:
+def _scores(held: HeldPoint, point: JointPoint, options: TrustOptions) -> list[EffectScore]:
     """Effects that are not there by chance, the best first, its instant to a part of the grid."""
 
     def judge(effects: Iterable[Effect]) -> list[EffectScore]:
@@ -161,7 +161,7 @@ def _with_alike(found: Explanation, own: Sequence[int], options: TrustOptions) -
     """The explanation whose only cause the data cannot tell from some effects."""
     point = found.joint
     assert point is not None  # something was freed
-    held = _Held(point)
+    held = HeldPoint(point)
     away = point.taken.columns[:, list(own)] @ point.deviations[list(own)]
     alike = [
         effect.name
@@ -197,7 +197,7 @@ def _freed_vectors(found: Explanation) -> list[list[int]]:
 
 
 def _cause(
-    best: EffectScore, held: _Held, reported: Reported, total: Array, heals: bool,
+    best: EffectScore, held: HeldPoint, reported: Reported, total: Array, heals: bool,
     alike: Sequence[str],
 ) -> Cause:  # fmt: skip
     effect = best.effect
