@@ -140,15 +140,31 @@ def test_no_wrong_answer_is_trusted(name, robot, k, figure):
     assert not outcome.is_confident_error
 
 
+@pytest.fixture(scope="module")
+def wrong_worlds() -> list[Outcome]:
+    """Every kind once, the robots by turns, with seeds that nothing was chosen by."""
+    return list(wrong_outcomes(all_kinds(), list(ROBOTS), [PROVE], sizes=[1], by_turns=True))
+
+
 @pytest.mark.full
 @pytest.mark.promise("T1")
-def test_no_wrong_answer_of_any_kind_is_trusted(figure):
-    # seeds that nothing was chosen by; every kind once, the robots by turns
-    tried = list(wrong_outcomes(all_kinds(), list(ROBOTS), [PROVE], sizes=[1], by_turns=True))
-    wrong = [o for o in tried if o.is_wrong]
+def test_no_wrong_answer_of_any_kind_is_trusted(wrong_worlds, figure):
+    wrong = [o for o in wrong_worlds if o.is_wrong]
     confident = [f"{o.kind}, {o.robot}" for o in wrong if o.is_confident_error]
-    figure("T1", f"{len(tried)} wrong worlds, {len(wrong)} wrong answers, {len(confident)} trusted")
+    words = f"{len(wrong_worlds)} wrong worlds, {len(wrong)} wrong answers"
+    figure("T1", f"{words}, {len(confident)} trusted")
     assert not confident
+
+
+@pytest.mark.full
+@pytest.mark.promise("T2")
+def test_the_cause_is_named(wrong_worlds, figure):
+    single = [o for o in wrong_worlds if not o.kind.endswith("all slightly")]
+    told = [o for o in single if o.catalogued and (o.named or o.grade != "trusted")]
+    first, named = (sum(1 <= o.rank <= most for o in told) for most in (1, 100))
+    healed = [o.kind for o in single if not o.catalogued and o.healing]
+    figure("T2", f"{len(told)} noticed, first {first}, named {named}, falsely healed {len(healed)}")
+    assert first >= 0.9 * len(told) and named >= 0.98 * len(told) and not healed
 
 
 @pytest.mark.full
