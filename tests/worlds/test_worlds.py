@@ -12,7 +12,7 @@ import pytest
 from worlds.bound import plan_of
 from worlds.kinds import all_kinds
 from worlds.mechanism import STEP, fly
-from worlds.outcome import try_kind, try_world
+from worlds.outcome import Outcome, try_kind, try_world
 from worlds.recorder import at_times, group_of, record
 from worlds.right import right_outcomes
 from worlds.robots import ROBOTS
