@@ -50,7 +50,7 @@ def test_a_saved_fit_is_graded_as_identify_graded_it(command, recorded):
     for a, b in zip(made.json["parameters"], again.json["parameters"], strict=True):
         assert a["value"] == b["value"]
         # both searches end within a fifth of a standard deviation of the maximum
-        assert a["total_std"] == pytest.approx(b["total_std"], rel=1e-3)
+        assert a["total_std"] == pytest.approx(b["total_std"], rel=0.05)
 
 
 def test_a_right_flight_is_trusted_and_says_what_carries_the_scale(command, recorded):

@@ -292,7 +292,7 @@ def _of_bodies(system: System) -> Iterator[Assumption]:
             yield _state(_usual(model, name, "body.scale"), body.uncertainty)
             yield from _of_spread(model, body)
         elif parsed.field[-1] in _axes_in_use(model):
-            radius = _gyration(body)
+            radius = _gyration(model, body)
             yield _state(_usual(model, name, "body.com", radius), body.uncertainty, radius)
     for wheel in model.wheels:
         inertia = _own(f"{wheel.name}.inertia", wheel.inertia, "kg m^2", "wheel.inertia")
@@ -329,9 +329,11 @@ def _of_bodies(system: System) -> Iterator[Assumption]:
 
 def _of_spread(model: Model, body: Body) -> Iterator[Assumption]:
     """First moments and inertias of a body, in the plane those that count there."""
-    mass, trace = float(body.phi[0]), float(np.sum(body.phi[[4, 7, 9]]))
-    moments = [(f"m{axis}", "kg m", mass * _gyration(body)) for axis in _axes_in_use(model)]
-    inertias = [(f"i{a}{a}", "kg m^2", trace / 3.0) for a in _turns_in_use(model)]
+    mass = float(body.phi[0])
+    moments = [(f"m{axis}", "kg m", mass * _gyration(model, body)) for axis in _axes_in_use(model)]
+    turns = _turns_in_use(model)
+    mean = float(np.mean([body.phi[inertia.NAMES.index(f"i{a}{a}")] for a in turns]))
+    inertias = [(f"i{a}{a}", "kg m^2", mean) for a in turns]
     for key, entries in (("body.moment", moments), ("body.inertia", inertias)):
         for field, unit, size in entries:
             if size > 0.0:
@@ -342,10 +344,11 @@ def _of_spread(model: Model, body: Body) -> Iterator[Assumption]:
                 yield _state(usual, body.uncertainty, size)
 
 
-def _gyration(body: Body) -> float:
-    """The radius of gyration of a body about its centre of mass [m]."""
-    mass, _, six = inertia.com_from_phi(body.phi)
-    return float(np.sqrt(max(0.5 * (six[0] + six[3] + six[5]) / mass, 0.0)))
+def _gyration(model: Model, body: Body) -> float:
+    """The radius of gyration of a body about its origin [m], in the plane about that axis."""
+    is_planar = model.root.type == "planar"
+    squares = body.phi[9] if is_planar else 0.5 * np.sum(body.phi[[4, 7, 9]])
+    return float(np.sqrt(squares / body.phi[0]))
 
 
 def _own(name: str, value: float, unit: str, key: str, usual: float = 0.0) -> Assumption:

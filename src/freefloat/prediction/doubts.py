@@ -38,7 +38,7 @@ DOUBTS: dict[str, Doubt] = {
     "body.scale": Doubt(0.01, "a body known from its drawing or from a scale"),
     "body.com": Doubt(0.01, "of its radius of gyration: mass is not spread quite as drawn"),
     "body.moment": Doubt(0.01, "of mass times radius of gyration: mass is not spread as drawn"),
-    "body.inertia": Doubt(0.01, "of a third of its trace: mass is not spread quite as drawn"),
+    "body.inertia": Doubt(0.01, "of its mean inertia: mass is not spread quite as drawn"),
     "tank.mass": Doubt(0.01, "fuel gauging"),
     "tank.length": Doubt(0.02, "a pendulum fitted to a tank's first mode"),
     "spring.stiffness": Doubt(0.01, "a hinge or gear tested by itself"),

@@ -41,8 +41,8 @@ def test_an_adjusted_fit_is_graded_as_when_it_was_made(gain, grade, n_causes):
     assert [c.names for c in first.causes] == [c.names for c in second.causes]
     assert again.values == made.values
     for estimate in made.estimates:
-        # both searches end within a fifth of a standard deviation of the maximum
-        assert again[estimate.name].total_std == pytest.approx(estimate.total_std, rel=1e-3)
+        # both searches end within a fifth of a total deviation of the maximum, where slopes differ
+        assert again[estimate.name].total_std == pytest.approx(estimate.total_std, rel=0.05)
 
 
 def test_what_the_method_said_is_kept_apart_from_what_was_made_of_it():

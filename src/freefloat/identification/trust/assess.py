@@ -222,17 +222,17 @@ def _assess(
     asked for, which do not count.
     """
     reported = _report_of(fit, rows, biases)
-    found = explain(rows, assumption_columns(rows), reported, options)
+    taken = assumption_columns(rows, prior=fit.prior_model)
+    found = explain(rows, taken, reported, options)
     found = with_effects(found, reported, options)
     considered, is_replaced = found.considered, fit is not compared
-    adjusted, likely = _adjust(fit, compared, found, free), rows
+    adjusted = _adjust(fit, compared, found, free)
     if adjusted is None and compared.adjusted:
         fit, is_replaced = compared, False
         reported = _report_of(fit, rows, biases)
     if adjusted is not None:
         fit, point = adjusted, found.joint
         assert point is not None  # what was adjusted was adjusted there
-        likely = point.rows if compared.adjusted else rows
         reported = _report_of(fit, rows, biases)
         considered = replace(point.consideration, is_adjusted=True)
     total = reported.total(considered)
@@ -246,11 +246,11 @@ def _assess(
         *misfit_evidence(found, ratio, options),
         *cause_evidence(found, options, is_adjusted=adjusted is not None),
         *block_evidence(found.rows, places, names, reported.std, total, options),
-        *method_evidence(
-            compared, likely, places, names, total, options,
-            is_settled=(is_replaced or adjusted is not None) and found.is_noise,
-        ),
     )  # fmt: skip
+    if not compared.adjusted:  # else it is the likelihood's own
+        is_settled = (is_replaced or adjusted is not None) and found.is_noise
+        more = method_evidence(compared, rows, places, names, total, options, is_settled=is_settled)
+        evidence = (*evidence, *more)
     values = {e.name: e.value for e in fit.estimates}
     carriers = scale_carriers(considered, reported, values, options)
     whole = _report_of(fit, rows, ())

@@ -88,23 +88,38 @@ def carries_scale(name: str) -> bool:
     return parsed.field in SCALE_WORDS
 
 
-def assumption_columns(rows: WhiteRows) -> AssumptionColumns:
-    """Of everything that the model and the recordings take as exact and that is not estimated."""
-    problem = rows.problem
-    free = {unknown.name for unknown in problem.unknowns.items}
+def assumption_columns(
+    rows: WhiteRows, *, prior: Model | None = None, known: AssumptionColumns | None = None
+) -> AssumptionColumns:
+    """Of everything that the model and the recordings take as exact and that is not estimated.
+
+    prior: the model before it was identified, by which doubts count; the model itself unless given.
+    known: the same assumptions at another point.
+    """
+    if known is None:
+        singles = _singles(rows, prior)
+    else:
+        singles = list(known.assumptions[: len(known.assumptions) - len(known.members)])
+    columns = _columns(rows, [assumption.name for assumption in singles])
+    for k, assumption in enumerate(singles):
+        columns[:, k] -= _estimated_share(rows, assumption.name)
+    deviations = np.array([assumption.std for assumption in singles])
+    single = AssumptionColumns(tuple(singles), columns * deviations)
+    return with_common(single, rows.problem.recordings[0].model)
+
+
+def _singles(rows: WhiteRows, prior: Model | None) -> list[Assumption]:
+    """The assumptions of all recordings, each once."""
+    free = {unknown.name for unknown in rows.problem.unknowns.items}
     found: dict[str, Assumption] = {}
-    for recording in problem.recordings:
+    for recording in rows.problem.recordings:
+        believed = list_assumptions(prior or recording.model, recording.telemetry)
+        std = {a.name: a.std for a in believed}
         for assumption in list_assumptions(recording.model, recording.telemetry):
+            assumption = replace(assumption, std=std.get(assumption.name, assumption.std))
             if assumption.name not in free and assumption.std > 0.0:  # 0: stated as exact
                 found.setdefault(assumption.name, assumption)
-    found = {a.name: a for a in without_repetition(list(found.values()), free)}
-    names = list(found)
-    columns = _columns(rows, names)
-    for k, name in enumerate(names):
-        columns[:, k] -= _estimated_share(rows, name)
-    deviations = np.array([found[name].std for name in names])
-    single = AssumptionColumns(tuple(found.values()), columns * deviations)
-    return with_common(single, problem.recordings[0].model)
+    return without_repetition(list(found.values()), free)
 
 
 def without_repetition(found: Sequence[Assumption], free: set[str]) -> list[Assumption]:

@@ -29,6 +29,10 @@ from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.identification.trust.white_rows import WhiteRows
 from freefloat.model.parameter_name import ParameterName
 
+# theory: chances of errors far beyond a doubt fall about with the square of their size: what would
+# have to be three times as far off is ten times less likely
+LESS_LIKELY = 3.0
+
 
 @dataclass(frozen=True)
 class Scores:
@@ -287,14 +291,16 @@ def _alternatives(
     """Assumptions that may be off farther than their doubt once others are freed, and how far.
 
     Those that the data can hardly tell from what is freed, as far as would explain the same: then
-    the total deviations hold whichever of them is wrong. Once two parts of a kind are off, so may
+    the total deviations hold whichever of them is wrong. Not those that would have to be off by
+    many more of their doubts. Once two parts of a kind are off, so may
     be all of that kind, by as much.
     """
     F, times = point.consideration.information, _of_a_kind(point, found, freed)
     for c in freed:
         for k in _alike(point.consideration, c, options.alike)[1:]:
             far = abs(found.amplitude[c]) * abs(F[c, k]) / max(F[k, k], 1e-300)
-            if k not in freed and far > times.get(k, 1.0):
+            is_likely = far < LESS_LIKELY * abs(found.amplitude[c])
+            if k not in freed and is_likely and far > times.get(k, 1.0):
                 times[k] = float(far)
     return times
 

@@ -184,4 +184,6 @@ def with_slopes(point: JointPoint) -> JointPoint:
     descent = replace(rows.descent, at=at)
     found = replace(rows, descent=descent, residual=residual, jacobian=jacobian)
     found = replace(found, draws=found.project_out(rows.draws))
-    return replace(point, rows=found, taken=assumption_columns(found), is_fresh=True)
+    return replace(
+        point, rows=found, taken=assumption_columns(found, known=point.taken), is_fresh=True
+    )
