@@ -112,7 +112,8 @@ def judge_flight(
         spread = np.sqrt(np.mean(shifts**2, axis=0)) * own.unknowns.sizes[n:]
         widening = np.where(std > 0.0, np.maximum(spread / std, 1.0), 1.0)
     model = own.system.model
-    considered = _consider(model, taken, columns, moves, len(std))
+    sizes = {"n_rows": nominal.innovations.size, "n": len(std)}
+    considered = _consider(model, taken, columns, moves, **sizes)
     is_linear = any(colours) or (len(rows.residual) > 0 and _is_linear(rows.draws))
     if any(colours) and len(
         rows.residual
@@ -121,7 +122,7 @@ def judge_flight(
             rows, replace(considered, columns=_from(considered.columns, own, first))
         )
         rows = replace(rows, residual=rows.residual / noise, draws=rows.draws / noise)
-        considered = _consider(model, taken, [c / noise for c in columns], moves, len(std))
+        considered = _consider(model, taken, [c / noise for c in columns], moves, **sizes)
     return LiveTrust(
         rows, considered, _from(considered.columns, own, first), widening,
         is_tested=is_linear and len(rows.residual) > 0, is_coloured=any(colours),
@@ -184,16 +185,17 @@ def _rows(
 
 def _from(columns: Array, own: MomentumFilter, first: int) -> Array:
     """Columns, row by row of a sample, without the samples before the first."""
-    m = len(own.problem.rows)
-    return columns.reshape(m, -1, columns.shape[1])[:, first:].reshape(-1, columns.shape[1])
+    m, k = len(own.problem.rows), columns.shape[1]
+    n = len(columns) // m  # written out: of no columns, where nothing is in doubt, -1 finds none
+    return columns.reshape(m, n, k)[:, first:].reshape(m * (n - first), k)
 
 
 def _consider(
     model: Model, taken: Sequence[Assumption], columns: Sequence[Array], moves: Sequence[Array],
-    n: int,
+    *, n_rows: int, n: int,
 ) -> Consideration:  # fmt: skip
     if not taken:
-        empty, square = np.zeros((0, 0)), np.zeros((0, 0))
+        empty, square = np.zeros((n_rows, 0)), np.zeros((0, 0))
         return Consideration((), np.zeros(0, bool), empty, np.zeros((n, 0)), square, square)
     both = np.vstack([np.column_stack(columns), np.column_stack(moves)])
     all_ = with_common(AssumptionColumns(tuple(taken), both), model)

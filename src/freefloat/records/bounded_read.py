@@ -135,7 +135,7 @@ def _unpack(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
 
 
 def array_of(data: bytes) -> np.ndarray:
-    """The array in the bytes of a .npy file, not copied; ValueError where its header lies."""
+    """The array in the bytes of a .npy file, to be written to; ValueError where its header lies."""
     from numpy.lib import format as npy
 
     file = io.BytesIO(data)
@@ -144,7 +144,8 @@ def array_of(data: bytes) -> np.ndarray:
     shape, is_fortran, dtype = npy.read_array_header_1_0(file)
     if dtype.hasobject:
         raise ValueError("an array of objects")
-    array = np.frombuffer(data, dtype=dtype, offset=file.tell())
+    # a copy: bytes cannot be written to, and filters go on in the arrays that they are given
+    array = np.frombuffer(data, dtype=dtype, offset=file.tell()).copy()
     return array.reshape(shape[::-1]).T if is_fortran else array.reshape(shape)
 
 

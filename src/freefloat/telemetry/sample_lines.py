@@ -37,7 +37,7 @@ class LineSplitter:
     r"""Cuts what arrives into lines; one that is too long is dropped to its end, and counted.
 
     >>> lines = LineSplitter(longest=8)
-    >>> lines.push(b"one\ntw"), lines.push(b"o\nfar too "), lines.push(b"long, to"), lines.rest
+    >>> lines.push(b"one\ntw"), lines.push(b"o\nfar too l"), lines.push(b"ong, to"), lines.rest
     ([b'one'], [b'two', b'(too long)'], [], b'')
     >>> lines.push(b" its end\nfour\n"), lines.n_too_long
     ([b'four'], 1)
