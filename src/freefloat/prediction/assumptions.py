@@ -329,26 +329,24 @@ def _of_bodies(system: System) -> Iterator[Assumption]:
 
 def _of_spread(model: Model, body: Body) -> Iterator[Assumption]:
     """First moments and inertias of a body, in the plane those that count there."""
-    mass = float(body.phi[0])
-    moments = [(f"m{axis}", "kg m", mass * _gyration(model, body)) for axis in _axes_in_use(model)]
+    moment = float(body.phi[0]) * _gyration(model, body)
+    moments = [(f"m{axis}", "kg m", moment) for axis in _axes_in_use(model)]
     turns = _turns_in_use(model)
     mean = float(np.mean([body.phi[inertia.NAMES.index(f"i{a}{a}")] for a in turns]))
     inertias = [(f"i{a}{a}", "kg m^2", mean) for a in turns]
     for key, entries in (("body.moment", moments), ("body.inertia", inertias)):
         for field, unit, size in entries:
-            if size > 0.0:
+            if size > 0.0:  # a point mass is spread nowhere
                 value = float(body.phi[inertia.NAMES.index(field)])
-                doubt, name = DOUBTS[key], f"{body.name}.{field}"
-                usual = Assumption(name, value, unit, size, doubt.std * size, False, doubt.reason,
-                                   key)  # fmt: skip
+                usual = _own(f"{body.name}.{field}", value, unit, key)
+                usual = replace(usual, size=size, std=DOUBTS[key].std * size)
                 yield _state(usual, body.uncertainty, size)
 
 
 def _gyration(model: Model, body: Body) -> float:
     """The radius of gyration of a body about its origin [m], in the plane about that axis."""
-    is_planar = model.root.type == "planar"
-    squares = body.phi[9] if is_planar else 0.5 * np.sum(body.phi[[4, 7, 9]])
-    return float(np.sqrt(squares / body.phi[0]))
+    places = [9, 9] if model.root.type == "planar" else [4, 7, 9]
+    return float(np.sqrt(0.5 * np.sum(body.phi[places]) / body.phi[0]))
 
 
 def _own(name: str, value: float, unit: str, key: str, usual: float = 0.0) -> Assumption:
