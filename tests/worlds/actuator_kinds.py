@@ -56,6 +56,16 @@ def sit_elsewhere(thruster, size, rng, is_planar):
     return replace(thruster, position=tuple(position.tolist()))
 
 
+def shift_thrusters(world: World, size: float, rng: np.random.Generator) -> None:
+    """All thrusters are displaced alike: somebody measured them from another datum."""
+    away = size * unit_vector(rng, world.model.root.type == "planar")
+    moved = [
+        replace(t, position=tuple((np.array(t.position) + away).tolist()))
+        for t in world.model.thrusters
+    ]
+    world.model = replace(world.model, thrusters=tuple(moved))
+
+
 def joint_of(world: World, rng: np.random.Generator) -> str:
     """One of the joints, by chance."""
     names = [joint.name for joint in world.model.joints]
@@ -221,6 +231,8 @@ KINDS = (
          (0.01, 0.05, 0.2), "rad", moved_thruster(point_elsewhere), part="thrusters"),
     Kind("thruster positions", ("thr_*.offset*",), (0.005, 0.03, 0.1), "m",
          moved_thruster(sit_elsewhere), part="thrusters"),
+    Kind("all thrusters displaced", ("thr_*.offset*",), (2e-3, 0.02, 0.1), "m", shift_thrusters,
+         part="thrusters"),
     Kind("valve delay", ("thr_*.delay",), (0.01, 0.05, 0.3), "s",
          valves(lambda t, level, size, c: c(t - size)), part="thrusters"),
     Kind("digital hold of thrust", ("thr_*.hold", "thr_*.delay"),

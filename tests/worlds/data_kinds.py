@@ -94,6 +94,12 @@ def clock_drift(columns, size, rng):
             c.time = c.time * (1.0 + size)
 
 
+def clock_rate(columns, size, rng):
+    """All stamps are made by a clock that runs fast."""
+    for c in columns.values():
+        c.time = c.time * (1.0 + size)
+
+
 def derived_rates(columns, size, rng):
     """Joint rates that somebody made by differences of positions, `size` samples apart."""
     n = int(size)
@@ -198,6 +204,7 @@ KINDS = (
     Kind("clock step of the base", ("step.*delay*", "delay.base*"), (0.01, 0.05, 0.3), "s",
          data(base_clock_step)),
     Kind("clock drift of the base", ("clock.drift",), (1e-4, 1e-3, 1e-2), "1", data(clock_drift)),
+    Kind("clock rate of all stamps", ("clock.rate",), (1e-4, 1e-3, 1e-2), "1", data(clock_rate)),
     Kind("joint rates by differences", (), (1.0, 5.0, 25.0), "samples", data(derived_rates),
          part="joints"),
     Kind("dropouts", (), (0.05, 0.3, 0.6), "of the samples", data(dropouts)),

@@ -58,6 +58,22 @@ def one_heavier(world: World, size: float, rng: np.random.Generator) -> None:
     scale_body(world, world.part, 1.0 + size)
 
 
+def lopsided(world: World, size: float, rng: np.random.Generator) -> None:
+    """The mass of the last known link is not where it is drawn."""
+    world.part = known_bodies(world)[-1]
+    body, is_planar = world.model.body(world.part), world.model.root.type == "planar"
+    com = np.array(body.com) + size * unit_vector(rng, is_planar)
+    world.model = world.model.with_body(replace(body, com=tuple(com.tolist())))
+
+
+def bulky(world: World, size: float, rng: np.random.Generator) -> None:
+    """The heaviest known link has a larger inertia than stated, its mass is right."""
+    world.part = max(known_bodies(world), key=lambda name: world.model.body(name).mass)
+    body = world.model.body(world.part)
+    inertia = tuple((1.0 + size) * i for i in body.inertia)
+    world.model = world.model.with_body(replace(body, inertia=inertia))
+
+
 def each_heavier(world: World, size: float, rng: np.random.Generator) -> None:
     """Every known link is another one than stated, each by its own factor."""
     for name in known_bodies(world):
@@ -211,6 +227,10 @@ KINDS = (
          heavier, part="joints"),
     Kind("one known link heavier", ("*link*.scale", "*link*.mass"), (0.02, 0.1, 0.3), "1",
          one_heavier, part="joints"),
+    Kind("centre of mass of a known link", ("*.com*",), (3e-3, 0.02, 0.05), "m", lopsided,
+         part="joints"),
+    Kind("inertia of a known link", ("*.i[xyz][xyz]",), (0.02, 0.1, 0.3), "1", bulky,
+         part="joints"),
     Kind("every known link off", ("*link*.scale", "*link*.mass"), (0.01, 0.05, 0.15), "1",
          each_heavier, part="joints"),
     Kind("wheel inertia", ("rw.inertia", "rw.gear"), (0.01, 0.05, 0.2), "1",
