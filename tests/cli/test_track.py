@@ -38,6 +38,14 @@ def test_it_goes_on_from_its_state(command, tmp_path):
     assert last["begun"] == 1 and last["taken"] > 150
 
 
+def test_what_was_held_back_counts_at_the_end_whatever_is_written(command, tmp_path):
+    write_lines(tmp_path / "x.ndjson", noisy("planar-capture", 0).between(0.0, 20.0))
+    asked = ("track", "planar-capture", "x.ndjson", "--free", "target.mass", "--reorder", "500")
+    spoken, written = command(*asked), command(*asked, "--json")
+    assert spoken.code == written.code == 0
+    assert "No sample was used" not in spoken.out
+
+
 def test_a_wrong_model_is_one_clear_error(command, tmp_path):
     noisy("planar-capture", 0).between(0.0, 1.0).save(tmp_path / "a.parquet")
     ended = command("track", "ets7", "a.parquet", "--json")

@@ -208,7 +208,9 @@ class LiveRun:
     def _finish(self) -> None:
         """The state with what is held back, from where it goes on; then the last estimate."""
         self._checkpoint()
-        self._write(self.tracker.finish)
+        last = list[LiveEstimate]()
+        if self._attempt("estimate", lambda: last.append(self.tracker.finish())):
+            self._write(lambda: last[0])
         if self._lines is not None:
             self._attempt("out", self._lines.close)
         if self._table is not None and not self._attempt("parquet", self._table.close):
