@@ -208,7 +208,7 @@ class LiveRun:
     def _finish(self) -> None:
         """The state with what is held back, from where it goes on; then the last estimate."""
         self._checkpoint()
-        last = list[LiveEstimate]()
+        last: list[LiveEstimate] = []
         if self._attempt("estimate", lambda: last.append(self.tracker.finish())):
             self._write(lambda: last[0])
         if self._lines is not None:
