@@ -24,7 +24,7 @@ from freefloat.identification.assessment import Cause
 from freefloat.identification.trust.assumption_columns import AssumptionColumns
 from freefloat.identification.trust.consider import Consideration, total_deviations
 from freefloat.identification.trust.joint_point import JointPoint, approach
-from freefloat.identification.trust.misfit import band_tests
+from freefloat.identification.trust.misfit import band_tests, chance_of_squares
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.identification.trust.white_rows import WhiteRows
 from freefloat.model.parameter_name import ParameterName
@@ -146,9 +146,12 @@ def explain(
     total = reported.total(considered)
     found = _scores(point)
     shift, moved = reported.largest_shift(considered.moves @ found.joint, total)
-    if not found.significant(options) and shift <= options.reserve:
-        left = _without(rows, considered)
-        return Explanation(left, (), considered, None, shift, moved, is_noise(left, options))
+    if not found.significant(options) and (
+        shift <= options.reserve or _is_by_chance(rows, considered, options)
+    ):
+        left, shift = _without(rows, considered), min(shift, options.reserve)
+        is_all = is_noise(left, options)
+        return Explanation(left, (), considered, None, shift, moved, is_all, point)
     path = _best_path(point, found, options, advance)
     point = path.point
     left = _at_joint(point)
@@ -161,16 +164,23 @@ def explain(
 
 
 def in_doubt(found: Explanation, reported: Reported) -> Explanation:
-    """The explanation where what was freed may be the wrong thing: all that it moved is in doubt.
-
-    In units of the deviations that are reported there.
-    """
+    """The explanation where what was freed may be wrong: all that it moved is in doubt."""
     point = found.joint
     if point is None:
         return found
     total = reported.total(replace(point.consideration, is_adjusted=True))
     shift, moved = reported.largest_shift(point.consideration.moves @ point.deviations, total)
     return replace(found, shift=shift, moved=moved)
+
+
+def _is_by_chance(rows: WhiteRows, considered: Consideration, options: TrustOptions) -> bool:
+    """Whether noise alone would strain the assumptions as much, so that they may stay exact.
+
+    theory: within their doubt they take r'G M G'r off the sum of squares.
+    """
+    root = np.linalg.cholesky(considered.posterior + 1e-12 * np.eye(len(considered.posterior)))
+    both = root.T @ (considered.columns.T @ np.column_stack([rows.remainder, rows.draws]))
+    return chance_of_squares(both[:, 0], both[:, 1:].T) > options.significance
 
 
 @dataclass(frozen=True)
@@ -239,18 +249,13 @@ def _hold_again(
     if len(kept) == len(path.freed) or not kept:
         return path
     trial = advance(replace(point, freed=kept), options.joint_evaluations)
-    if not trial.is_reached or is_noise(_at_joint(point), options) > is_noise(
-        _at_joint(trial), options
-    ):
-        return path
-    return replace(path, point=trial, freed=kept)
+    before, after = (is_noise(_at_joint(one), options) for one in (point, trial))
+    is_worse = not trial.is_reached or before > after
+    return path if is_worse else replace(path, point=trial, freed=kept)
 
 
 def _gains(point: JointPoint) -> Array:
-    """What every freed assumption would cost if its doubt held it.
-
-    theory: at d with the variance v it costs d^2 / (1 + v).
-    """
+    """What every freed one would cost if its doubt held it: d^2 / (1 + v), v its variance."""
     variance = np.maximum(np.diag(point.consideration.posterior), 0.0)
     noise = noise_level(point.exact_rows, point.consideration)
     return point.deviations**2 / (1.0 + variance) / noise**2

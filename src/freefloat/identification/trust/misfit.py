@@ -174,9 +174,18 @@ def block_tests(rows: WhiteRows, places: list[int], options: TrustOptions) -> li
         drawn = np.array([_sums(influence * draw, block) for draw in rows.draws.T])
         noise = float(np.sum(drawn**2)) / len(drawn)
         ratio = float(np.sum(own**2)) / max(noise, 1e-300)
-        freedom = _freedom(drawn)
-        found.append(BlockTest(ratio, float(fdtrc(freedom, freedom * len(drawn), ratio))))
+        found.append(BlockTest(ratio, chance_of_squares(own, drawn)))
     return found
+
+
+def chance_of_squares(own: Array, drawn: Array) -> float:
+    """The chance of a sum of squares of own (sums,) as large, against draws (n, sums) of noise.
+
+    By the same F distribution as that of stretches.
+    """
+    noise = float(np.sum(drawn**2)) / max(len(drawn), 1)
+    freedom, ratio = _freedom(drawn), float(np.sum(own**2)) / max(noise, 1e-300)
+    return float(fdtrc(freedom, freedom * len(drawn), ratio))
 
 
 def _freedom(drawn: Array) -> float:
