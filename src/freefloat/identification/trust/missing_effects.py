@@ -18,7 +18,7 @@ instant comes with one simulation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -86,11 +86,12 @@ def missing_effects(
     if near is not None:
         return
     yield from _drifts(rows, taken)
-    if is_brief:
+    flown = [] if is_brief else _base_flights(rows)
+    if not flown:
         return
-    yield from _compliances(rows)
-    yield from _push(rows)
-    yield from _gradient(rows)
+    yield from _compliances(rows, flown)
+    yield from _push(rows, flown)
+    yield from _gradient(rows, flown)
 
 
 def _instants(rows: WhiteRows, r: int, near: float | None) -> Array:
@@ -209,7 +210,7 @@ def _drifts(rows: WhiteRows, taken: AssumptionColumns) -> Iterator[Effect]:
     )  # fmt: skip
 
 
-def _compliances(rows: WhiteRows) -> Iterator[Effect]:
+def _compliances(rows: WhiteRows, flown: Sequence[_Flown]) -> Iterator[Effect]:
     """Joints that give way to their torque, slowly enough not to swing."""
     system = rows.problem.recordings[0].system
     for m, i in enumerate(system.tree.given):
@@ -220,7 +221,7 @@ def _compliances(rows: WhiteRows) -> Iterator[Effect]:
         def bend(flown: _Flown, m: int = m) -> FlightSetup:
             return _bend(flown, m)
 
-        column, name = _column(rows, bend, SOFTNESS), f"{joint.name}.compliance"
+        column, name = _column(rows, flown, bend, SOFTNESS), f"{joint.name}.compliance"
         if column is not None:
             yield Effect(
                 name, ((name, "rad/(N m)"),), column[:, None],
@@ -249,7 +250,7 @@ def _bend(flown: _Flown, m: int) -> FlightSetup:
     return FlightSetup(base.system, turn_back(base.inputs, grid.stages), records, start)
 
 
-def _push(rows: WhiteRows) -> Iterator[Effect]:
+def _push(rows: WhiteRows, flown: Sequence[_Flown]) -> Iterator[Effect]:
     """A force and a torque on the root that stay as they are, in its axes."""
     model = rows.problem.recordings[0].model
     if model.root.type == "fixed":
@@ -267,14 +268,14 @@ def _push(rows: WhiteRows) -> Iterator[Effect]:
         return replace(base, inputs=add(base.inputs), record_inputs=add(base.record_inputs))
 
     places = [len(model.thrusters) + WRENCH.index(name) for name in wanted]
-    columns = [_column(rows, lambda flown, k=k: push_on(flown, k), WRENCH_STEP) for k in places]
+    columns = [_column(rows, flown, lambda one, k=k: push_on(one, k), WRENCH_STEP) for k in places]
     yield from _block(
         "push", [(f"push.{name}", "N" if name[0] == "f" else "N m") for name in wanted], columns,
         "something pushes all along that nobody recorded, such as a leak or a cable: find it",
     )  # fmt: skip
 
 
-def _gradient(rows: WhiteRows) -> Iterator[Effect]:
+def _gradient(rows: WhiteRows, flown: Sequence[_Flown]) -> Iterator[Effect]:
     """The gradient of gravity along any radial direction, where the model has none."""
     model = rows.problem.recordings[0].model
     if model.orbit is not None or model.root.type != "floating" or any(model.gravity):
@@ -289,7 +290,7 @@ def _gradient(rows: WhiteRows) -> Iterator[Effect]:
         return replace(flown.setup, system=system)
 
     columns = [
-        _column(rows, lambda flown, radial=radial: put_in_orbit(flown, radial), GRADIENT_STEP)
+        _column(rows, flown, lambda one, r=radial: put_in_orbit(one, r), GRADIENT_STEP)
         for radial in RADIALS
     ]
     parts = [("gravity.gradient", "1/s^2")] * len(RADIALS)
@@ -312,27 +313,39 @@ class _Flown:
     recording: Recording
     setup: FlightSetup
     prediction: Prediction
+    values: Mapping[str, float]
+
+
+def _base_flights(rows: WhiteRows) -> list[_Flown]:
+    """Every recording simulated as it is; none where one cannot be."""
+    found = []
+    for r, one in enumerate(rows.problem.recordings):
+        recording = coarse_recording(one)
+        values = rows.problem.unknowns.values(rows.descent.at.theta, r)
+        setup = recording.setup_at(values)
+        prediction = recording.predict_with(values, (), setup)
+        if prediction is None:
+            return []
+        found.append(_Flown(recording, setup, prediction, values))
+    return found
 
 
 def _column(
-    rows: WhiteRows, change: Callable[[_Flown], FlightSetup], step: float
-) -> Array | None:  # fmt: skip
+    rows: WhiteRows,
+    flown: Sequence[_Flown],
+    change: Callable[[_Flown], FlightSetup],
+    step: float,
+) -> Array | None:
     """The whitened column (rows,) of a setup that differs by a step; None where it fails."""
     parts = []
-    for r, one in enumerate(rows.problem.recordings):
-        recording, values = coarse_recording(one), rows.problem.unknowns.values(
-            rows.descent.at.theta, r
-        )  # fmt: skip
-        setup = recording.setup_at(values)
-        middle = recording.predict_with(values, (), setup)
-        if middle is None:
-            return None
-        moved = recording.predict_with(values, (), change(_Flown(recording, setup, middle)))
+    for r, one in enumerate(flown):
+        moved = one.recording.predict_with(one.values, (), change(one))
         if moved is None:
             return None
+        before, residuals = one.prediction.values, one.prediction.residuals
         changes = [
-            reading_change(m, middle.values[k], moved.values[k], middle.residuals[k]) / step
-            for k, m in enumerate(recording.measurements)
+            reading_change(m, before[k], moved.values[k], residuals[k]) / step
+            for k, m in enumerate(one.recording.measurements)
         ]
         parts.append(rows.problem.whiten(r, changes))
     return np.concatenate(parts)
