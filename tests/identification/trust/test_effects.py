@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from identification.trust.linear_rows import assumptions, linear_rows
+from scipy.linalg import null_space
 from worlds.kinds import all_kinds
 from worlds.recorder import record
 
@@ -12,7 +13,7 @@ import freefloat as ff
 from freefloat.identification.trust.assumption_columns import CLOCK
 from freefloat.identification.trust.effect_scores import HeldPoint
 from freefloat.identification.trust.joint_point import JointPoint
-from freefloat.identification.trust.missing_effects import Effect
+from freefloat.identification.trust.sensor_effects import Effect
 from freefloat.parameters.write_back import with_parameters
 from freefloat.prediction.predictor import predictor_of
 
@@ -38,6 +39,45 @@ def test_the_gain_of_an_effect_is_what_a_refit_with_it_takes_off():
     # rounding of dense algebra
     assert found.gain * held.noise**2 == pytest.approx(costs[0] - costs[1], rel=1e-8)
     assert found.amounts == pytest.approx(np.linalg.lstsq(more, left)[0][-2:], rel=1e-8)
+
+
+def test_the_gain_of_a_walk_is_that_of_the_likelihood():
+    rng = np.random.default_rng(4)
+    rows = linear_rows(rng)
+    n, knots = len(rows.residual), np.arange(1.0, 6.0)
+    spread, shapes = np.minimum.outer(knots, knots), rng.standard_normal((n, 5))
+    walk = np.linalg.cholesky(spread) @ rng.standard_normal(5)
+    rows = replace(rows, residual=rows.project_out(rows.residual + 0.3 * shapes @ walk))
+    columns = rng.standard_normal((n, 2))
+    held = HeldPoint(JointPoint(rows, assumptions(columns, "one", "two"), np.zeros(2)))
+    found = held.score(Effect("walk.x", (("a", "1"),) * 5, shapes, "", spread=spread))
+    # the same by dense covariances, in the space that the unknowns cannot reach
+    rest = null_space(rows.jacobian.T)
+
+    def twice_likelihood(q: float) -> float:
+        noise = np.eye(n) * held.noise**2 + columns @ columns.T * held.noise**2
+        C = rest.T @ (noise + q * shapes @ spread @ shapes.T) @ rest
+        left = rest.T @ rows.residual
+        return -float(left @ np.linalg.solve(C, left)) - float(np.linalg.slogdet(C)[1])
+
+    best = max(twice_likelihood(q) for q in np.geomspace(1e-3, 10.0, 400))
+    # sizes are tried at tenths of a decade, about which the likelihood is flat
+    assert found.gain == pytest.approx(best - twice_likelihood(0.0), abs=0.05)
+
+
+@pytest.mark.promise("T2")
+@pytest.mark.parametrize(
+    ("name", "cause"), [("gyro bias walk", "walk.base.rate"), ("gyro not linear", "bend.base.rate")]
+)
+def test_readings_that_wander_or_bend_are_named_first(name, cause, figure):
+    world, _ = KINDS[name].world("puck", 21, KINDS[name].sizes[1], suite="velocity")
+    wanted = ff.Parameters(world.believed).free(*world.free)
+    fit = ff.identify(world.believed, wanted, record(world))
+    assert fit.assessment is not None and fit.assessment.grade != "trusted"
+    first = fit.assessment.causes[0]
+    figure("T2", f"{name}: {first.names[0]}")
+    assert first.names[0] == cause and first.remedy
+    assert not (first.heals and cause.startswith("walk"))  # it takes any shape
 
 
 @pytest.mark.promise("T2")

@@ -26,7 +26,8 @@ from freefloat.identification.trust.causes import (
     vector_of,
 )
 from freefloat.identification.trust.joint_point import JointPoint
-from freefloat.identification.trust.missing_effects import Effect, missing_effects
+from freefloat.identification.trust.missing_effects import missing_effects
+from freefloat.identification.trust.sensor_effects import Effect
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.identification.trust.white_rows import RANK, WhiteRows
 
@@ -68,12 +69,32 @@ class HeldPoint:
 
     def score(self, effect: Effect) -> EffectScore:
         """The effect's gain and best amounts."""
+        if effect.spread is not None:
+            return self._score_walk(effect, effect.spread)
         C, size, inverse = self._inverse(effect)
         slope = C.T @ self.left
         gain = float(slope @ inverse @ slope) / self.noise**2
         scale = np.where(size > 0.0, size, np.inf)
         std = np.sqrt(np.maximum(np.diag(inverse), 0.0)) * self.noise / scale
         return EffectScore(effect, gain, inverse @ slope / scale, std)
+
+    def _score_walk(self, effect: Effect, spread: Array) -> EffectScore:
+        """Of amounts with the covariance q times the spread, at the most likely q.
+
+        theory: with F = L'C'WCL and s = L'C'Wr, L the root of the spread, twice the logarithm of
+        the likelihood grows by the sum of q s^2 / (1 + q f) - log(1 + q f) over the eigenvalues f
+        of F: what many columns explain by chance costs as much as it gains.
+        """
+        root = np.linalg.cholesky(spread)
+        C = self.rows.project_out(effect.columns @ root) / self.noise
+        f, V = np.linalg.eigh(C.T @ self._weigh(C))
+        f, s = np.maximum(f, 0.0), V.T @ (C.T @ self.left) / self.noise
+        q = np.geomspace(1e-6, 1e8, 141)[:, None] / max(float(f[-1]), 1e-300)
+        grown = np.sum(q * s**2 / (1.0 + q * f) - np.log1p(q * f), axis=1)
+        best = float(q[int(np.argmax(grown)), 0])
+        amounts = root @ (V @ (best * s / (1.0 + best * f)))
+        std = np.sqrt(np.sum((root @ V) ** 2 * best / (1.0 + best * f), axis=1))
+        return EffectScore(effect, float(np.max(grown)), amounts, std)
 
     def likeness(self, effect: Effect, column: Array) -> float:
         """The cosine between a column and what the effect can make."""
@@ -136,6 +157,7 @@ def with_effects(found: Explanation, reported: Reported, options: TrustOptions) 
     if not heals and (found.is_noise or left > CLEARLY * left_by_rival):
         return found
     others = [replace(c, heals=c.heals and not heals) for c in found.causes]
+    heals = heals and best.effect.spread is None  # what takes any shape explains too much to heal
     alike = [score.effect.name for score in scores if best.gain - score.gain < best.usual]
     cause = _cause(best, held, reported, _total(found, reported), heals, alike)
     causes = (cause, *others)[: options.causes_named]
@@ -183,7 +205,9 @@ def _total(found: Explanation, reported: Reported) -> Array:
 
 def _usual_gain(score: EffectScore, n: int, options: TrustOptions) -> float:
     """What one of n such effects that are not there would take off at the most."""
-    return float(chdtri(score.effect.columns.shape[1], options.significance / n))
+    walks = score.effect.spread is not None  # its size alone is fitted
+    free = 1 if walks else score.effect.columns.shape[1]
+    return float(chdtri(free, options.significance / n))
 
 
 def _freed_vectors(found: Explanation) -> list[list[int]]:

@@ -5,11 +5,11 @@ all. Each effect is a block of whitened columns at a joint point, as if it were 
 
     change.BODY          mass or its place changes, at an instant or little by little
     knock                velocity and rate jump
-    step.GROUP           the readings of a sensor jump, or their delay does
-    clock.drift          the clock of the sensors and that of the inputs run apart
     push                 a force and a torque act on the root all along
     JOINT.compliance     a joint gives way to its torque, which its encoder does not see
     gravity.gradient     of an orbit that the model does not have
+
+and those of the readings in `sensor_effects`.
 
 theory: what sets in at t is a tangent that begins with nought there. With S the change of states by
 initial states and T that by a parameter, the tangent from t on is T(.) - S(.) S(t)^-1 T(t): every
@@ -32,7 +32,14 @@ from freefloat.dynamics.state import D_RATE, D_VELOCITY
 from freefloat.excitation.commands import WRENCH
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.trust.assumption_columns import AssumptionColumns, coarse_recording
-from freefloat.identification.trust.causes import vector_of
+from freefloat.identification.trust.sensor_effects import (
+    Effect,
+    bent_scales,
+    bias_walks,
+    clock_drift,
+    reading_steps,
+    row_times,
+)
 from freefloat.identification.trust.white_rows import WhiteRows
 from freefloat.model.geometry import AXES
 from freefloat.model.parameter_name import ParameterName, is_start
@@ -53,21 +60,6 @@ RADIALS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Effect:
-    """Something that the model lacks.
-
-    columns (rows, k), one unit each; parts: the name and unit of every column; time [s]: when it
-    sets in, NaN where it is there all along. remedy: what to do about it.
-    """
-
-    name: str
-    parts: tuple[tuple[str, str], ...]
-    columns: Array
-    remedy: str
-    time: float = float("nan")
-
-
 def missing_effects(
     rows: WhiteRows,
     taken: AssumptionColumns,
@@ -82,13 +74,15 @@ def missing_effects(
     for r in range(len(rows.problem.recordings)):
         instants = _instants(rows, r, near)
         yield from _events(rows, r, instants)
-        yield from _steps(rows, taken, r, instants)
+        yield from reading_steps(rows, taken, r, instants)
     if near is not None:
         return
-    yield from _drifts(rows, taken)
+    yield from clock_drift(rows, taken)
+    yield from bias_walks(rows)
     flown = [] if is_brief else _base_flights(rows)
     if not flown:
         return
+    yield from bent_scales(rows, [one.prediction for one in flown])
     yield from _compliances(rows, flown)
     yield from _push(rows, flown)
     yield from _gradient(rows, flown)
@@ -104,15 +98,6 @@ def _instants(rows: WhiteRows, r: int, near: float | None) -> Array:
     return some[(some > begin) & (some < end)]
 
 
-def _row_times(rows: WhiteRows, r: int) -> Array:
-    """The time [s] of every row; NaN of other recordings."""
-    times = np.full(len(rows.residual), np.nan)
-    for row in rows.channels:
-        if row.recording == r:
-            times[row.rows] = row.times
-    return times
-
-
 def _events(rows: WhiteRows, r: int, instants: Array) -> Iterator[Effect]:
     """Changes of bodies and knocks, at every instant, and changes little by little."""
     problem, recording = rows.problem, coarse_recording(rows.problem.recordings[r])
@@ -125,7 +110,7 @@ def _events(rows: WhiteRows, r: int, instants: Array) -> Iterator[Effect]:
     found = recording.at(values, [*states, *names])
     if found is None or found.segment is None:
         return
-    times, n = _row_times(rows, r), len(states)
+    times, n = row_times(rows, r), len(states)
     slopes = np.zeros((len(times), len(states) + len(names)))
     slopes[np.isfinite(times)] = problem.whiten_prediction(r, found)[0]
     tangents, grid = found.segment.tangent.tangents, recording.grid
@@ -170,44 +155,6 @@ def _bodies(rows: WhiteRows, recording: Recording) -> list[str]:
     held = [target.name for target in model.targets]
     tanks = {tank.name for tank in model.tanks}
     return [b for b in dict.fromkeys([model.root.body, *held, *estimated]) if b not in tanks]
-
-
-def _steps(rows: WhiteRows, taken: AssumptionColumns, r: int, instants: Array) -> Iterator[Effect]:
-    """Readings or their delays that jump: columns of assumptions, from an instant on."""
-    times = _row_times(rows, r)
-    groups: dict[str, list[int]] = {}
-    for k, assumption in enumerate(taken.assumptions):
-        parsed = ParameterName.parse(assumption.name)
-        if parsed.kind == "bias":
-            groups.setdefault(vector_of(assumption.name), []).append(k)
-        elif parsed.kind == "delay" or assumption.name == "sensors.delay":
-            groups[assumption.name] = [k]
-    for t in instants.tolist():
-        after = (times >= t)[:, None]
-        for name, own in groups.items():
-            some = [taken.assumptions[k] for k in own]
-            yield Effect(
-                f"step.{name}", tuple((f"step.{a.name}", a.unit) for a in some),
-                after * taken.columns[:, own] / [a.std for a in some],
-                f"the recording jumps at {t:.3g} s: correct it, or use the parts by themselves", t,
-            )  # fmt: skip
-
-
-def _drifts(rows: WhiteRows, taken: AssumptionColumns) -> Iterator[Effect]:
-    """The clock of the sensors against that of the inputs."""
-    names = [assumption.name for assumption in taken.assumptions]
-    own = [names.index("sensors.delay")] if "sensors.delay" in names else []
-    own = own or [k for k, name in enumerate(names) if name.startswith("delay.")]
-    if len(own) != 1:
-        return
-    elapsed = np.zeros(len(rows.residual))
-    for row in rows.channels:
-        elapsed[row.rows] = row.times - rows.span(row.recording)[0]
-    column = elapsed[:, None] * taken.columns[:, own] / taken.assumptions[own[0]].std
-    yield Effect(
-        "clock.drift", (("clock.drift", "1"),), column,
-        "sensors and inputs are stamped by clocks that run apart: correct the stamps",
-    )  # fmt: skip
 
 
 def _compliances(rows: WhiteRows, flown: Sequence[_Flown]) -> Iterator[Effect]:
