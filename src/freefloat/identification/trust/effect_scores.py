@@ -139,7 +139,8 @@ def with_effects(found: Explanation, reported: Reported, options: TrustOptions) 
     """The explanation with effects that explain as much as what was freed, or more.
 
     Where one assumption heals, effects that the data cannot tell from it are named beside it. Else
-    the effect comes first that heals, or leaves clearly less than the best assumption.
+    the effect comes first that explains more than any assumption and heals, or that leaves clearly
+    less.
     """
     first, freed = found.first, _freed_vectors(found)
     if first is None or (found.is_noise and not freed):
@@ -151,13 +152,13 @@ def with_effects(found: Explanation, reported: Reported, options: TrustOptions) 
     if not scores:
         return found
     best = scores[0]
-    heals = is_noise(held.without(best.effect), options)
+    # what takes any shape explains too much to heal
+    heals = best.effect.spread is None and is_noise(held.without(best.effect), options)
     rival = max((held.gain_of(own) for own in freed), default=0.0)
     left, left_by_rival = (max(held.excess - gain, 0.0) for gain in (best.gain, rival))
-    if not heals and (found.is_noise or left > CLEARLY * left_by_rival):
+    if best.gain < rival or not heals and (found.is_noise or left > CLEARLY * left_by_rival):
         return found
     others = [replace(c, heals=c.heals and not heals) for c in found.causes]
-    heals = heals and best.effect.spread is None  # what takes any shape explains too much to heal
     alike = [score.effect.name for score in scores if best.gain - score.gain < best.usual]
     cause = _cause(best, held, reported, _total(found, reported), heals, alike)
     causes = (cause, *others)[: options.causes_named]
