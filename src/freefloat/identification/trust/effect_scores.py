@@ -156,7 +156,7 @@ def with_effects(found: Explanation, reported: Reported, options: TrustOptions) 
     heals = best.effect.spread is None and is_noise(held.without(best.effect), options)
     rival = max((held.gain_of(own) for own in freed), default=0.0)
     left, left_by_rival = (max(held.excess - gain, 0.0) for gain in (best.gain, rival))
-    if best.gain < rival or not heals and (found.is_noise or left > CLEARLY * left_by_rival):
+    if best.gain < rival or (not heals and (found.is_noise or left > CLEARLY * left_by_rival)):
         return found
     others = [replace(c, heals=c.heals and not heals) for c in found.causes]
     alike = [score.effect.name for score in scores if best.gain - score.gain < best.usual]
