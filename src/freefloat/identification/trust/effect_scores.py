@@ -31,8 +31,6 @@ from freefloat.identification.trust.sensor_effects import Effect
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.identification.trust.white_rows import RANK, WhiteRows
 
-CLEARLY = 0.5  # theory: a convention; half of the excess that the best assumption leaves
-
 
 @dataclass(frozen=True)
 class EffectScore:
@@ -138,9 +136,9 @@ class HeldPoint:
 def with_effects(found: Explanation, reported: Reported, options: TrustOptions) -> Explanation:
     """The explanation with effects that explain as much as what was freed, or more.
 
-    Where one assumption heals, effects that the data cannot tell from it are named beside it. Else
-    the effect comes first that explains more than any assumption and heals, or that leaves clearly
-    less.
+    Where one assumption heals, effects that the data cannot tell from it are named beside it. Where
+    several do, an effect comes first that heals and explains more than any of them; where none
+    does, one that explains more than all of them.
     """
     first, freed = found.first, _freed_vectors(found)
     if first is None or (found.is_noise and not freed):
@@ -154,15 +152,28 @@ def with_effects(found: Explanation, reported: Reported, options: TrustOptions) 
     best = scores[0]
     # what takes any shape explains too much to heal
     heals = best.effect.spread is None and is_noise(held.without(best.effect), options)
-    rival = max((held.gain_of(own) for own in freed), default=0.0)
-    left, left_by_rival = (max(held.excess - gain, 0.0) for gain in (best.gain, rival))
-    if best.gain < rival or (not heals and (found.is_noise or left > CLEARLY * left_by_rival)):
+    if best.gain < _rival_gain(held, found, freed) or (found.is_noise and not heals):
         return found
     others = [replace(c, heals=c.heals and not heals) for c in found.causes]
-    alike = [score.effect.name for score in scores if best.gain - score.gain < best.usual]
+    # where something else is left, explaining a little more decides nothing
+    least = best.gain - best.usual if heals else options.alike**2 * best.gain
+    alike = [score.effect.name for score in scores if score.gain > least]
     cause = _cause(best, held, reported, _total(found, reported), heals, alike)
     causes = (cause, *others)[: options.causes_named]
     return in_doubt(replace(found, causes=causes), reported)
+
+
+def _rival_gain(held: HeldPoint, found: Explanation, freed: Sequence[Sequence[int]]) -> float:
+    """What an effect has to explain: more than one assumption that heals with others, or than all.
+
+    Of all together as far as the search came, or along the slopes where that is farther.
+    """
+    if found.is_noise:
+        return max((held.gain_of(own) for own in freed), default=0.0)
+    together = [c for own in freed for c in own]
+    before, after = float(held.left @ held.rows.remainder), found.rows.residual
+    reached = (before - float(after @ after)) / held.noise**2
+    return max(reached, held.gain_of(together)) if together else 0.0
 
 
 def _scores(held: HeldPoint, point: JointPoint, options: TrustOptions) -> list[EffectScore]:
