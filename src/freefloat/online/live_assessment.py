@@ -147,7 +147,7 @@ def live_assumptions(own: MomentumFilter, flight: FlightTable) -> list[Assumptio
     """Everything that the model and the channels that the filter uses take as exact."""
     free = {p.name for p in own.request.parameters.free_ones}
     found = list_assumptions(own.system.model, recording_of_flight(own, flight))
-    return without_repetition([a for a in found if a.name not in free and a.std > 0.0], free)
+    return without_repetition([a for a in found if a.name not in free and not a.is_exact], free)
 
 
 def recording_of_flight(own: MomentumFilter, flight: FlightTable) -> Telemetry:

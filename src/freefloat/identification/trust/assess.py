@@ -19,6 +19,7 @@ from freefloat.identification.assessment import (
     worst_grade,
 )
 from freefloat.identification.fit import Fit
+from freefloat.identification.fit_assembly import with_total_deviations
 from freefloat.identification.output_error.cost import OutputErrorProblem, stated_noise
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.recording import between_switches, recording_of
@@ -39,6 +40,7 @@ from freefloat.identification.trust.evidence import (
     scale_evidence,
     search_evidence,
     status_evidence,
+    total_evidence,
 )
 from freefloat.identification.trust.likelihood_fit import SUPERSEDED, is_sharper, likelihood_fit
 from freefloat.identification.trust.scale_carriers import scale_carriers, scale_note
@@ -255,14 +257,12 @@ def _assess(
     carriers = scale_carriers(considered, reported, values, options)
     whole = _report_of(fit, rows, ())
     spread = dict(zip(whole.names, whole.total(considered), strict=True))
-    estimates = tuple(
-        replace(e, total_std=float(spread.get(e.name, np.nan))) for e in fit.estimates
-    )
+    fit = with_total_deviations(fit, spread, dict(zip(whole.names, whole.sizes, strict=True)))
     doubts = doubt_shares(considered, places, names, total, reported.sizes)
     if carriers:
         fit = replace(fit, scale=scale_note(carriers))
-    evidence = (*evidence, *scale_evidence(carriers))
-    return _grade(replace(fit, estimates=estimates), evidence, found.causes, doubts, carriers)
+    evidence = (*evidence, *scale_evidence(carriers), *total_evidence(reported, total, doubts))
+    return _grade(fit, evidence, found.causes, doubts, carriers)
 
 
 def _adjust(fit: Fit, compared: Fit, found: Explanation, free: Parameters | None) -> Fit | None:
