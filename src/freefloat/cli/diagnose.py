@@ -136,12 +136,17 @@ def _doubts(found: Assessment) -> RenderableType:
 
 def _as_dict(model: str, fit: Fit) -> dict[str, object]:
     """The same for machines."""
+    from freefloat.identification.fit_text import deviation_words
+
     assert fit.assessment is not None
     return {
         "ok": fit.is_trustworthy,
         "model": model,
         "method": fit.method,
         "status_code": fit.status_code,
+        "grade": fit.grade,
         "assessment": asdict(fit.assessment),
         "parameters": [asdict(estimate) for estimate in fit.estimates],
+        "deviations": deviation_words(fit),
+        "adjusted": dict(fit.adjusted),
     }

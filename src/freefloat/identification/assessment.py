@@ -11,6 +11,7 @@ from typing import Literal
 
 Grade = Literal["trusted", "with reservations", "not trusted"]
 GRADES: tuple[Grade, ...] = ("trusted", "with reservations", "not trusted")
+NOT_ASSESSED = "not assessed"
 
 
 @dataclass(frozen=True)

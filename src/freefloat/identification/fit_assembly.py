@@ -168,9 +168,7 @@ def _with_bounds(names: Iterable[str], status: str, code: str) -> Note:
     return Note(code, f"{words} at the bound. {status}" if words else status)
 
 
-def with_total_deviations(
-    fit: Fit, total: Mapping[str, float], sizes: Mapping[str, float]
-) -> Fit:
+def with_total_deviations(fit: Fit, total: Mapping[str, float], sizes: Mapping[str, float]) -> Fit:
     """The fit with total deviations by name, and statuses by them: natural sizes are given.
 
     What the method objects to stays its status.

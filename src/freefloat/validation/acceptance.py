@@ -15,6 +15,7 @@ import numpy as np
 from freefloat.digits import amount_text
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import IdentificationError
+from freefloat.identification.assessment import NOT_ASSESSED
 from freefloat.identification.fit import Fit
 from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
@@ -297,6 +298,10 @@ def provenance_criteria(
     }[is_held_out]
     nan = float("nan")
     yield AcceptanceCriterion("held out", is_held_out, nan, nan, reason, code)
+    if source.grade == NOT_ASSESSED:
+        text = "the fit was not assessed; leave out --no-assess or assess=False"
+        yield AcceptanceCriterion("fit", None, nan, nan, text, "fit.not_assessed")
+        return
     code = "fit.trustworthy" if source.is_trustworthy else "fit.doubtful"
     found = source.assessment.reasons if source.assessment is not None else ()
     status = source.status if source.is_trustworthy or not found else found[0].text
