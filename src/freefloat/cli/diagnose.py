@@ -97,7 +97,7 @@ def _assess(path: Path, request: IdentifyRequest) -> Fit:
 
 def _overview(fit: Fit) -> Iterator[RenderableType]:
     """The grade with its reasons, the causes, and what carries the scale."""
-    from freefloat.identification.fit_text import verdict
+    from freefloat.identification.fit_text import LIMIT_HEAD, limit_rows, verdict
 
     found = fit.assessment
     assert found is not None  # this verb always grades
@@ -114,6 +114,9 @@ def _overview(fit: Fit) -> Iterator[RenderableType]:
     else:
         yield screen.indent(Text("no single assumption is contradicted by the data"))
     yield from screen.section("Doubt that the estimates inherit", _doubts(found))
+    if rows := limit_rows(fit):
+        table = screen.table(LIMIT_HEAD, rows, align="Lrrrl")
+        yield from screen.section("Would do harm before this flight shows it", table)
 
 
 def _row(cause: Cause) -> tuple[str, ...]:

@@ -35,6 +35,7 @@ UNASSESSED = (
     " estimates can be trusted, and their total deviations are not known"
 )
 ASSESS = "leave out --no-assess or assess=False, or grade it by `freefloat diagnose --fit`"
+LIMIT_HEAD = ("taken as exact", "doubt", "seen from", "harmful from", "moves")
 NAMED = 4  # format: fixed parameters by name; the others are counted
 MOST_SUMS = 20  # format: combinations shown; of a dual-arm spacecraft there are hundreds
 
@@ -126,6 +127,18 @@ def _causes(fit: Fit) -> Iterator[str]:
             f" chi-square {cause.chi_square:.3g}, moves {cause.moves} by {cause.shift:.2g} total"
             f" standard deviations; {healed}"
         )
+
+
+def limit_rows(fit: Fit, most: int = 10) -> list[tuple[str, ...]]:
+    """What would do harm before it is seen, the most likely first, as rows for a table."""
+    limits = fit.assessment.limits if fit.assessment else ()
+    harmful = [limit for limit in limits if limit.harmful_at < limit.visible_at]
+    return [
+        (limit.name, f"± {amount_text(limit.deviation, limit.unit)}",
+         "never" if math.isinf(limit.visible_at) else amount_text(limit.visible_at, limit.unit),
+         amount_text(limit.harmful_at, limit.unit), limit.moves)
+        for limit in harmful[:most]
+    ]  # fmt: skip
 
 
 def as_html(fit: Fit) -> str:

@@ -30,7 +30,13 @@ from freefloat.errors import Fault, FreefloatError
 from freefloat.files import atomic_write
 from freefloat.identification.assessment import NOT_ASSESSED
 from freefloat.identification.fit import Estimate, Fit
-from freefloat.identification.fit_text import ASSESS, UNASSESSED, deviation_words
+from freefloat.identification.fit_text import (
+    ASSESS,
+    LIMIT_HEAD,
+    UNASSESSED,
+    deviation_words,
+    limit_rows,
+)
 from freefloat.identification.fit_text import verdict as fit_headline
 from freefloat.notes import Note
 from freefloat.report.charts import verdict_charts
@@ -214,7 +220,7 @@ def _assessment_content(fit: Fit) -> dict[str, object]:
     if found is None:
         reasons = [("assessment.none", UNASSESSED, ASSESS)] * (fit.grade == NOT_ASSESSED)
         return {"grade": fit.grade if reasons else "", "reasons": reasons, "causes": (),
-                "doubts": ()}  # fmt: skip
+                "doubts": (), "limits": ()}  # fmt: skip
     return {
         "grade": found.grade,
         "reasons": [(e.code, e.text, e.remedy) for e in found.reasons],
@@ -228,6 +234,8 @@ def _assessment_content(fit: Fit) -> dict[str, object]:
              "stated" if d.is_stated else "assumed", f"{100.0 * d.share:.3g} %", d.moves)
             for d in found.doubts[:MOST_DOUBTS]
         ],
+        "limit_head": LIMIT_HEAD,
+        "limits": limit_rows(fit, MOST_DOUBTS),
     }  # fmt: skip
 
 

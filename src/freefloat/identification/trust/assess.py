@@ -12,6 +12,7 @@ from freefloat.excitation.plan import Plan
 from freefloat.identification.assessment import (
     GRADES,
     Assessment,
+    AssumptionLimits,
     Cause,
     DoubtShare,
     Evidence,
@@ -25,6 +26,7 @@ from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.recording import between_switches, recording_of
 from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.identification.trust.assumption_columns import assumption_columns, assumption_values
+from freefloat.identification.trust.assumption_limits import assumption_limits
 from freefloat.identification.trust.causes import Explanation, Reported, explain
 from freefloat.identification.trust.consider import doubt_shares
 from freefloat.identification.trust.effect_scores import with_effects
@@ -118,7 +120,8 @@ def _with_earlier(graded: Fit, fit: Fit) -> Fit:
     if before is None or now is None or any(e.code == METHODS_DISAGREE for e in now.evidence):
         return graded
     kept = [e for e in before.evidence if e.code == METHODS_DISAGREE]
-    return _grade(graded, (*now.evidence, *kept), now.causes, now.doubts, now.carriers)
+    evidence = (*now.evidence, *kept)
+    return _grade(graded, evidence, now.causes, now.doubts, now.carriers, now.limits)
 
 
 def grade_fit(
@@ -262,7 +265,8 @@ def _assess(
     if carriers:
         fit = replace(fit, scale=scale_note(carriers))
     evidence = (*evidence, *scale_evidence(carriers), *total_evidence(reported, total, doubts))
-    return _grade(fit, evidence, found.causes, doubts, carriers)
+    limits = assumption_limits(rows, found.considered, reported, total)
+    return _grade(fit, evidence, found.causes, doubts, carriers, limits)
 
 
 def _adjust(fit: Fit, compared: Fit, found: Explanation, free: Parameters | None) -> Fit | None:
@@ -292,8 +296,10 @@ def _grade(
     causes: Sequence[Cause] = (),
     doubts: Sequence[DoubtShare] = (),
     carriers: Sequence[ScaleCarrier] = (),
+    limits: Sequence[AssumptionLimits] = (),
 ) -> Fit:
     order = sorted(evidence, key=lambda e: -GRADES.index(e.grade))
     grade = worst_grade(order)
-    assessment = Assessment(grade, tuple(order), tuple(causes), tuple(doubts), tuple(carriers))
+    parts = (tuple(part) for part in (order, causes, doubts, carriers, limits))
+    assessment = Assessment(grade, *parts)
     return replace(fit, assessment=assessment, is_trustworthy=grade != "not trusted")
