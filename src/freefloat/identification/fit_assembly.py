@@ -198,7 +198,7 @@ def _count_statuses(estimates: Sequence[Estimate], n_combinations: int) -> tuple
     if good + weak == 0:
         sums = count_noun(n_combinations, "combination")
         what = f"only {sums}" if n_combinations else "nor any combination"
-        text = f"No parameter is observable on its own, {what}: move more joints."
+        text = f"No parameter is observable on its own, {what}; move more joints."
         return Note("seen.none", text), False
     invisible = sum(e.status == "invisible" for e in estimates)
     mixed = n - good - weak - invisible
@@ -206,7 +206,10 @@ def _count_statuses(estimates: Sequence[Estimate], n_combinations: int) -> tuple
     parts += [f"{weak} weakly"] * bool(weak)
     parts += [f"{mixed} only in combination"] * bool(mixed)
     parts += [f"{invisible} invisible in this motion"] * bool(invisible)
-    return Note("seen.some" if good else "seen.weak", ", ".join(parts) + "."), good > 0
+    if not good:
+        text = ", ".join(parts) + "; move farther and for longer, or give priors."
+        return Note("seen.weak", text), False
+    return Note("seen.some", ", ".join(parts) + "."), True
 
 
 def scale_sources(

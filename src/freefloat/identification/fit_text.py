@@ -72,7 +72,7 @@ def _reasons(fit: Fit) -> Iterator[str]:
     if fit.grade == NOT_ASSESSED:
         yield f"{_sentence(UNASSESSED)} {_sentence(ASSESS)}"
     for reason in fit.assessment.reasons if fit.assessment else ():
-        if reason.text != fit.status:
+        if not fit.status.startswith(reason.text):
             yield _sentence(reason.text) + (f" {_sentence(reason.remedy)}" if reason.remedy else "")
 
 

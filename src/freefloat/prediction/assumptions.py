@@ -57,8 +57,6 @@ class Quantity(NamedTuple):
 STATED = "stated in the model file"
 # theory: a convention; a hundredth of the robot's inertia at 1 rad/s, as for `natural_sizes`
 STILL_DAMPING, STILL_FRICTION = 1e-2, 1e-4
-# theory: no column is known to more digits, so that a smaller doubt changes no deviation
-EXACT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -78,11 +76,6 @@ class Assumption:
     is_stated: bool
     reason: str
     key: str = ""
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether its doubt is stated as none, or as less than any computation tells from none."""
-        return self.std <= EXACT * self.size
 
 
 def sensor_quantities(model: Model) -> list[Quantity]:

@@ -24,7 +24,7 @@ from freefloat.model.parameter_name import SCALE, ParameterName
 from freefloat.model.uncertainty import stated_uncertainty
 from freefloat.parameters.parameters import parameter_values
 from freefloat.prediction.assumptions import Assumption, list_assumptions
-from freefloat.prediction.doubts import CLOCK, DOUBTS
+from freefloat.prediction.doubts import CLOCK, DOUBTS, is_exact
 from freefloat.prediction.flight_setup import SIZES
 from freefloat.telemetry.channel import Mask
 from freefloat.text import listing
@@ -119,7 +119,7 @@ def _singles(rows: WhiteRows, prior: Model | None) -> list[Assumption]:
         std = {a.name: a.std for a in believed}
         for assumption in list_assumptions(recording.model, recording.telemetry):
             assumption = replace(assumption, std=std.get(assumption.name, assumption.std))
-            if assumption.name not in free and not assumption.is_exact:
+            if assumption.name not in free and not is_exact(assumption.std, assumption.size):
                 found.setdefault(assumption.name, assumption)
     return without_repetition(list(found.values()), free)
 
@@ -230,7 +230,7 @@ def _classes(
     clock = Assumption(CLOCK, 1.0, "1", SIZES["gain"], std, stated is not None, doubt.reason, CLOCK)
     timed = [(k, _seconds(a) * a.value * std / a.std) for k, a in enumerate(singles)]
     timed = [(k, weight) for k, weight in timed if weight]
-    if timed and not clock.is_exact:
+    if timed and not is_exact(clock.std, clock.size):
         yield clock, tuple(k for k, _ in timed), np.array([weight for _, weight in timed])
 
 

@@ -15,10 +15,13 @@ from freefloat.identification.trust.causes import Explanation, Reported
 from freefloat.identification.trust.misfit import band_tests, block_tests, excess
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.identification.trust.white_rows import WhiteRows
+from freefloat.notes import split_remedy
 from freefloat.text import listing
 
 NOT_TRUSTED_CODES = ("scale.not_fixed", "seen.none")
 METHODS_DISAGREE = "methods.disagree"
+# what to do about fits of earlier versions, whose statuses do not all say it
+LOOK_CLOSER = "look at the recording (`freefloat telemetry`) and identify again"
 
 
 def grade_of_shift(shift: float, options: TrustOptions, *, best: Grade = "trusted") -> Grade:
@@ -35,7 +38,10 @@ def grade_of_shift(shift: float, options: TrustOptions, *, best: Grade = "truste
 def status_evidence(fit: Fit) -> Iterator[Evidence]:
     """What the method itself objects to."""
     if is_refused(fit):
-        yield Evidence(fit.status_code or "status", str(fit.status), "not trusted")
+        text, remedy = split_remedy(fit.status)
+        yield Evidence(
+            fit.status_code or "status", text, "not trusted", remedy=remedy or LOOK_CLOSER
+        )
 
 
 def is_refused(fit: Fit) -> bool:
