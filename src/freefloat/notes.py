@@ -44,6 +44,16 @@ def as_note(value: str | Mapping[str, Any], code: str = "note") -> Note:
     return Note(str(value["code"]), str(value["text"]))
 
 
+def split_remedy(sentence: str) -> tuple[str, str]:
+    """What is wrong, and what to do next: what stands behind the last semicolon.
+
+    >>> split_remedy("Only ratios are known; record the thrust.")
+    ('Only ratios are known', 'record the thrust')
+    """
+    what, mark, remedy = str(sentence).rpartition("; ")
+    return (what, remedy.rstrip(".")) if mark else (str(sentence), "")
+
+
 def codes_of(notes: Iterable[str]) -> tuple[str, ...]:
     """The codes of notes, in order; plain sentences have none.
 

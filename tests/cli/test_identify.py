@@ -153,6 +153,18 @@ def test_a_fit_that_cannot_be_trusted_is_a_negative_verdict(command, asked, tmp_
     assert told.code == 1 and told.json["ok"] is False
 
 
+def test_a_fit_that_was_not_assessed_is_called_so(command, asked):
+    ended = command("identify", "cepheus", "flight.csv", "--no-assess")
+    assert (
+        ended.code == 0
+        and "not assessed" in ended.out
+        and "can be trusted" not in (ended.out.splitlines()[0])
+    )
+    told = command("identify", "cepheus", "flight.csv", "--no-assess", "--json").json
+    assert told["grade"] == "not assessed" and told["adjusted"] == asked.fit.adjusted
+    assert "± total" in told["deviations"]
+
+
 def test_an_identification_that_cannot_be_is_bad_input(command, asked, tmp_path):
     asked.error = IdentificationError("the base rate is not measured; add a gyro")
     ended = command("identify", "cepheus", "flight.csv", "--out", "fit.json")

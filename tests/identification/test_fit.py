@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import freefloat as ff
 from freefloat.digits import with_uncertainty
 from freefloat.errors import FreefloatError, IdentificationError
+from freefloat.identification.assessment import Assessment
 from freefloat.identification.fit import (
     FIT_FILE,
     Estimate,
@@ -25,6 +26,7 @@ from freefloat.identification.fit import (
     Residual,
     load_fit,
 )
+from freefloat.identification.fit_text import ASSESS, GRADE_WORDS, UNASSESSED, deviation_words
 from freefloat.notes import Note, codes_of
 from freefloat.parameters.parameters import Parameters
 
@@ -312,7 +314,7 @@ def test_no_digit_is_lost_that_means_anything(value, std):
 def test_the_first_screen_has_verdict_and_values(fit):
     first, second, *rest = str(fit).splitlines()
     assert first.startswith("cepheus: ") and second.startswith(fit.status[:20])
-    table = "\n".join(rest[:10])
+    table = "\n".join(rest[:16])
     assert re.search(r"^bus.mass +902.3 +2.1 +kg +900 +seen$", table, re.MULTILINE)
     assert re.search(r"^bus.ixx +612.3 +- +kg m\^2 +600 +only in combination$", table, re.MULTILINE)
     assert re.search(r"^bus.iyy .* - .* invisible$", table, re.MULTILINE)
@@ -321,6 +323,26 @@ def test_the_first_screen_has_verdict_and_values(fit):
         assert part in str(fit)
     assert "0 .. inf N m s/rad" in str(fit) and "barely seen" in str(fit)
     assert str(replace(fit, is_trustworthy=False)).splitlines()[0] != first
+
+
+def test_a_fit_that_was_not_assessed_says_so(fit):
+    assert fit.assessment is None and fit.grade == "not assessed" and "not assessed" in repr(fit)
+    assert str(fit).splitlines()[0].endswith(GRADE_WORDS["not assessed"])
+    told = " ".join(str(fit).split()).lower()
+    assert ASSESS[:20] in told and UNASSESSED[5:20] in fit._repr_html_()
+    doubted = replace(fit, is_trustworthy=False)
+    assert doubted.grade == "not trusted" and ASSESS[:20] not in str(doubted).lower()
+    graded = replace(fit, assessment=Assessment("trusted"))
+    assert graded.grade == "trusted" and ASSESS[:20] not in str(graded).lower()
+
+
+def test_what_a_deviation_means_is_said_where_assumptions_were_adjusted(fit):
+    assert fit.adjusted
+    for shown in (" ".join(str(fit).split()), fit._repr_html_()):
+        assert deviation_words(fit) in shown
+    plain = replace(fit, adjusted={})
+    assert deviation_words(plain) != deviation_words(fit)
+    assert deviation_words(fit) not in " ".join(str(plain).split())
 
 
 names = st.text(st.characters(codec="utf-8"), max_size=150)

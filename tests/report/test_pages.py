@@ -18,7 +18,9 @@ from validation_flights import planar_fit, planar_flight
 
 import freefloat as ff
 from freefloat.errors import FreefloatError
+from freefloat.identification.assessment import Assessment
 from freefloat.identification.fit import Estimate
+from freefloat.identification.fit_text import deviation_words
 from freefloat.report.charts import ChartLine, chart, verdict_charts
 from freefloat.report.pages import fit_page, save_fit_report, verdict_page
 from freefloat.validation.acceptance import AcceptanceCriterion
@@ -197,7 +199,7 @@ def test_a_fit_draws_the_flights_it_was_made_from_and_says_so(tmp_path):
     planar_fit().save_report(path, planar_flight(1, 60.0))
     page = path.read_text(encoding="utf-8")
     assert 'class="warning not-held-out"' in page
-    assert '<header class="good" data-kind="fit">' in page  # the headline stays that of the fit
+    assert '<header class="fair" data-kind="fit">' in page  # the headline stays that of the fit
     assert 'data-state="validation: open"' in page
 
 
@@ -218,3 +220,13 @@ def test_other_names_are_refused(verdict, tmp_path):
     with refused(FreefloatError, "file.suffix"):
         verdict.save_report(tmp_path / "report.pdf")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_fit_that_was_not_assessed_is_no_good_news():
+    fit = sample_fit()
+    page = fit_page(fit)
+    assert 'class="fair"' in page and "assessment.none" in page
+    assert str(escape(deviation_words(fit))) in page  # assumptions were adjusted
+    graded = fit_page(replace(fit, assessment=Assessment("trusted")))
+    assert 'class="good"' in graded and "assessment.none" not in graded
+    assert 'class="bad"' in fit_page(replace(fit, is_trustworthy=False))

@@ -181,6 +181,31 @@ def test_lost_samples_are_no_clock_step():
     assert examine(lost).codes == ("recording.gap",)
 
 
+@pytest.mark.parametrize("seconds", [2.0, 8.0, 15.0, 20.0])
+@pytest.mark.parametrize("name", ["planar-capture", "ets7"])
+def test_a_gap_in_all_streams_is_a_gap_and_a_clock_that_was_set_is_not(name, seconds):
+    # the same stamps: the spacecraft flew on in the one, not in the other
+    model = ff.load_model(name)
+    whole = ff.simulate(model, ff.default_plan(model, duration=50.0), seed=2).with_truth(None)
+    at = 12.0
+    lost = Telemetry.of(
+        c.select((c.time <= at) | (c.time > at + seconds)) for c in whole.channels.values()
+    )
+    assert "recording.clock_step" not in examine(lost).codes
+    moved = Telemetry.of(
+        c.with_time(np.where(c.time > at, c.time + seconds, c.time))
+        for c in whole.channels.values()
+    )
+    assert found(moved, "clock_step").size == pytest.approx(seconds, abs=1e-6)  # no jitter
+
+
+def test_where_nothing_moves_it_is_a_gap():
+    rng = np.random.default_rng(4)
+    stamps = np.where(TIME > 17.0, TIME + 15.0, TIME)
+    still = {name: 1e-3 * rng.normal(size=TIME.size) for name in ("arm.position", "base.rate.x")}
+    assert examine(Telemetry.from_arrays(stamps, still)).codes == ("recording.gap",)
+
+
 def test_a_clock_step_with_lost_samples_is_told_apart():
     stamps = np.where(TIME > 17.0, TIME + 0.333, TIME)
     keep = (TIME < 17.0) | (TIME > 17.1)

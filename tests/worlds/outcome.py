@@ -23,7 +23,7 @@ WRONG_SIGMA, WRONG_SHARE = 4.0, 0.02  # a wrong answer: as many total deviations
 COMMON_NAMES = {
     "thr_*.gain": "thrusters.gain", "thr_*.fade": "thrusters.fade",
     "thr_*.offset*": "thrusters.offset*", "*.scale": "bodies.scale", "thr_*.delay": "inputs.delay",
-    "*_?.delay": "inputs.delay", "delay.base*": "sensors.delay",
+    "*_?.delay": "inputs.delay", "*.gear": "encoders.gear", "delay.base*": "sensors.delay",
 }  # fmt: skip
 DOCTOR_WORDS = {"recording.delay": "delay"}
 GRADES = ("trusted", "with reservations", "not trusted", "refused")

@@ -97,7 +97,7 @@ def _assess(path: Path, request: IdentifyRequest) -> Fit:
 
 def _overview(fit: Fit) -> Iterator[RenderableType]:
     """The grade with its reasons, the causes, and what carries the scale."""
-    from freefloat.identification.fit_text import verdict
+    from freefloat.identification.fit_text import LIMIT_HEAD, limit_rows, verdict
 
     found = fit.assessment
     assert found is not None  # this verb always grades
@@ -114,6 +114,9 @@ def _overview(fit: Fit) -> Iterator[RenderableType]:
     else:
         yield screen.indent(Text("no single assumption is contradicted by the data"))
     yield from screen.section("Doubt that the estimates inherit", _doubts(found))
+    if rows := limit_rows(fit):
+        table = screen.table(LIMIT_HEAD, rows, align="Lrrrl")
+        yield from screen.section("Would do harm before this flight shows it", table)
 
 
 def _row(cause: Cause) -> tuple[str, ...]:
@@ -136,12 +139,17 @@ def _doubts(found: Assessment) -> RenderableType:
 
 def _as_dict(model: str, fit: Fit) -> dict[str, object]:
     """The same for machines."""
+    from freefloat.identification.fit_text import deviation_words
+
     assert fit.assessment is not None
     return {
         "ok": fit.is_trustworthy,
         "model": model,
         "method": fit.method,
         "status_code": fit.status_code,
+        "grade": fit.grade,
         "assessment": asdict(fit.assessment),
         "parameters": [asdict(estimate) for estimate in fit.estimates],
+        "deviations": deviation_words(fit),
+        "adjusted": dict(fit.adjusted),
     }

@@ -131,7 +131,8 @@ def identify(
 
     Every parameter gets a value, a standard deviation and a status: seen, weak,
     only in combination, invisible, at bound or fixed. Exit code 1 says that the
-    fit is not to be trusted; the status says why and what to do.
+    fit is not to be trusted; the status says why and what to do. With --no-assess
+    only what the method itself objects to counts, and the fit is called not assessed.
 
     Globs choose parameters; quote them, or the shell may take them for files.
 
@@ -333,13 +334,13 @@ def _overview(fit: Fit, written: dict[str, Path]) -> Iterator[RenderableType]:
 
 def grade_style(fit: Fit) -> str:
     """Green, yellow or red, as the grade is."""
-    if fit.assessment is not None and fit.assessment.grade == "with reservations":
-        return "bold yellow"
-    return "bold green" if fit.is_trustworthy else "bold red"
+    return {"trusted": "bold green", "not trusted": "bold red"}.get(fit.grade, "bold yellow")
 
 
 def _as_dict(request: IdentifyRequest, fit: Fit) -> dict[str, object]:
     """The same for machines; everything in the units it names, null where a number is not known."""
+    from freefloat.identification.fit_text import deviation_words
+
     return {
         "ok": fit.is_trustworthy,
         "model": fit.model.name,
@@ -350,9 +351,12 @@ def _as_dict(request: IdentifyRequest, fit: Fit) -> dict[str, object]:
         "status": fit.status,
         "status_code": fit.status_code,
         "is_trustworthy": fit.is_trustworthy,
+        "grade": fit.grade,
         "assessment": None if fit.assessment is None else asdict(fit.assessment),
         "scale": fit.scale,
         "parameters": [asdict(estimate) for estimate in fit.estimates],
+        "deviations": deviation_words(fit),
+        "adjusted": dict(fit.adjusted),
         "combinations": [asdict(combination) for combination in fit.combinations],
         "trades": fit.trades,
         "residuals": [asdict(residual) for residual in fit.residuals],

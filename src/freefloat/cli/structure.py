@@ -136,10 +136,10 @@ def _overview(model: str, found: Structure, files: dict[str, Path]) -> Iterator[
     doubts = [(p.name, p.reason) for p in found.parts if p.verdict == "cannot be told"]
     notes = [("note", note) for note in found.notes]
     written = [(f"{what} written", str(path)) for what, path in files.items()]
-    graded = []
-    if found.fit.assessment is not None:
-        graded = [("grade", found.fit.assessment.grade)]
-        graded += [("", f"· {reason.text}") for reason in found.fit.assessment.reasons]
+    graded = [("grade", found.fit.grade)]
+    for reason in found.fit.assessment.reasons if found.fit.assessment is not None else ():
+        words = f"{reason.text}; {reason.remedy}" if reason.remedy else reason.text
+        graded.append(("", f"· {words}"))
     fit = [("the fit with these", found.fit.status), *graded]
     yield screen.facts([*doubts, *notes, *fit, *written])
     names = ", ".join(found.present) or "no part of it"
@@ -156,7 +156,6 @@ def _visible(part: PartVerdict) -> str:
 
 def _as_dict(model: str, found: Structure, files: dict[str, Path]) -> dict[str, object]:
     """The verdicts for machines."""
-    assessment = found.fit.assessment
     return {
         "ok": found.fit.is_trustworthy,
         "model": model,
@@ -180,7 +179,7 @@ def _as_dict(model: str, found: Structure, files: dict[str, Path]) -> dict[str, 
         ],
         "status": found.fit.status,
         "status_code": found.fit.status_code,
-        "grade": None if assessment is None else assessment.grade,
+        "grade": found.fit.grade,
         "values": {
             e.name: {"value": e.value, "std": e.std, "total_std": e.total_std}
             for e in found.fit.estimates

@@ -11,6 +11,7 @@ from typing import Literal
 
 Grade = Literal["trusted", "with reservations", "not trusted"]
 GRADES: tuple[Grade, ...] = ("trusted", "with reservations", "not trusted")
+NOT_ASSESSED = "not assessed"
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,24 @@ class DoubtShare:
 
 
 @dataclass(frozen=True)
+class AssumptionLimits:
+    """How far off something taken for exact must be to be seen in these recordings, or to do harm.
+
+    deviation: its standard deviation, in `unit` ("1": relative), as are visible_at, from which on
+    its own score test would see it (infinite: never here), and harmful_at, from which on it moves
+    the estimate of `moves` by a total standard deviation (infinite: it moves none).
+    """
+
+    name: str
+    unit: str
+    deviation: float
+    is_stated: bool
+    visible_at: float
+    harmful_at: float
+    moves: str
+
+
+@dataclass(frozen=True)
 class ScaleCarrier:
     """What newtons or kilograms are known by, and how much of the estimates' scale it carries.
 
@@ -94,6 +113,8 @@ class Assessment:
     """The grade of a fit, the evidence behind it (the worst first), causes and inherited doubts.
 
     carriers: what carries the scale, the most important first; none where nothing grows with it.
+    limits: of every assumption, those that do harm before they are seen first; of these the ones
+    first of which the fewest deviations do.
     """
 
     grade: Grade
@@ -101,6 +122,7 @@ class Assessment:
     causes: tuple[Cause, ...] = ()
     doubts: tuple[DoubtShare, ...] = ()
     carriers: tuple[ScaleCarrier, ...] = ()
+    limits: tuple[AssumptionLimits, ...] = ()
 
     @property
     def reasons(self) -> tuple[Evidence, ...]:

@@ -20,7 +20,7 @@ import numpy as np
 from freefloat.arrays import Array, read_only_copy
 from freefloat.errors import Fault, FreefloatError, IdentificationError, ModelError
 from freefloat.files import atomic_write
-from freefloat.identification.assessment import Assessment
+from freefloat.identification.assessment import NOT_ASSESSED, Assessment
 from freefloat.identification.fit_text import as_html, as_text
 from freefloat.model.model import Model
 from freefloat.model.model_file import read_model_text
@@ -119,6 +119,8 @@ class Fit:
     "not_trusted.residuals"; empty in files of earlier versions); provenance has versions, seed and
     the sha256 of the inputs; adjusted has what is taken as exact, by name, where the estimates were
     fitted together with it: its most probable value, in its unit (docs/assumptions.md).
+    is_trustworthy: not "not trusted"; of a fit that was not assessed, that its own method objects
+    to nothing. `grade` tells these apart.
     """
 
     model: Model
@@ -168,6 +170,13 @@ class Fit:
         """The value of every parameter by name, in its unit."""
         return {estimate.name: estimate.value for estimate in self.estimates}
 
+    @property
+    def grade(self) -> str:
+        """The grade of the assessment; "not assessed", unless the method itself objects."""
+        if self.assessment is not None:
+            return self.assessment.grade
+        return NOT_ASSESSED if self.is_trustworthy else "not trusted"
+
     def save(self, path: str | Path) -> None:
         """Write the fit as .json, whole or not at all; `load_fit` gives the same bits back."""
         FIT_FILE.require_suffix(path)
@@ -204,8 +213,8 @@ class Fit:
         return as_html(self)
 
     def __repr__(self) -> str:
-        trust = "trustworthy" if self.is_trustworthy else "not trustworthy"
-        return f"Fit({self.model.name!r}, {self.method}, {len(self.estimates)} estimates, {trust})"
+        n = len(self.estimates)
+        return f"Fit({self.model.name!r}, {self.method}, {n} estimates, {self.grade})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Fit):

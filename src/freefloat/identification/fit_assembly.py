@@ -25,7 +25,7 @@ from freefloat.model.model import Model
 from freefloat.model.parameter_name import owner_of
 from freefloat.notes import Note
 from freefloat.observability.scale import REMEDY, Scale, is_scaled
-from freefloat.observability.visibility import WEAK, Visibility
+from freefloat.observability.visibility import WEAK, Visibility, known_status
 from freefloat.parameters.parameters import Parameter, Parameters
 from freefloat.parameters.write_back import with_parameters
 from freefloat.records.option_record import CheckedOptions
@@ -158,7 +158,7 @@ def _judge(s: Solution, estimates: Sequence[Estimate]) -> tuple[Note, bool]:
     scale = s.visibility.scale
     if scale is not None and not scale.is_fixed:
         return Note("scale.not_fixed", f"Only ratios are known; {REMEDY}."), False
-    status, is_trustworthy = _count_statuses(estimates, s.visibility)
+    status, is_trustworthy = _count_statuses(estimates, len(s.visibility.combinations))
     bounds = [e.name for e in estimates if e.status == "at bound"]
     return _with_bounds(bounds, status, status.code), is_trustworthy
 
@@ -168,7 +168,26 @@ def _with_bounds(names: Iterable[str], status: str, code: str) -> Note:
     return Note(code, f"{words} at the bound. {status}" if words else status)
 
 
-def _count_statuses(estimates: Sequence[Estimate], seen: Visibility) -> tuple[Note, bool]:
+def with_total_deviations(fit: Fit, total: Mapping[str, float], sizes: Mapping[str, float]) -> Fit:
+    """The fit with total deviations by name, and statuses by them: natural sizes are given.
+
+    What the method objects to stays its status.
+    """
+    estimates = []
+    for e in fit.estimates:
+        std, status = float(total.get(e.name, np.nan)), e.status
+        if status in KNOWN and np.isfinite(std):
+            status = known_status(std / sizes[e.name])
+        estimates.append(replace(e, total_std=std, status=status))
+    words = (fit.status, fit.status_code)
+    if fit.status_code.startswith("seen.") and fit.status_code != "seen.none":
+        status, _ = _count_statuses(estimates, len(fit.combinations))
+        bounds = [e.name for e in estimates if e.status == "at bound"]
+        words = (_with_bounds(bounds, status, status.code), status.code)
+    return replace(fit, estimates=tuple(estimates), status=words[0], status_code=words[1])
+
+
+def _count_statuses(estimates: Sequence[Estimate], n_combinations: int) -> tuple[Note, bool]:
     """How many parameters are known how well, and whether any is."""
     n, good = len(estimates), sum(e.status == "seen" for e in estimates)
     weak = sum(e.status == "weak" for e in estimates)
@@ -177,9 +196,9 @@ def _count_statuses(estimates: Sequence[Estimate], seen: Visibility) -> tuple[No
         all_of = f"All {n} parameters" if n > 1 else "The parameter"
         return Note("seen.all", f"{all_of} known {within}."), True
     if good + weak == 0:
-        sums = len(seen.combinations)
-        what = f"only {count_noun(sums, 'combination')}" if sums else "nor any combination"
-        text = f"No parameter is observable on its own, {what}: move more joints."
+        sums = count_noun(n_combinations, "combination")
+        what = f"only {sums}" if n_combinations else "nor any combination"
+        text = f"No parameter is observable on its own, {what}; move more joints."
         return Note("seen.none", text), False
     invisible = sum(e.status == "invisible" for e in estimates)
     mixed = n - good - weak - invisible
@@ -187,7 +206,10 @@ def _count_statuses(estimates: Sequence[Estimate], seen: Visibility) -> tuple[No
     parts += [f"{weak} weakly"] * bool(weak)
     parts += [f"{mixed} only in combination"] * bool(mixed)
     parts += [f"{invisible} invisible in this motion"] * bool(invisible)
-    return Note("seen.some" if good else "seen.weak", ", ".join(parts) + "."), good > 0
+    if not good:
+        text = ", ".join(parts) + "; move farther and for longer, or give priors."
+        return Note("seen.weak", text), False
+    return Note("seen.some", ", ".join(parts) + "."), True
 
 
 def scale_sources(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from freefloat.digits import NONE, amount_text, interval, number_text, with_uncertainty
 from freefloat.errors import shorten
+from freefloat.identification.assessment import NOT_ASSESSED
 from freefloat.text import table_lines
 
 if TYPE_CHECKING:
@@ -27,7 +28,14 @@ GRADE_WORDS = {
     "trusted": "can be trusted",
     "with reservations": "can be trusted with reservations",
     "not trusted": "CANNOT be trusted",
+    NOT_ASSESSED: "was not assessed",
 }
+UNASSESSED = (
+    "only the residuals of the method's own equations were judged: nobody knows yet whether the"
+    " estimates can be trusted, and their total deviations are not known"
+)
+ASSESS = "leave out --no-assess or assess=False, or grade it by `freefloat diagnose --fit`"
+LIMIT_HEAD = ("taken as exact", "doubt", "seen from", "harmful from", "moves")
 NAMED = 4  # format: fixed parameters by name; the others are counted
 MOST_SUMS = 20  # format: combinations shown; of a dual-arm spacecraft there are hundreds
 
@@ -37,6 +45,7 @@ def as_text(fit: Fit) -> str:
     lines = [verdict(fit), *_wrap(fit.status), *_items(_reasons(fit)), ""]
     found = _free_estimates(fit)
     lines += _estimates(found)
+    lines += _wrap(deviation_words(fit)) if fit.adjusted else []
     lines += [line for text in _fixed_line(fit) for line in _wrap(text)]
     lines += _items(_remarks(fit))
     sums = [_in_words(c) for c in fit.combinations[:MOST_SUMS]]
@@ -55,18 +64,28 @@ def as_text(fit: Fit) -> str:
 
 def verdict(fit: Fit) -> str:
     """One line: the model, and whether to believe the fit."""
-    if fit.assessment is not None:
-        trust = f"the fit {GRADE_WORDS[fit.assessment.grade]}"
-    else:
-        trust = "the fit can be trusted" if fit.is_trustworthy else "the fit CANNOT be trusted"
-    return f"{shorten(fit.model.name, 50)}: {trust}"
+    return f"{shorten(fit.model.name, 50)}: the fit {GRADE_WORDS[fit.grade]}"
 
 
 def _reasons(fit: Fit) -> Iterator[str]:
     """Why the fit is not trusted, or not without reservations, and what to do."""
+    if fit.grade == NOT_ASSESSED:
+        yield f"{_sentence(UNASSESSED)} {_sentence(ASSESS)}"
     for reason in fit.assessment.reasons if fit.assessment else ():
-        if reason.text != fit.status:
+        if not fit.status.startswith(reason.text):
             yield _sentence(reason.text) + (f" {_sentence(reason.remedy)}" if reason.remedy else "")
+
+
+def deviation_words(fit: Fit) -> str:
+    """What the two deviations of the estimates mean."""
+    if fit.adjusted:
+        return (
+            "± std: noise alone, with what is taken as exact held where it was adjusted to, so that"
+            " it does not say how far the estimates may be off; ± total does"
+        )
+    if all(isnan(e.total_std) for e in fit.estimates):
+        return "± std: noise alone"
+    return "± std: noise alone; ± total: with what may be off in what is taken as exact"
 
 
 def _sentence(text: str) -> str:
@@ -110,12 +129,24 @@ def _causes(fit: Fit) -> Iterator[str]:
         )
 
 
+def limit_rows(fit: Fit, most: int = 10) -> list[tuple[str, ...]]:
+    """What would do harm before it is seen, the most likely first, as rows for a table."""
+    limits = fit.assessment.limits if fit.assessment else ()
+    harmful = [limit for limit in limits if limit.harmful_at < limit.visible_at]
+    return [
+        (limit.name, f"± {amount_text(limit.deviation, limit.unit)}",
+         "never" if math.isinf(limit.visible_at) else amount_text(limit.visible_at, limit.unit),
+         amount_text(limit.harmful_at, limit.unit), limit.moves)
+        for limit in harmful[:most]
+    ]  # fmt: skip
+
+
 def as_html(fit: Fit) -> str:
     """The same as HTML for notebooks: everything escaped, nothing loaded from elsewhere."""
-    head = ("parameter", "value", "± std", "95 % interval", "unit", "was", "status")
+    head = ("parameter", "value", "± std", "95 % interval", "unit", "± total", "was", "status")
     rows = [
         (e.name, *with_uncertainty(e.value, e.std), interval(e.interval95, e.std), e.unit,
-         number_text(e.prior), e.status)
+         with_uncertainty(e.value, e.total_std)[1], number_text(e.prior), e.status)
         for e in _free_estimates(fit)
     ]  # fmt: skip
     sums = [
@@ -127,6 +158,7 @@ def as_html(fit: Fit) -> str:
         parts.append(_html_table(("known in combination", *head[1:5]), sums))
     items = [
         *_reasons(fit),
+        deviation_words(fit) if fit.adjusted else "",
         *_fixed_line(fit),
         *_remarks(fit),
         *fit.trades,

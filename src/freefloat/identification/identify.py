@@ -222,7 +222,9 @@ def _require(
     if plan is not None and not isinstance(plan, Plan):
         require_all(plan, Plan, "plan", error=IdentificationError)
     if not recorded:
-        raise IdentificationError("identify needs at least one recording", code="recordings.none")
+        raise IdentificationError(
+            "there is no recording; give at least one", code="recordings.none"
+        )
     if parameters.model != model:
         raise IdentificationError(
             "the parameters belong to another model; make them with Parameters(model)",
@@ -260,7 +262,8 @@ def _require_of_method(method: str, options: LinearOptions, *, has_plan: bool) -
         )
     if method != OUTPUT_ERROR and has_plan:
         raise IdentificationError(
-            "plan and known_start are for the method output_error only", code="option.conflict"
+            "plan and known_start are for output error only; choose method='output_error'",
+            code="option.conflict",
         )
 
 

@@ -136,8 +136,8 @@ def walk_rates(unknowns: FilterUnknowns, walk: Mapping[str, float]) -> Array:
         hits = [k for k, name in enumerate(unknowns.names) if fnmatchcase(name, glob)]
         if not hits or not 0.0 <= rate <= LARGEST:
             raise IdentificationError(
-                f"random_walk {glob!r}: {rate!r}: expected a free parameter (or a glob) and a"
-                " deviation per square root of a second, in its unit",
+                f"random_walk {glob!r}: {rate!r}; give a free parameter (or a glob) and a deviation"
+                " per square root of a second, in its unit",
                 code="option.form",
             )
         rates[hits] = rate
@@ -174,7 +174,7 @@ def checked_forgetting(forgetting: float) -> float:
     """The factor, if it is one; IdentificationError otherwise."""
     if not 0.0 < forgetting <= 1.0:
         raise IdentificationError(
-            f"forgetting={forgetting!r}: expected more than 0, at most 1 (nothing is forgotten)",
+            f"forgetting={forgetting!r}; give more than 0, at most 1 (nothing is forgotten)",
             code="option.range",
         )
     return float(forgetting)
@@ -194,7 +194,7 @@ def gate_limits(gate: float, dof: Sequence[int]) -> Array | None:
     """
     if not 0.0 <= gate < 0.5:
         raise IdentificationError(
-            f"gate={gate!r}: expected a chance from 0 (no gate) to 0.5", code="option.range"
+            f"gate={gate!r}; give a chance from 0 (no gate) to 0.5", code="option.range"
         )
     if gate == 0.0:
         return None

@@ -132,9 +132,11 @@ def gap_note(missing: Sequence[str], since: float) -> Note:
     """What is to be said when no frame has come since then [s].
 
     >>> str(gap_note(["base.attitude.x", "base.attitude.y", "arm.position"], 5.0))
-    'no frame since 5 s: base.attitude, arm.position do not come'
+    'no frame since 5 s: base.attitude, arm.position do not come; check them, or track without'
     """
     names = list(dict.fromkeys(ChannelName.parse(name).group for name in missing))
     why = f"{', '.join(names)} {'does' if len(names) == 1 else 'do'} not come"
     why = why if names else "the channels' instants are too far apart"
-    return Note("channel.silent", f"no frame since {since:.6g} s: {why}")
+    return Note(
+        "channel.silent", f"no frame since {since:.6g} s: {why}; check them, or track without"
+    )

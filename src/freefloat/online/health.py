@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal, get_args
 
 from freefloat.identification.assessment import Evidence
-from freefloat.notes import Note, codes_of
+from freefloat.notes import Note, codes_of, split_remedy
 from freefloat.online.filter_options import FilterOptions
 from freefloat.online.innovations import InnovationSums, innovation_evidence
 from freefloat.text import count_noun, listing
@@ -32,6 +32,7 @@ DOUBTFUL: dict[EventKind, str] = {
 # theory: without the largest tenth of them, squares of normal numbers have a mean of 0.62: what
 # passes the gate then looks like noise whatever it is
 MANY_GATED = 0.1
+LOOK_CLOSER = "look at the samples with `freefloat telemetry`, and at the model's noise"
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,10 @@ class Health:
         """All that speaks against an estimate; ratio: of its statistical to total deviations."""
         trouble = self._trouble()
         for note in self.concerns if trouble is None else (*self.concerns, trouble):
-            yield Evidence(codes_of([note])[0] or "health", str(note), "not trusted")
+            text, remedy = split_remedy(note)
+            yield Evidence(
+                codes_of([note])[0] or "health", text, "not trusted", remedy=remedy or LOOK_CLOSER
+            )
         yield from self._events()
         if self.innovations is not None:
             yield from innovation_evidence(self.innovations, ratio, self.options.trust)
@@ -147,12 +151,14 @@ class Health:
     def _trouble(self) -> Note | None:
         """What the counts and the residuals show."""
         if not self.counts.get("taken"):
-            return Note("samples.none_used", f"no sample could be used yet{self._lack()}")
+            text = f"no sample could be used yet{self._lack()}; send what is missing, or wait"
+            return Note("samples.none_used", text)
         is_gathered = bool(self.counts.get("gathered"))
         if unused := _mostly_unused(self.counts, "samples"):
             if unused.code == "samples.mostly_incomplete" and not is_gathered:
                 hint = "channels of different rates? gather=True brings them together"
-                return Note(unused.code, f"{unused}{self._lack()}; {hint}")
+                text, _ = split_remedy(unused)
+                return Note(unused.code, f"{text}{self._lack()}; {hint}")
             return unused
         # gathered samples are many and always used: among them rejected frames would not show
         frames = {k: self.counts.get(k, 0) for k in FRAMES}
@@ -174,5 +180,5 @@ def _mostly_unused(counts: Mapping[str, int], what: str) -> Note | None:
     worst = max(unused, key=lambda k: unused[k])
     return Note(
         f"{what}.mostly_{worst.replace(' ', '_')}",
-        f"{share:.0%} of the {what} are not used, most of them {worst}",
+        f"{share:.0%} of the {what} are not used, most of them {worst}; {LOOK_CLOSER}",
     )

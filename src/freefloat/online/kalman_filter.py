@@ -74,7 +74,7 @@ def require_swinging(system: System) -> None:
     if not np.any(system.tree.free >= 6):
         raise IdentificationError(
             f"in {system.model.name!r} nothing swings unmeasured, and the Kalman filter is then too"
-            " sure of what it finds: leave method= out (square-root), or, for sensor biases and for"
+            " sure of what it finds; leave method= out (square-root), or, for sensor biases and for"
             " flights without the root's velocity, identify from the recording",
             code="filter.rigid_model",
         )

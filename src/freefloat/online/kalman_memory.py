@@ -122,8 +122,8 @@ def kalman_unknowns(
     odd = [p.name for p in free if p.name not in known or ParameterName.parse(p.name).is_start]
     if odd:
         raise IdentificationError(
-            f"live identification does not look for {', '.join(odd[:4])}: states are found anyway,"
-            " gains and delays by `identify` from a recording",
+            f"live identification does not look for {', '.join(odd[:4])}; leave them out: states"
+            " are found anyway, gains and delays by `identify` from a recording",
             code="parameters.kind",
         )
     sizes = natural_sizes(system, [p.name for p in free])

@@ -38,6 +38,7 @@ from freefloat.online.judgement import Judgement, largest_ratio
 from freefloat.online.kept_flight import SAMPLE, FlightTable
 from freefloat.online.trials import SMALL, Trial, Trials, colours_of
 from freefloat.prediction.assumptions import Assumption, list_assumptions
+from freefloat.prediction.doubts import is_exact
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.names import unit_of
 from freefloat.telemetry.telemetry import Telemetry
@@ -147,7 +148,8 @@ def live_assumptions(own: MomentumFilter, flight: FlightTable) -> list[Assumptio
     """Everything that the model and the channels that the filter uses take as exact."""
     free = {p.name for p in own.request.parameters.free_ones}
     found = list_assumptions(own.system.model, recording_of_flight(own, flight))
-    return without_repetition([a for a in found if a.name not in free and a.std > 0.0], free)
+    doubtful = [a for a in found if a.name not in free and not is_exact(a.std, a.size)]
+    return without_repetition(doubtful, free)
 
 
 def recording_of_flight(own: MomentumFilter, flight: FlightTable) -> Telemetry:

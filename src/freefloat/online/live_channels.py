@@ -228,8 +228,8 @@ def slow_rate_notes(what: str, step: float, slowest: float) -> tuple[Note, ...]:
     rate = f"{1.0 / step:.2g}"
     times = "1 time" if rate == "1" else f"{rate} times"
     text = (
-        f"{what} {times} a second; momentum is not followed from one to the next"
-        f" below {slowest:g} Hz: sample faster, or identify from the recording"
+        f"{what} {times} a second: momentum is not followed from one to the next"
+        f" below {slowest:g} Hz; sample faster, or identify from the recording"
     )
     return (Note("rate.too_slow", text),)
 

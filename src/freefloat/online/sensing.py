@@ -59,7 +59,8 @@ def live_streams(
     found = [*measurements_of(system, known), *_drives(system, known)]
     if not found:
         raise IdentificationError(
-            f"nothing that {system.model.name!r} could predict is among the channels",
+            f"nothing that {system.model.name!r} could predict is among the channels; send its"
+            " rates, attitude or velocity",
             code="channel.none",
         )
     empty = np.zeros(0)
@@ -114,7 +115,8 @@ def _drives(system: System, flight: Telemetry) -> list[Measurement]:
         told = [s for s in found if s.channels[0] in channel_names(coordinate)]
         if not told and coordinate.role == "motion" and coordinate.type != "rotor":
             raise IdentificationError(
-                f"live identification needs the channel {channel_names(coordinate)[0]}",
+                f"the channel {channel_names(coordinate)[0]} does not come; live identification"
+                " needs it",
                 code="channel.missing",
             )
     return found

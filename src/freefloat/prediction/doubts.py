@@ -13,6 +13,8 @@ class Doubt(NamedTuple):
 
 
 CLOCK = "clock.rate"
+# theory: no column is known to more digits, so that a smaller doubt changes no deviation
+EXACT = 1e-12
 # theory: what data sheets and workshops promise, to the order of magnitude; a model file that knows
 # better says so. Relative where the unit is 1, else in the unit of the parameter.
 DOUBTS: dict[str, Doubt] = {
@@ -62,3 +64,12 @@ DOUBTS: dict[str, Doubt] = {
     "tilt": Doubt(2e-3, "an aligned sensor, 0.1 deg"),
     "offset": Doubt(1e-3, "a sensor's or marker's place on a drawing"),
 }
+
+
+def is_exact(std: float, size: float) -> bool:
+    """Whether a doubt is stated as none, or as less of a natural size than anybody computes.
+
+    >>> is_exact(0.0, 0.1), is_exact(1e-200, 0.1), is_exact(1e-6, 0.1)
+    (True, True, False)
+    """
+    return std <= EXACT * size

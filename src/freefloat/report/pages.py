@@ -28,7 +28,15 @@ from freefloat.digits import (
 )
 from freefloat.errors import Fault, FreefloatError
 from freefloat.files import atomic_write
+from freefloat.identification.assessment import NOT_ASSESSED
 from freefloat.identification.fit import Estimate, Fit
+from freefloat.identification.fit_text import (
+    ASSESS,
+    LIMIT_HEAD,
+    UNASSESSED,
+    deviation_words,
+    limit_rows,
+)
 from freefloat.identification.fit_text import verdict as fit_headline
 from freefloat.notes import Note
 from freefloat.report.charts import verdict_charts
@@ -181,6 +189,7 @@ def fit_content(fit: Fit) -> dict[str, object]:
         "reason": fit.reason,
         "parameters": [_row(estimate) for estimate in sought],
         "has_totals": any(not isnan(e.total_std) for e in sought),
+        "deviations": deviation_words(fit),
         **_assessment_content(fit),
         "held": [
             (e.name, number_text(e.value), printed_unit(e.unit))
@@ -209,7 +218,9 @@ def _assessment_content(fit: Fit) -> dict[str, object]:
     """Why the grade is what it is, causes, and the doubt that the estimates inherit."""
     found = fit.assessment
     if found is None:
-        return {"grade": "", "reasons": (), "causes": (), "doubts": ()}
+        reasons = [("assessment.none", UNASSESSED, ASSESS)] * (fit.grade == NOT_ASSESSED)
+        return {"grade": fit.grade if reasons else "", "reasons": reasons, "causes": (),
+                "doubts": (), "limits": ()}  # fmt: skip
     return {
         "grade": found.grade,
         "reasons": [(e.code, e.text, e.remedy) for e in found.reasons],
@@ -223,6 +234,8 @@ def _assessment_content(fit: Fit) -> dict[str, object]:
              "stated" if d.is_stated else "assumed", f"{100.0 * d.share:.3g} %", d.moves)
             for d in found.doubts[:MOST_DOUBTS]
         ],
+        "limit_head": LIMIT_HEAD,
+        "limits": limit_rows(fit, MOST_DOUBTS),
     }  # fmt: skip
 
 

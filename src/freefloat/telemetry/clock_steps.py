@@ -2,7 +2,8 @@
 
 A clock that is set shows as the same jump of the stamps in all streams. If samples were lost
 instead, the signals have gone on in the meantime; if only the clock was set, they have not: what is
-before and what is after join. Evidence for either is summed over all channels.
+before and what is after join. Evidence for either is summed over all channels; where the motion
+cannot tell, it is a gap.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from freefloat.telemetry.channel import MAD, Array, Mask
 from freefloat.telemetry.diagnosis import FAMILY_CHANCE
+from freefloat.telemetry.gap_bridge import learn_bridge
 from freefloat.telemetry.local_prediction import Indices, LocalPredictor, SignalSamples
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.thrust_levels import LOST
@@ -115,6 +117,15 @@ class Join:
         if self.is_usable:
             self.sides = [(samples.time[i], samples.values[i]) for i in (before, after)]
             self.spread = float(np.max(model.spread[np.concatenate([before, after])]))
+            baseline = min(len(before), len(after)) - 1
+            self.bridge = learn_bridge(
+                samples, step=model.step, baseline=baseline, noise=model.noise
+            )
+
+    @property
+    def reach(self) -> float:
+        """The time [s] that the samples of one side span."""
+        return 2 * self.model.half * self.model.step
 
     def mismatch(self, shifts: Array) -> tuple[Array, Array, Array]:
         """The difference, its standard deviation and its slope if stamps jumped by `shifts` [s]."""
@@ -124,7 +135,10 @@ class Join:
         a, va, ma, sa = self._extrapolate(ta, ya, middle + shifts)
         missed = self.model.motion**2 * (mb**2 + ma**2)
         s = self.spread * np.sqrt(self.model.noise**2 * (vb + va) + missed)
-        return b - a, s, 0.5 * (sb + sa)
+        lengths = ta[0] - tb[-1] - shifts
+        far, wide = self.bridge.mismatch(*self.sides, lengths)
+        is_far = (lengths > _LONG * self.model.step) & (wide < s)
+        return np.where(is_far, -far, b - a), np.where(is_far, wide, s), 0.5 * (sb + sa)
 
     def _extrapolate(self, t: Array, y: Array, at: Array) -> tuple[Array, Array, Array, Array]:
         """Value, variance for noise of one, share of motion missed, and slope at instants."""
@@ -205,13 +219,16 @@ def _judge(
     joins = [join for join in joins if join.is_usable]
     if not joins:
         return None
-    evidence, slopes = _evidence(joins, shifts)
     lost = np.rint((fastest.intervals[place] - shifts) / fastest.step) - 1.0
+    evidence, slopes = _evidence(joins, shifts)
     evidence = evidence - np.where((shifts != 0.0) & (lost > 0.5), _ODDS_KEPT, 0.0)
+    # sides that far apart do not join: what all signals do meanwhile is no independent evidence
+    reach = float(np.median([join.reach for join in joins]))
+    evidence[(shifts != 0.0) & (lost * fastest.step > reach)] = -np.inf
     best = int(np.argmax(evidence))
     none = float(evidence[shifts == 0.0].max(initial=-np.inf))
     if np.isneginf(none):  # backward: no gap can be that; it need only join
-        none = _flat_evidence(joins)
+        none = sum(map(_flat_evidence, joins))
     chance = n_tests * math.exp(min(none - float(evidence[best]), 0.0))
     if shifts[best] == 0.0 or chance > FAMILY_CHANCE:
         return None
@@ -287,11 +304,7 @@ def _evidence(joins: Sequence[Join], shifts: Array) -> tuple[Array, float]:
     return total, 1.0 / math.sqrt(information) if information > 0.0 else math.inf
 
 
-def _flat_evidence(joins: Sequence[Join]) -> float:
-    """The same if nothing joins: differences as large as the signals themselves."""
-    total = 0.0
-    for join in joins:
-        values = np.concatenate([y for _, y in join.sides])
-        total -= math.log(max(float(np.ptp(values)), 5.0 * join.model.noise))
-        total -= 0.5 * (_HEAVY + 1.0) * math.log1p(1.0 / _HEAVY)
-    return total
+def _flat_evidence(join: Join) -> float:
+    """The same of one channel if nothing joins: differences as large as its range."""
+    range_ = max(join.bridge.range, _HEAVY * join.model.noise)
+    return -math.log(range_) - 0.5 * (_HEAVY + 1.0) * math.log1p(1.0 / _HEAVY)

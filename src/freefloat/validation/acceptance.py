@@ -15,6 +15,7 @@ import numpy as np
 from freefloat.digits import amount_text
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import IdentificationError
+from freefloat.identification.assessment import NOT_ASSESSED
 from freefloat.identification.fit import Fit
 from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
@@ -128,7 +129,10 @@ def prediction(
     worst = max(errors.values(), default=0.0)
     if failed:
         code = "prediction.error"
-        reason = f"error beyond the noise, relative to the measured signal: {', '.join(failed)}"
+        reason = (
+            f"error beyond the noise, relative to the measured signal: {', '.join(failed)};"
+            " `freefloat diagnose` names causes, `freefloat structure` parts that are missing"
+        )
     elif worst == 0.0:
         code = "prediction.within_expected"
         reason = "every sensor is predicted as well as a right model would"
@@ -209,7 +213,10 @@ def momentum(
     elif failed:
         code = "momentum.unbalanced"
         names = ", ".join(f"{b.component} ({b.rms:.2g} times)" for b in failed)
-        reason = f"momentum does not balance to within its noise: {names}"
+        reason = (
+            f"momentum does not balance to within its noise: {names}; look for a force that nobody"
+            " recorded, or for wrong masses"
+        )
     else:
         code = "momentum.balanced"
         reason = "momentum minus the impulse of thrust is conserved to within its noise"
@@ -227,7 +234,9 @@ def physical(model: Model) -> AcceptanceCriterion:
             )
         )
     ]
-    reason = "; ".join(faults) or "every body is physically realisable"
+    reason = "every body is physically realisable"
+    if faults:
+        reason = f"{', '.join(faults)}; identify with physical=True, or correct the model"
     code = "physical.impossible" if faults else "physical.realisable"
     return AcceptanceCriterion("physical", not faults, float(len(faults)), 0.0, reason, code)
 
@@ -254,6 +263,8 @@ def improvement(scores: Sequence[Score], limits: AcceptanceLimits) -> Acceptance
     elif value > 1.0 and is_met:
         code = "improvement.explained"
         reason += ", which its stated standard deviations explain"
+    elif not is_met:
+        reason += "; keep the model before, or identify from more flights"
     return AcceptanceCriterion("improvement", is_met, value, limits.worse, reason, code)
 
 
@@ -278,6 +289,8 @@ def tips(found: Sequence[EndEffector], limits: AcceptanceLimits) -> Iterator[Acc
     is_met = worst.mean <= limits.tip
     code = "end-effector.within_limit" if is_met else "end-effector.error"
     reason = f"{worst.frame}: {1e3 * worst.mean:.3g} mm on average, against {worst.reference}"
+    if not is_met:
+        reason += "; check link lengths and encoder zeros (`freefloat diagnose`)"
     yield AcceptanceCriterion("end-effector", is_met, worst.mean, limits.tip, reason, code)
 
 
@@ -293,11 +306,20 @@ def provenance_criteria(
             "held_out.used",
             "the fit was made from samples of this flight; use another",
         ),
-        None: ("held_out.unknown", "the fit does not say what it was made from"),
+        None: (
+            "held_out.unknown",
+            "the fit does not say what it was made from; identify it again, and save it",
+        ),
     }[is_held_out]
     nan = float("nan")
     yield AcceptanceCriterion("held out", is_held_out, nan, nan, reason, code)
+    if source.grade == NOT_ASSESSED:
+        text = "the fit was not assessed; leave out --no-assess or assess=False"
+        yield AcceptanceCriterion("fit", None, nan, nan, text, "fit.not_assessed")
+        return
     code = "fit.trustworthy" if source.is_trustworthy else "fit.doubtful"
     found = source.assessment.reasons if source.assessment is not None else ()
-    status = source.status if source.is_trustworthy or not found else found[0].text
+    status = source.status
+    if found and not source.is_trustworthy:
+        status = f"{found[0].text}; {found[0].remedy}" if found[0].remedy else found[0].text
     yield AcceptanceCriterion("fit", source.is_trustworthy, nan, nan, status, code)

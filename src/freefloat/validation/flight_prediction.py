@@ -212,8 +212,8 @@ def _comparable(recording: Recording, plan: Plan | None) -> Recording:
             kept.append(m)
     if not kept:
         raise IdentificationError(
-            "the recording has no channel that a prediction could be compared with, such as"
-            " base.rate.*, base.attitude.*, base.velocity.* or a torque",
+            "the recording has no channel that a prediction could be compared with; record one such"
+            " as base.rate.*, base.attitude.*, base.velocity.* or a torque",
             code="channel.none",
         )
     recording = replace(recording, measurements=tuple(kept))

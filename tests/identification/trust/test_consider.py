@@ -7,7 +7,12 @@ import pytest
 from identification.trust.linear_rows import assumptions, linear_rows
 
 from freefloat.identification.trust.causes import Reported, explain, score
-from freefloat.identification.trust.consider import consider, doubt_shares, total_deviations
+from freefloat.identification.trust.consider import (
+    consider,
+    doubt_shares,
+    posterior_covariance,
+    total_deviations,
+)
 from freefloat.identification.trust.joint_point import JointPoint, approach_straight
 from freefloat.identification.trust.trust_options import TrustOptions
 
@@ -56,6 +61,29 @@ def test_total_deviations_cover_assumptions_that_are_off():
     np.testing.assert_allclose(np.std(errors, axis=0), total, rtol=0.12)
     doubts = doubt_shares(found, places, ["p", "q", "r", "s"], total, sizes)
     assert doubts[0].name == "thr.gain" and 0.0 < doubts[0].share < 1.0
+
+
+@pytest.mark.parametrize("c", range(5))
+def test_a_larger_doubt_never_makes_an_estimate_better_known(c):
+    rows, taken = problem()
+    places, none, sizes = list(range(4)), np.zeros(4), np.ones(4)
+    before = np.zeros(4)
+    for power in range(-12, 31, 2):
+        columns = taken.columns.copy()
+        columns[:, c] *= 10.0**power
+        found = consider(rows, replace(taken, columns=columns))
+        total = total_deviations(found, places, none, sizes)
+        # rounding of columns of which two are alike to a hundredth, squared
+        assert np.all(total >= before * (1.0 - 1e-9))
+        before = total
+
+
+def test_the_posterior_is_the_inverse_and_what_nothing_holds_is_not_known():
+    G = np.random.default_rng(3).standard_normal((40, 3))
+    found = posterior_covariance(G, np.array([1.0, 0.0, 4.0]))
+    np.testing.assert_allclose(found, np.linalg.inv(G.T @ G + np.diag([1.0, 0.0, 4.0])), rtol=1e-10)
+    G[:, 1] = 0.0
+    assert posterior_covariance(G, np.array([1.0, 0.0, 4.0]))[1, 1] > 1e20
 
 
 @pytest.mark.parametrize("c", [0, 2])

@@ -21,6 +21,18 @@ def test_shares_add_up_to_one(name):
     assert fit.status_code.startswith("seen")
 
 
+def test_an_accelerometer_carries_no_scale():
+    # it reads the same where all forces and masses are larger: Euler's sum is one without it
+    model = ff.load_model("ets7")
+    flight = ff.simulate(model, ff.default_plan(model, duration=20.0), seed=1)
+    fit = ff.identify(model, ff.Parameters(model).free("bus.mass", "bus.izz"), flight)
+    assert fit.assessment is not None
+    assert not any("acceleration" in n for c in fit.assessment.carriers for n in c.names)
+    assert sum(c.share for c in fit.assessment.carriers) == pytest.approx(1.0, abs=0.02)
+    # that its gain may be off counts all the same
+    assert any("gain.base.acceleration" in d.name for d in fit.assessment.doubts)
+
+
 def test_thrust_shares_the_scale_with_known_bodies_and_an_idle_wheel_has_none():
     model = ff.load_model("planar-capture")
     thrusts = {"thr_1": Pulses(((1.0, 5.0, 5.0),))}

@@ -55,7 +55,8 @@ def channels_of(clock: str, telemetry: Telemetry) -> tuple[str, ...]:
     )
     if not found:
         raise IdentificationError(
-            f"the recording has no channel of the {clock} whose delay to find",
+            f"the recording has no channel of the {clock} whose delay to find; choose another"
+            " clock=, or none",
             code="channel.missing",
         )
     return found
@@ -160,7 +161,8 @@ def find_with_delays(
         step, std = delays_of(finding)
         if not np.all(np.isfinite(step)):
             raise IdentificationError(
-                f"the delay of the {clock} is not observable in this recording",
+                f"the delay of the {clock} is not observable in this recording; leave clock= out,"
+                " or record faster motion",
                 code="delay.unobservable",
             )
         late = late + step

@@ -27,7 +27,8 @@ def register(family: Family) -> None:
     """Make a family known by its name: `identify(..., method=family.name)` then uses it."""
     if family.name in FAMILIES or family.name in ("auto", "output_error"):
         raise IdentificationError(
-            f"there is a method called {family.name!r} already", code="name.duplicate"
+            f"there is a method called {family.name!r} already; give it another name",
+            code="name.duplicate",
         )
     FAMILIES[family.name] = family
 

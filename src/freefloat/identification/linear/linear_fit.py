@@ -86,7 +86,7 @@ def _require_use(parameters: Parameters, family: Family, options: LinearOptions)
         )
     if not family.takes_momentum and (options.drag or options.momentum is not None):
         raise IdentificationError(
-            f"a known momentum and drag are for the angular method, not for {family.name}",
+            f"a known momentum and drag are not for {family.name}; choose method='angular'",
             code="option.conflict",
         )
     require_clock(options.clock, family)

@@ -26,7 +26,8 @@ def require_linear(system: System, names: Sequence[str], *, springs: bool = Fals
         what = "masses, first moments, inertias and spin inertias"
         what += ", stiffness, damping and friction" if springs else ""
         raise IdentificationError(
-            f"{listing(bad, most=4)}: not linear in these equations, whose unknowns are {what}",
+            f"{listing(bad, most=4)}: not linear in these equations, whose unknowns are {what};"
+            " fix them, or use method='output_error'",
             code="method.nonlinear",
         )
 

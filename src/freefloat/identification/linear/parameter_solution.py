@@ -329,8 +329,9 @@ def _objection(finding: LinearFinding, seen: Visibility) -> Note | None:
     if estimate.n_outliers > limits.outliers * n_rows:
         return _refuse(
             "outliers",
-            f"{estimate.n_outliers} of {n_rows} rows count as outliers; the noise is larger than"
-            " stated, or the model lacks something",
+            f"{estimate.n_outliers} of {n_rows} rows count as outliers: the noise is larger than"
+            " stated, or the model lacks something; state the noise, or look for what is missing"
+            " (`freefloat structure`)",
         )
     if finding.timing > limits.timing:
         return _refuse(

@@ -99,7 +99,8 @@ class Samples:
         if missing:
             wanted = ", ".join(CHANNELS.get(field, f"base.{field}.*") for field in missing)
             raise IdentificationError(
-                f"the {family} method needs channels that the recording does not have: {wanted}",
+                f"the {family} method needs channels that the recording does not have: {wanted};"
+                " record them, or leave the choice to method='auto'",
                 code="channel.missing",
             )
 

@@ -161,13 +161,15 @@ def bump_functions(grid: Grid, half: int = DEFAULTS.half_width) -> BumpFunctions
     """
     if half < LEAST_HALF:
         raise IdentificationError(
-            f"test functions need a half width of {LEAST_HALF} samples", code="option.range"
+            f"test functions are too narrow; give them a half width of {LEAST_HALF} samples",
+            code="option.range",
         )
     made = [function for a, b in grid.pieces for function in _on_piece(grid.time, a, b, half)]
     if not made:
         raise IdentificationError(
             f"no stretch of the recording has {2 * (LEAST_HALF + REACH) - 1} samples in a row"
-            " without a gap, or a thruster or wrench that switches: too few for test functions",
+            " without a gap, or a thruster or wrench that switches: too few for test functions;"
+            " record faster, or use method='momentum'",
             code="samples.gaps",
         )
     n, margin = len(grid.time), 2 * REACH  # of a difference, and of rates that are differences too

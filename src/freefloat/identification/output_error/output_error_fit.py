@@ -259,8 +259,9 @@ def _objection(found: SearchResult) -> Note | None:
     if worst > found.problem.options.trust.useless and is_known:
         return Note(
             "not_trusted.residuals",
-            f"Not to be trusted: residuals are {np.sqrt(worst):.2g} times the noise; the model"
-            " lacks something, or this is a false minimum.",
+            f"Not to be trusted: residuals are {np.sqrt(worst):.2g} times the noise: the model"
+            " lacks something, or this is a false minimum; look for what is missing (`freefloat"
+            " structure`), or start from other values.",
         )
     minima = [other for other in found.alternatives if other.is_minimum]
     if minima:

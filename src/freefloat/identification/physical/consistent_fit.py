@@ -177,7 +177,7 @@ class _ConsistentSearch:
         weight = options.prior_weight
         if len(set(names)) != len(names) or not names:
             raise IdentificationError(
-                "give the names of the parameters, each of them once", code="name.duplicate"
+                "a parameter is named twice; give every name once", code="name.duplicate"
             )
         if not (np.isfinite(weight) and weight > 0.0):
             raise IdentificationError(
@@ -198,7 +198,8 @@ class _ConsistentSearch:
         r, J = residual(self.theta(u))
         if not (np.all(np.isfinite(r)) and np.all(np.isfinite(J))):
             raise IdentificationError(
-                "the residual or its Jacobian is not finite", code="value.range"
+                "the residual or its Jacobian is not finite; check what computes them",
+                code="value.range",
             )
         R = np.asarray(J)[:, self.kept] * self.conditions.scale
         return ConvexProblem(self.conditions, R, R @ u - r, self.options.prior_weight)
@@ -246,11 +247,12 @@ def _rows(information: Array, target: Array, p: int) -> Array:
     if matrix.shape != (p, p) or np.shape(target) != (p,):
         shapes = f"{np.shape(target)} and {matrix.shape}"
         raise IdentificationError(
-            f"target and information are {shapes}, not ({p},) and ({p}, {p})", code="value.count"
+            f"target and information are {shapes}; give ({p},) and ({p}, {p})", code="value.count"
         )
     if not (np.all(np.isfinite(matrix)) and np.all(np.isfinite(target))):
         raise IdentificationError(
-            "the target or the information matrix is not finite", code="value.range"
+            "the target or the information matrix is not finite; leave out rows that are not",
+            code="value.range",
         )
     size = np.sqrt(np.maximum(np.diag(matrix), 0.0))
     divide = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 0.0)

@@ -299,7 +299,11 @@ def minimise_with_clarabel(problem: ConvexProblem) -> Array:
             warnings.simplefilter("ignore")  # "may be inaccurate" against these tolerances
             task.solve(solver=cp.CLARABEL, **tight)
     except cp.SolverError as error:
-        raise IdentificationError(f"Clarabel gave up: {error}", code="solver.failed") from error
+        raise IdentificationError(
+            f"Clarabel gave up ({error}); {FEWER}", code="solver.failed"
+        ) from error
     if z.value is None:
-        raise IdentificationError(f"Clarabel gave up: {task.status}", code="solver.failed")
+        raise IdentificationError(
+            f"Clarabel gave up ({task.status}); {FEWER}", code="solver.failed"
+        )
     return T @ z.value

@@ -12,6 +12,7 @@ from freefloat.excitation.plan import Plan
 from freefloat.identification.assessment import (
     GRADES,
     Assessment,
+    AssumptionLimits,
     Cause,
     DoubtShare,
     Evidence,
@@ -19,11 +20,13 @@ from freefloat.identification.assessment import (
     worst_grade,
 )
 from freefloat.identification.fit import Fit
+from freefloat.identification.fit_assembly import with_total_deviations
 from freefloat.identification.output_error.cost import OutputErrorProblem, stated_noise
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.recording import between_switches, recording_of
 from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.identification.trust.assumption_columns import assumption_columns, assumption_values
+from freefloat.identification.trust.assumption_limits import assumption_limits
 from freefloat.identification.trust.causes import Explanation, Reported, explain
 from freefloat.identification.trust.consider import doubt_shares
 from freefloat.identification.trust.effect_scores import with_effects
@@ -39,6 +42,7 @@ from freefloat.identification.trust.evidence import (
     scale_evidence,
     search_evidence,
     status_evidence,
+    total_evidence,
 )
 from freefloat.identification.trust.likelihood_fit import SUPERSEDED, is_sharper, likelihood_fit
 from freefloat.identification.trust.scale_carriers import scale_carriers, scale_note
@@ -116,7 +120,8 @@ def _with_earlier(graded: Fit, fit: Fit) -> Fit:
     if before is None or now is None or any(e.code == METHODS_DISAGREE for e in now.evidence):
         return graded
     kept = [e for e in before.evidence if e.code == METHODS_DISAGREE]
-    return _grade(graded, (*now.evidence, *kept), now.causes, now.doubts, now.carriers)
+    evidence = (*now.evidence, *kept)
+    return _grade(graded, evidence, now.causes, now.doubts, now.carriers, now.limits)
 
 
 def grade_fit(
@@ -255,14 +260,13 @@ def _assess(
     carriers = scale_carriers(considered, reported, values, options)
     whole = _report_of(fit, rows, ())
     spread = dict(zip(whole.names, whole.total(considered), strict=True))
-    estimates = tuple(
-        replace(e, total_std=float(spread.get(e.name, np.nan))) for e in fit.estimates
-    )
+    fit = with_total_deviations(fit, spread, dict(zip(whole.names, whole.sizes, strict=True)))
     doubts = doubt_shares(considered, places, names, total, reported.sizes)
     if carriers:
         fit = replace(fit, scale=scale_note(carriers))
-    evidence = (*evidence, *scale_evidence(carriers))
-    return _grade(replace(fit, estimates=estimates), evidence, found.causes, doubts, carriers)
+    evidence = (*evidence, *scale_evidence(carriers), *total_evidence(reported, total, doubts))
+    limits = assumption_limits(rows, found.considered, reported, total)
+    return _grade(fit, evidence, found.causes, doubts, carriers, limits)
 
 
 def _adjust(fit: Fit, compared: Fit, found: Explanation, free: Parameters | None) -> Fit | None:
@@ -292,8 +296,10 @@ def _grade(
     causes: Sequence[Cause] = (),
     doubts: Sequence[DoubtShare] = (),
     carriers: Sequence[ScaleCarrier] = (),
+    limits: Sequence[AssumptionLimits] = (),
 ) -> Fit:
     order = sorted(evidence, key=lambda e: -GRADES.index(e.grade))
     grade = worst_grade(order)
-    assessment = Assessment(grade, tuple(order), tuple(causes), tuple(doubts), tuple(carriers))
+    parts = (tuple(part) for part in (order, causes, doubts, carriers, limits))
+    assessment = Assessment(grade, *parts)
     return replace(fit, assessment=assessment, is_trustworthy=grade != "not trusted")

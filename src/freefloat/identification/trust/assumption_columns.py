@@ -2,7 +2,7 @@
 
 Beside every single assumption stand those that a whole class has in common: all known bodies from
 one scale, all thrusters at one feed pressure, all torque sensors calibrated on one bench, all
-stamps by one clock.
+encoders and gears by one supplier, all stamps by one clock.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ from freefloat.model.parameter_name import SCALE, ParameterName
 from freefloat.model.uncertainty import stated_uncertainty
 from freefloat.parameters.parameters import parameter_values
 from freefloat.prediction.assumptions import Assumption, list_assumptions
-from freefloat.prediction.doubts import CLOCK, DOUBTS
+from freefloat.prediction.doubts import CLOCK, DOUBTS, is_exact
 from freefloat.prediction.flight_setup import SIZES
 from freefloat.telemetry.channel import Mask
 from freefloat.text import listing
 
 # theory: these fix newtons and kilograms, so that data cannot contradict them all at once
 SCALE_WORDS = frozenset({"gain", "scale", "inertia", "stiffness", "mass"})
-FORCES = ("torque", "acceleration", "force")
+# an accelerometer does not: forces and masses may grow by one factor, and it reads the same
+FORCES = ("torque", "force")
 # theory: Runge-Kutta of order 4 errs by (2 pi f h)^4 / 120, 5e-4 of a motion of 1 Hz
 COLUMN_STEP = 8e-2  # [s]
 # what a class has in common, and which assumptions belong to it, by key and axis
@@ -45,6 +46,7 @@ COMMON = {
     "inputs.delay": tuple(
         f"{who}.delay" for who in ("thruster", "wrench", "torque", "joint", "wheel")
     ),
+    "encoders.gear": ("joint.gear",),
     "torque sensors.gain": ("gain.torque",),
     "sensors.delay": ("delay",),
 }
@@ -79,8 +81,8 @@ def carries_scale(name: str) -> bool:
 
     >>> carries_scale("thr_1.gain"), carries_scale("gain.arm_1.torque"), carries_scale("arm_1.zero")
     (True, True, False)
-    >>> carries_scale("gain.base.rate.x")
-    False
+    >>> carries_scale("gain.base.rate.x"), carries_scale("gain.base.acceleration.x")
+    (False, False)
     """
     parsed = ParameterName.parse(name)
     if parsed.kind == "gain":
@@ -117,7 +119,7 @@ def _singles(rows: WhiteRows, prior: Model | None) -> list[Assumption]:
         std = {a.name: a.std for a in believed}
         for assumption in list_assumptions(recording.model, recording.telemetry):
             assumption = replace(assumption, std=std.get(assumption.name, assumption.std))
-            if assumption.name not in free and assumption.std > 0.0:  # 0: stated as exact
+            if assumption.name not in free and not is_exact(assumption.std, assumption.size):
                 found.setdefault(assumption.name, assumption)
     return without_repetition(list(found.values()), free)
 
@@ -225,12 +227,10 @@ def _classes(
             yield common, members, np.ones(len(members))
     doubt, stated = DOUBTS[CLOCK], stated_uncertainty(model.uncertainty, CLOCK)
     std = doubt.std if stated is None else stated
+    clock = Assumption(CLOCK, 1.0, "1", SIZES["gain"], std, stated is not None, doubt.reason, CLOCK)
     timed = [(k, _seconds(a) * a.value * std / a.std) for k, a in enumerate(singles)]
     timed = [(k, weight) for k, weight in timed if weight]
-    if timed:
-        clock = Assumption(
-            CLOCK, 1.0, "1", SIZES["gain"], std, stated is not None, doubt.reason, CLOCK
-        )
+    if timed and not is_exact(clock.std, clock.size):
         yield clock, tuple(k for k, _ in timed), np.array([weight for _, weight in timed])
 
 

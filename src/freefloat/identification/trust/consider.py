@@ -16,12 +16,14 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.identification.assessment import DoubtShare
 from freefloat.identification.trust.assumption_columns import AssumptionColumns
-from freefloat.identification.trust.white_rows import RANK, WhiteRows
+from freefloat.identification.trust.white_rows import WhiteRows
 from freefloat.prediction.assumptions import Assumption
 from freefloat.telemetry.channel import Mask
 
 # theory: shares below a thousandth of a variance change a standard deviation by 0.05 %
 LEAST_SHARE = 1e-3
+# theory: singular values of some hundred columns of length one err by about that
+ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,26 @@ def consider(
     precision: of every prior in units of the doubt; one unless given, zero of what is freed.
     """
     columns = rows.project_out(taken.columns)
-    F = columns.T @ columns
-    prior = np.eye(len(F)) if precision is None else np.diag(precision)
-    posterior = np.linalg.pinv(prior + F, rcond=RANK, hermitian=True)
+    held = np.ones(columns.shape[1]) if precision is None else precision
     return Consideration(
-        taken.assumptions, taken.is_scale, columns, -rows.inverse @ taken.columns, F, posterior
-    )
+        taken.assumptions, taken.is_scale, columns, -rows.inverse @ taken.columns,
+        columns.T @ columns, posterior_covariance(columns, held),
+    )  # fmt: skip
+
+
+def posterior_covariance(columns: Array, precision: Array) -> Array:
+    """Covariance (n, n) of what rows (rows, n) and priors of that precision hold: (P + G'G)^-1.
+
+    theory: by its square root, columns of length one. Next to a doubt of 1e6 rad the squares of
+    all others are below rounding, their roots are not. A direction that nothing holds beyond
+    rounding has a very large variance, not none.
+    """
+    both = np.vstack([np.linalg.qr(columns, mode="r"), np.diag(np.sqrt(precision))])
+    length = np.linalg.norm(both, axis=0)
+    length = np.where(length > 0.0, length, 1.0)
+    _, s, V = np.linalg.svd(both / length, full_matrices=False)
+    root = V / (np.maximum(s, ROUNDING)[:, None] * length)
+    return root.T @ root
 
 
 def total_deviations(

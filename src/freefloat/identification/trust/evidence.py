@@ -9,16 +9,19 @@ from scipy.special import ndtri
 
 from freefloat.arrays import Array
 from freefloat.digits import amount_text
-from freefloat.identification.assessment import Cause, Evidence, Grade, ScaleCarrier
+from freefloat.identification.assessment import Cause, DoubtShare, Evidence, Grade, ScaleCarrier
 from freefloat.identification.fit import Fit
-from freefloat.identification.trust.causes import Explanation
+from freefloat.identification.trust.causes import Explanation, Reported
 from freefloat.identification.trust.misfit import band_tests, block_tests, excess
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.identification.trust.white_rows import WhiteRows
+from freefloat.notes import split_remedy
 from freefloat.text import listing
 
 NOT_TRUSTED_CODES = ("scale.not_fixed", "seen.none")
 METHODS_DISAGREE = "methods.disagree"
+# what to do about fits of earlier versions, whose statuses do not all say it
+LOOK_CLOSER = "look at the recording (`freefloat telemetry`) and identify again"
 
 
 def grade_of_shift(shift: float, options: TrustOptions, *, best: Grade = "trusted") -> Grade:
@@ -35,7 +38,10 @@ def grade_of_shift(shift: float, options: TrustOptions, *, best: Grade = "truste
 def status_evidence(fit: Fit) -> Iterator[Evidence]:
     """What the method itself objects to."""
     if is_refused(fit):
-        yield Evidence(fit.status_code or "status", str(fit.status), "not trusted")
+        text, remedy = split_remedy(fit.status)
+        yield Evidence(
+            fit.status_code or "status", text, "not trusted", remedy=remedy or LOOK_CLOSER
+        )
 
 
 def is_refused(fit: Fit) -> bool:
@@ -195,6 +201,27 @@ def scale_evidence(carriers: Sequence[ScaleCarrier]) -> Iterator[Evidence]:
             "scale.assumed", text, "with reservations", share, float("nan"),
             remedy="state in the model file how well they are known: `uncertainty` of a body, wheel"
             " or thruster, `gain_uncertainty` of a sensor, or by name in [uncertainty]",
+        )  # fmt: skip
+
+
+def total_evidence(
+    reported: Reported, total: Array, doubts: Sequence[DoubtShare]
+) -> Iterator[Evidence]:
+    """Estimates that doubts of what is taken as exact leave unknown, whatever noise does."""
+    relative = total / reported.sizes
+    bad = [int(k) for k in np.argsort(-relative) if relative[k] > 1.0]
+    if bad:
+        names = [reported.names[k] for k in bad]
+        carriers = [doubt for doubt in doubts if doubt.moves in names] or doubts[:1]
+        by = listing([f"{d.name} (± {amount_text(d.deviation, d.unit)})" for d in carriers], most=3)
+        text = (
+            f"{listing(names, most=3)} {'is' if len(bad) == 1 else 'are'} not known: by the doubt"
+            f" of {by or 'what is taken as exact'} the total standard deviation of {names[0]} is"
+            f" {relative[bad[0]]:.3g} times its natural size"
+        )
+        yield Evidence(
+            "total.too_large", text, "with reservations", float(relative[bad[0]]), 1.0,
+            remedy="state how well that is known, free it, or fly a motion that shows it",
         )  # fmt: skip
 
 

@@ -85,8 +85,8 @@ def write_telemetry(telemetry: Telemetry, path: str | os.PathLike[str]) -> None:
     write = _format_by_suffix(file, is_writing=True).write
     assert write is not None
     if not len(telemetry):
-        expected = "at least one sample"
-        fault = Fault(str(file), "telemetry without samples", expected, "", "telemetry.empty")
+        expected, remedy = "at least one sample", "keep a part that has some"
+        fault = Fault(str(file), "telemetry without samples", expected, remedy, "telemetry.empty")
         raise TelemetryError(f"{file}: there is nothing to write", [fault])
     tag = _NO_TRUTH
     if telemetry.truth is not None:
