@@ -68,8 +68,10 @@ def test_a_right_model_is_believed_with_reasons():
     assert verdict.is_positive and verdict.has_run
     assert names(verdict, True) == {
         "start", "prediction", "residuals", "deviations", "momentum", "physical", "improvement",
-        "held out", "fit",
+        "held out",
     }  # fmt: skip
+    # made by hand: nobody assessed it, so nobody says whether it was to be trusted
+    assert names(verdict, None) == {"fit"} and verdict["fit"].code == "fit.not_assessed"
     assert verdict["improvement"].value < 0.7
     assert verdict.status_code == "predicts"
     assert verdict["residuals"].code == "residuals.noise"

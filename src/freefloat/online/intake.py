@@ -177,18 +177,18 @@ class UnknownChannels:
     def _note(self, name: str, present: Collection[str]) -> Note | None:
         """It may be misspelt, or a force that the model knows nothing of; else it is let pass."""
         close = likeliest(name, self.usual)
-        start = f"{name} is no channel of {self.model}; "
+        start = f"{name} is no channel of {self.model}"
         if close and close not in present:
-            return Note("channel.misspelt", f"{start}did you mean {close!r}?")
+            return Note("channel.misspelt", f"{start}; did you mean {close!r}?")
         if name.endswith(".on_time"):
             other = f"give {name.removesuffix('.on_time')}.force, the mean over the step"
-            return Note("channel.on_time", start + other)
+            return Note("channel.on_time", f"{start}; {other}")
         if name.endswith(".force") and name.split(".")[0] not in self.parts:
-            other = (
-                "an unmodelled force biases the mass estimates; add the thruster to the model, or"
-                " leave the channel out"
+            text = (
+                f"{start}: it has no such thruster, and an unmodelled force biases the mass"
+                " estimates; add the thruster, or leave the channel out if it did not fire"
             )
-            return Note("channel.unknown_force", start + other)
+            return Note("channel.unknown_force", text)
         return None
 
 

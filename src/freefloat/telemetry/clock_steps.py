@@ -136,7 +136,7 @@ class Join:
         missed = self.model.motion**2 * (mb**2 + ma**2)
         s = self.spread * np.sqrt(self.model.noise**2 * (vb + va) + missed)
         lengths = ta[0] - tb[-1] - shifts
-        far, wide = self.bridge.mismatch(*self.sides, lengths)
+        far, wide = self.bridge.mismatch(self.sides[0], self.sides[1], lengths)
         is_far = (lengths > _LONG * self.model.step) & (wide < s)
         return np.where(is_far, -far, b - a), np.where(is_far, wide, s), 0.5 * (sb + sa)
 

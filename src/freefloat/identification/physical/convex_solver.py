@@ -300,10 +300,12 @@ def minimise_with_clarabel(problem: ConvexProblem) -> Array:
             task.solve(solver=cp.CLARABEL, **tight)
     except cp.SolverError as error:
         raise IdentificationError(
-            f"Clarabel gave up ({error}); {FEWER}", code="solver.failed"
+            f"Clarabel gave up ({error}); free fewer parameters or give priors",
+            code="solver.failed",
         ) from error
     if z.value is None:
         raise IdentificationError(
-            f"Clarabel gave up ({task.status}); {FEWER}", code="solver.failed"
+            f"Clarabel gave up ({task.status}); free fewer parameters or give priors",
+            code="solver.failed",
         )
     return T @ z.value

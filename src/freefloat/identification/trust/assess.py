@@ -300,6 +300,7 @@ def _grade(
 ) -> Fit:
     order = sorted(evidence, key=lambda e: -GRADES.index(e.grade))
     grade = worst_grade(order)
-    parts = (tuple(part) for part in (order, causes, doubts, carriers, limits))
-    assessment = Assessment(grade, *parts)
+    assessment = Assessment(
+        grade, tuple(order), tuple(causes), tuple(doubts), tuple(carriers), tuple(limits)
+    )
     return replace(fit, assessment=assessment, is_trustworthy=grade != "not trusted")
