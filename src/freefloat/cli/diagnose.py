@@ -98,6 +98,7 @@ def _assess(path: Path, request: IdentifyRequest) -> Fit:
 def _overview(fit: Fit) -> Iterator[RenderableType]:
     """The grade with its reasons, the causes, and what carries the scale."""
     from freefloat.identification.fit_text import LIMIT_HEAD, limit_rows, verdict
+    from freefloat.identification.trust.assumption_columns import is_common
 
     found = fit.assessment
     assert found is not None  # this verb always grades
@@ -110,7 +111,9 @@ def _overview(fit: Fit) -> Iterator[RenderableType]:
         head = ("taken as exact", "off by", "chi-square", "moves", "by [sigma]", "heals")
         yield from screen.section("Causes", screen.table(head, rows, align="Llrlrl"))
         name = found.causes[0].names[0]
-        yield screen.indent(Text(f"to fit it: freefloat identify ... --free {name}", style="dim"))
+        if not (found.causes[0].remedy or is_common(name)):
+            hint = f"to fit it: freefloat identify ... --free {name}"
+            yield screen.indent(Text(hint, style="dim"))
     else:
         yield screen.indent(Text("no single assumption is contradicted by the data"))
     yield from screen.section("Doubt that the estimates inherit", _doubts(found))

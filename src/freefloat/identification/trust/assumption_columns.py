@@ -90,6 +90,11 @@ def carries_scale(name: str) -> bool:
     return parsed.field in SCALE_WORDS
 
 
+def is_common(name: str) -> bool:
+    """Whether the name stands for what several have in common: no parameter of its own."""
+    return name in COMMON or name == CLOCK
+
+
 def assumption_columns(
     rows: WhiteRows, *, prior: Model | None = None, known: AssumptionColumns | None = None
 ) -> AssumptionColumns:

@@ -11,6 +11,7 @@ from freefloat.arrays import Array
 from freefloat.digits import amount_text
 from freefloat.identification.assessment import Cause, DoubtShare, Evidence, Grade, ScaleCarrier
 from freefloat.identification.fit import Fit
+from freefloat.identification.trust.assumption_columns import is_common
 from freefloat.identification.trust.causes import Explanation, Reported
 from freefloat.identification.trust.misfit import band_tests, block_tests, excess
 from freefloat.identification.trust.trust_options import TrustOptions
@@ -153,7 +154,7 @@ def cause_evidence(
             grade = "with reservations" if found.is_noise else left
         yield Evidence(
             "assumption.contradicted", text, grade, cause.chi_square, float("nan"), cause.shift,
-            remedy=f"free {cause.names[0]}, or correct it",
+            remedy=_remedy(cause.names[0]),
         )  # fmt: skip
     if not found.causes and found.shift > options.reserve:
         text = (
@@ -168,6 +169,13 @@ def cause_evidence(
             found.shift, options.reserve, found.shift,
             remedy="state the uncertainties that apply, or free what is doubtful",
         )  # fmt: skip
+
+
+def _remedy(name: str) -> str:
+    """What to do about an assumption that the data contradict."""
+    if is_common(name):
+        return f"correct {name}, or state in [uncertainty] how far it may be off"
+    return f"free {name}, or correct it"
 
 
 def _effect_evidence(cause: Cause, shift: float, options: TrustOptions) -> Evidence:
@@ -207,7 +215,11 @@ def scale_evidence(carriers: Sequence[ScaleCarrier]) -> Iterator[Evidence]:
 def total_evidence(
     reported: Reported, total: Array, doubts: Sequence[DoubtShare]
 ) -> Iterator[Evidence]:
-    """Estimates that doubts of what is taken as exact leave unknown, whatever noise does."""
+    """Estimates that doubts of what is taken as exact leave unknown, whatever noise does.
+
+    No reason to distrust the others: its interval and its status say so of the estimate itself.
+    """
+    grade: Grade = "with reservations" if np.all(total > reported.sizes) else "trusted"
     relative = total / reported.sizes
     bad = [int(k) for k in np.argsort(-relative) if relative[k] > 1.0]
     if bad:
@@ -220,7 +232,7 @@ def total_evidence(
             f" {relative[bad[0]]:.3g} times its natural size"
         )
         yield Evidence(
-            "total.too_large", text, "with reservations", float(relative[bad[0]]), 1.0,
+            "total.too_large", text, grade, float(relative[bad[0]]), 1.0,
             remedy="state how well that is known, free it, or fly a motion that shows it",
         )  # fmt: skip
 
