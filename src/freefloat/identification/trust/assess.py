@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from freefloat.arrays import Array
 from freefloat.errors import FreefloatError
 from freefloat.excitation.plan import Plan
 from freefloat.identification.assessment import (
@@ -45,6 +46,7 @@ from freefloat.identification.trust.evidence import (
     total_evidence,
 )
 from freefloat.identification.trust.likelihood_fit import SUPERSEDED, is_sharper, likelihood_fit
+from freefloat.identification.trust.misfit import BlockTest, block_tests
 from freefloat.identification.trust.scale_carriers import scale_carriers, scale_note
 from freefloat.identification.trust.trust_options import USUAL_TRUST, TrustOptions
 from freefloat.identification.trust.white_rows import WhiteRows, white_rows
@@ -189,10 +191,12 @@ def new_biases(parameters: Parameters, recordings: Sequence[Prepared]) -> tuple[
 
 def _free(fit: Fit, parameters: Parameters | None, biases: Sequence[str]) -> Parameters:
     """The fit's parameters, free at its values, with the conditions given, and biases."""
-    names = [e.name for e in fit.estimates if e.status not in ("fixed", "at bound")]
+    labels = [e.name for e in fit.estimates if e.status not in ("fixed", "at bound")]
     own = Parameters(fit.model)
-    for name in dict.fromkeys([*names, *biases]):
+    for label in dict.fromkeys([*labels, *biases]):
+        name, mark, _ = label.partition("[")  # gravity.x[2] is that of the second recording
         own = own.free(name)
+        own = own.per_recording(name) if mark else own
     return own if parameters is None else own.with_conditions_of(parameters)
 
 
@@ -211,7 +215,10 @@ def _rows(
         for k, (flight, own) in enumerate(zip(recorded, plans, strict=True), start=1)
     ]  # fmt: skip
     unknowns = unknowns_of(free, recordings, is_start_known=known_start, options=search)
-    theta = np.clip(unknowns.start, unknowns.lower, unknowns.upper)
+    # a model has one place for what every recording has a value of its own
+    known = {e.name: e.value for e in fit.estimates}
+    values = [known.get(u.label, u.parameter.value) for u in unknowns.items]
+    theta = np.clip(values, unknowns.lower, unknowns.upper)
     problem = OutputErrorProblem(tuple(recordings), unknowns, stated_noise(recordings), None, theta)
     return white_rows(problem, theta, options=options, seed=seed)
 
@@ -244,13 +251,14 @@ def _assess(
     known = np.isfinite(reported.std)
     ratio = float(np.max(reported.std[known] / total[known])) if known.any() else 1.0
     places, names = reported.places, reported.names
+    tests = block_tests(found.rows, list(places), options)
     evidence = (
         *status_evidence(fit),
         *search_evidence(rows if found.joint is None else found.joint.rows),
         *noise_evidence(rows),
         *misfit_evidence(found, ratio, options),
         *cause_evidence(found, options, is_adjusted=adjusted is not None),
-        *block_evidence(found.rows, places, names, reported.std, total, options),
+        *block_evidence(tests, names, reported.std, total, options),
     )  # fmt: skip
     if not compared.adjusted:  # else it is the likelihood's own
         is_settled = (is_replaced or adjusted is not None) and found.is_noise
@@ -260,6 +268,7 @@ def _assess(
     carriers = scale_carriers(considered, reported, values, options)
     whole = _report_of(fit, rows, ())
     spread = dict(zip(whole.names, whole.total(considered), strict=True))
+    spread |= dict(zip(names, _with_scatter(reported, total, tests, options), strict=True))
     fit = with_total_deviations(fit, spread, dict(zip(whole.names, whole.sizes, strict=True)))
     doubts = doubt_shares(considered, places, names, total, reported.sizes)
     if carriers:
@@ -267,6 +276,16 @@ def _assess(
     evidence = (*evidence, *scale_evidence(carriers), *total_evidence(reported, total, doubts))
     limits = assumption_limits(rows, found.considered, reported, total)
     return _grade(fit, evidence, found.causes, doubts, carriers, limits)
+
+
+def _with_scatter(
+    reported: Reported, total: Array, tests: Sequence[BlockTest], options: TrustOptions
+) -> Array:
+    """Total deviations, as wide as stretches that disagree say: no matter what disturbs them."""
+    is_bad = np.array([test.chance * len(tests) < options.significance for test in tests])
+    scatter = np.array([test.deviation for test in tests]) * reported.sizes
+    more = np.maximum(scatter**2 - reported.std**2, 0.0)
+    return np.where(is_bad, np.sqrt(total**2 + more), total)
 
 
 def _adjust(fit: Fit, compared: Fit, found: Explanation, free: Parameters | None) -> Fit | None:

@@ -13,7 +13,7 @@ from freefloat.identification.assessment import Cause, DoubtShare, Evidence, Gra
 from freefloat.identification.fit import Fit
 from freefloat.identification.trust.assumption_columns import is_common
 from freefloat.identification.trust.causes import Explanation, Reported
-from freefloat.identification.trust.misfit import band_tests, block_tests, excess
+from freefloat.identification.trust.misfit import BlockTest, band_tests, excess
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.identification.trust.white_rows import WhiteRows
 from freefloat.notes import split_remedy
@@ -238,24 +238,21 @@ def total_evidence(
 
 
 def block_evidence(
-    rows: WhiteRows, places: Sequence[int], labels: Sequence[str], std: Array, total: Array,
+    tests: Sequence[BlockTest], labels: Sequence[str], std: Array, total: Array,
     options: TrustOptions,
 ) -> Iterator[Evidence]:  # fmt: skip
     """Stretches of the flight that do not agree."""
-    known = [i for i in range(len(places)) if np.isfinite(std[i])]
-    if not known:
-        return
-    tests = block_tests(rows, [places[i] for i in known], options)
     bad = [
         (np.sqrt(test.inflation) * std[i] / total[i], i, test)
-        for i, test in zip(known, tests, strict=True)
-        if test.chance * len(tests) < options.significance
+        for i, test in enumerate(tests)
+        if np.isfinite(std[i]) and test.chance * len(tests) < options.significance
     ]
     if bad:
         shift, i, test = max(bad, key=lambda entry: entry[0])
         text = (
             f"stretches of the flight disagree about {labels[i]}: they scatter"
-            f" {np.sqrt(test.inflation):.3g} times as much as noise explains"
+            f" {np.sqrt(test.inflation):.3g} times as much as noise explains; total deviations"
+            " are as wide as that"
         )
         yield Evidence(
             "stretches.disagree", text, grade_of_shift(shift, options, best="with reservations"),

@@ -150,10 +150,12 @@ class BlockTest:
     """How far stretches of the flight disagree about one parameter.
 
     inflation: variance of the estimate by what the stretches say, over that by the noise.
+    deviation: of the estimate, by what they say [natural sizes].
     """
 
     inflation: float
     chance: float
+    deviation: float
 
 
 def block_tests(rows: WhiteRows, places: list[int], options: TrustOptions) -> list[BlockTest]:
@@ -163,19 +165,32 @@ def block_tests(rows: WhiteRows, places: list[int], options: TrustOptions) -> li
     pseudo-inverse times its residual. Sums over stretches have the covariance C of the draws' where
     the model is right, so the sum of their squares over that of draws is F distributed with about
     (tr C)^2 / tr C^2 degrees of freedom (Satterthwaite, Biometrics 2, 1946): fewer than stretches
-    where noise outlasts them.
+    where noise outlasts them. Such sums give the variance of an estimate whatever it is that
+    disturbs the stretches, one not like another (Liang, Zeger, Biometrika 73, 1986). Where there
+    are as many recordings as that takes, each is a stretch as well: what nobody modelled may last
+    as long.
     """
-    inverse = rows.inverse[places]
-    block = rows.blocks(options.blocks)
+    cuts = [rows.blocks(options.blocks)]
+    if 1 + max(row.recording for row in rows.channels) >= options.blocks:
+        cuts.append(rows.blocks(1))
     found = []
-    residual = rows.remainder
-    for influence in inverse:
-        own = _sums(influence * residual, block)
-        drawn = np.array([_sums(influence * draw, block) for draw in rows.draws.T])
-        noise = float(np.sum(drawn**2)) / len(drawn)
-        ratio = float(np.sum(own**2)) / max(noise, 1e-300)
-        found.append(BlockTest(ratio, chance_of_squares(own, drawn)))
+    for influence in rows.inverse[places]:
+        tests = [_block_test(rows, influence, block) for block in cuts]
+        first = min(tests, key=lambda test: test.chance)
+        widest = max(test.deviation for test in tests)
+        chance = min(1.0, len(tests) * first.chance)
+        found.append(BlockTest(first.inflation, chance, widest))
     return found
+
+
+def _block_test(rows: WhiteRows, influence: Array, block: NDArray[np.int64]) -> BlockTest:
+    """Of one unknown, by one way to cut the recordings."""
+    own = _sums(influence * rows.remainder, block)
+    drawn = np.array([_sums(influence * draw, block) for draw in rows.draws.T])
+    noise = float(np.sum(drawn**2)) / len(drawn)
+    ratio = float(np.sum(own**2)) / max(noise, 1e-300)
+    spread = float(np.sqrt(np.sum(own**2) * len(own) / max(len(own) - 1, 1)))
+    return BlockTest(ratio, chance_of_squares(own, drawn), spread)
 
 
 def chance_of_squares(own: Array, drawn: Array) -> float:
