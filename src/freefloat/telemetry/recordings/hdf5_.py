@@ -24,9 +24,9 @@ from freefloat.telemetry.recordings.source_recording import (
     Piece,
     RecordedField,
     RecordedStream,
-    SourceRecording,
     SourceFormat,
     SourceOptions,
+    SourceRecording,
     border,
     require_library,
 )

@@ -10,6 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
+import numpy as np
+
 from freefloat.errors import Fault, TelemetryError
 from freefloat.files import settle
 from freefloat.notes import Note
@@ -25,16 +27,16 @@ from freefloat.telemetry.recordings.map_values import (
     time_origin,
     turn_frames,
 )
+from freefloat.telemetry.recordings.recording_map import RecordingMap, load_map
 from freefloat.telemetry.recordings.source_recording import (
-    SourceRecording,
     SourceFormat,
     SourceOptions,
+    SourceRecording,
     collect,
 )
-from freefloat.telemetry.recordings.recording_map import RecordingMap, load_map
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.thrust_levels import HOLD, MEAN, THRUST
-from freefloat.text import listing
+from freefloat.text import count_noun, listing
 
 _ANYTHING = "text table"  # format: what a file is taken for that begins like no other
 
@@ -119,9 +121,18 @@ def import_recording(
     recording = open_recording(source, wanted.options(max_bytes))
     mapped, unmapped = map_columns(wanted, recording)
     columns = collect(recording, _fields(mapped), max_bytes=max_bytes)
-    origins, began = time_origin(mapped, columns, wanted.origin)
-    found = [convert(one, columns, origin=origins.get(clock_name(one), 0)) for one in mapped]
-    turn_frames(found)
+    with np.errstate(all="ignore"):  # what is not finite in the end is no valid sample
+        origins, began = time_origin(mapped, columns, wanted.origin)
+        found, faults = [], []
+        for one in mapped:
+            try:
+                found.append(convert(one, columns, origin=origins.get(clock_name(one), 0)))
+            except TelemetryError as error:
+                faults += error.faults
+        faults += [] if faults else turn_frames(found)
+    if faults:
+        number = count_noun(len(faults), "fault")
+        raise TelemetryError(f"{recording.path}: {number}, mapped by {wanted.file}", faults)
     metadata = {"source": recording.path.name, "map": wanted.file}
     if began is not None:
         metadata["time origin"] = f"{began!r} s"

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from freefloat.errors import Fault, TelemetryError
-from freefloat.telemetry.names import XYZ, XYZW
+from freefloat.telemetry.names import XYZ, XYZW, name_fault
+from freefloat.telemetry.recordings.recording_map import MapEntry, RecordingMap
 from freefloat.telemetry.recordings.source_recording import (
     PUBLISHED,
     RECEIVED,
@@ -17,7 +18,6 @@ from freefloat.telemetry.recordings.source_recording import (
     RecordedStream,
     SourceRecording,
 )
-from freefloat.telemetry.recordings.recording_map import MapEntry, RecordingMap
 from freefloat.text import count_noun, did_you_mean
 
 # format: words of a map for the clocks of messages, and what tables call their time
@@ -135,6 +135,10 @@ def _entries_of(
         faults.append(_unknown(entry.source[0], entry, index))
     for name, star in matching:
         to = entry.to[0].replace("*", rename.get(star, star))
+        if forbidden := name_fault(to):
+            remedy = "give it another name under [rename]"
+            faults.append(Fault(entry.place, to, f"a name ({forbidden})", remedy, "name.form"))
+            continue
         yield replace(entry, source=(name,), to=(to,))
 
 

@@ -18,8 +18,8 @@ from freefloat.telemetry.attitude import continuous, slerp, unit
 from freefloat.telemetry.channel import LATEST, TIME_EXPECTED, Channel
 from freefloat.telemetry.names import XYZW, resolved_unit
 from freefloat.telemetry.recordings.map_fields import MappedColumns
-from freefloat.telemetry.recordings.source_recording import Columns, is_missing
 from freefloat.telemetry.recordings.recording_map import WORLD_AXES, MapEntry
+from freefloat.telemetry.recordings.source_recording import Columns, is_missing
 from freefloat.telemetry.units import si_unit
 
 DATE = 1e8  # theory: [s]; three years, longer than any recording, shorter than any date since 1973
@@ -54,7 +54,8 @@ def convert(
     raw = [columns[place.stream][place.field.name] for place in mapped.columns]
     clock = columns[mapped.clock.stream][mapped.clock.field.name]
     keep = ~is_missing(clock) & ~np.any([is_missing(column) for column in raw], axis=0)
-    time = clock_seconds(clock[keep], _clock_unit(mapped), origin) - entry.delay
+    time = clock_seconds(clock[keep], _clock_unit(mapped), origin)
+    time = time - entry.delay if entry.delay else time
     _require_times(mapped, time)
     values = np.column_stack([column[keep].astype(np.float64) for column in raw])
     if entry.scale != (1.0,) or entry.offset != (0.0,):
@@ -63,8 +64,7 @@ def convert(
         values = _force(entry, time, values)
     else:
         _, factor = _unit(mapped.channels[0], entry)
-        with np.errstate(over="ignore"):
-            values = values if factor == 1.0 else values * factor
+        values = values if factor == 1.0 else values * factor
     if len(mapped.channels) == 4 and mapped.channels[0].endswith(".attitude.x"):
         values = _attitude(mapped, values)
     elif values.shape[1] in (2, 3) and len(entry.to) == 1:
@@ -239,8 +239,12 @@ def _unwrap(values: Array) -> Array:
 # -- frames ----------------------------------------------------------------------------------------
 
 
-def turn_frames(found: Sequence[ChannelValues]) -> None:
-    """Turn vectors that were recorded in other axes than their channel has, by the attitude."""
+def turn_frames(found: Sequence[ChannelValues]) -> list[Fault]:
+    """Turn vectors that were recorded in other axes than their channel has, by the attitude.
+
+    Returns the faults of those for which there is no attitude.
+    """
+    faults = []
     for one in found:
         frame = one.entry.frame
         wants = "world" if one.entry.quantity in WORLD_AXES else "body"
@@ -248,13 +252,17 @@ def turn_frames(found: Sequence[ChannelValues]) -> None:
             continue
         place = one.mapped.channels[0].rpartition(f".{one.entry.quantity}")[0]
         turns = _turns(found, place, one)
+        if isinstance(turns, Fault):
+            faults.append(turns)
+            continue
         if one.values.shape[1] == 2:
             turns = turns[:, :2, :2]
         turns = turns if wants == "world" else np.swapaxes(turns, 1, 2)
         one.values = np.einsum("nij,nj->ni", turns, one.values)
+    return faults
 
 
-def _turns(found: Sequence[ChannelValues], place: str, one: ChannelValues) -> Array:
+def _turns(found: Sequence[ChannelValues], place: str, one: ChannelValues) -> Array | Fault:
     """Body to world at the instants of a vector, from the attitude or angle of the same place."""
     attitude = [f"{place}.attitude.{axis}" for axis in XYZW]
     for other in found:
@@ -273,8 +281,7 @@ def _turns(found: Sequence[ChannelValues], place: str, one: ChannelValues) -> Ar
             return np.moveaxis(np.array(rows), 2, 0)
     value = f"frame = {one.entry.frame!r} without an attitude"
     expected = f"{place}.attitude or {place}.angle in the map"
-    fault = Fault(one.entry.place, value, expected, "map the attitude too", "map.frame")
-    raise TelemetryError(f"{one.entry.to[0]}: its axes cannot be turned", [fault])
+    return Fault(one.entry.place, value, expected, "map the attitude too", "map.frame")
 
 
 def _between(time: Array, q: Array, instants: Array) -> Array:

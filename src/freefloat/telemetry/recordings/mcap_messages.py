@@ -21,13 +21,14 @@ from freefloat.telemetry.recordings.message_recording import (
     Topic,
     message_recording,
 )
+from freefloat.telemetry.recordings.ros_types import ros_topic
 from freefloat.telemetry.recordings.source_recording import (
-    SourceRecording,
     SourceFormat,
     SourceOptions,
+    SourceRecording,
+    WithinFile,
     require_library,
 )
-from freefloat.telemetry.recordings.ros_types import ros_topic
 
 MAGIC = b"\x89MCAP0\r\n"  # format: how an MCAP file begins and ends
 _ROS = {"ros1msg": True, "ros2msg": False, "ros2idl": False}  # format: encodings of schemas
@@ -64,16 +65,15 @@ class McapFile:
 
     def _records(self, file: Any) -> Iterator[Any]:
         reader = self._library.StreamReader(
-            file, emit_chunks=True, record_size_limit=self.max_bytes
+            WithinFile(file), emit_chunks=True, record_size_limit=self.max_bytes
         )
-        limit = import_error("RecordLengthLimitExceeded")
         try:
             for record in reader.records:
                 if type(record).__name__ == "Chunk":
                     yield from self._inner(record)
                 else:
                     yield record
-        except limit as error:
+        except import_error("RecordLengthLimitExceeded") as error:
             raise too_large(self.path, vars(error)["length"], max_bytes=self.max_bytes) from None
         except import_error("EndOfFile"):
             text = "the file ends within a record; what is whole before it was read"

@@ -18,9 +18,9 @@ from freefloat.telemetry.recordings.source_recording import (
     Piece,
     RecordedField,
     RecordedStream,
-    SourceRecording,
     SourceFormat,
     SourceOptions,
+    SourceRecording,
     border,
 )
 

@@ -21,13 +21,14 @@ from freefloat.telemetry.recordings.message_recording import (
     Topic,
     message_recording,
 )
+from freefloat.telemetry.recordings.ros_types import definition_differs, ros_topic
 from freefloat.telemetry.recordings.source_recording import (
-    SourceRecording,
     SourceFormat,
     SourceOptions,
+    SourceRecording,
+    WithinFile,
     require_library,
 )
-from freefloat.telemetry.recordings.ros_types import definition_differs, ros_topic
 
 MAGIC = b"#ROSBAG V2.0\n"  # format: how a bag begins
 _MESSAGE, _CHUNK, _CONNECTION = 2, 5, 7  # format: what a record is
@@ -87,7 +88,8 @@ class _Ros1Bag:
             text = f"the definition of {kind} does not match its hash; {topic} is read by its text"
             self.notes.append(Note("recording.definition", text))
 
-    def _records(self, file: BinaryIO) -> Iterator[tuple[Header, bytes]]:
+    def _records(self, opened: BinaryIO) -> Iterator[tuple[Header, bytes]]:
+        file = WithinFile(opened)
         while len(size := file.read(4)) == 4:
             length = _number(size)
             if length > _LARGEST_HEADER:

@@ -16,8 +16,13 @@ from freefloat.telemetry.recordings.message_recording import (
     Topic,
     message_recording,
 )
-from freefloat.telemetry.recordings.source_recording import SourceRecording, SourceFormat, SourceOptions, border
 from freefloat.telemetry.recordings.ros_types import ros_topic
+from freefloat.telemetry.recordings.source_recording import (
+    SourceFormat,
+    SourceOptions,
+    SourceRecording,
+    border,
+)
 
 SIGNATURE = b"SQLite format 3\0"  # format: how an sqlite3 file begins
 

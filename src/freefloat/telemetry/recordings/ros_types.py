@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,12 @@ def ros_topic(
     return Topic(name, kind, lambda data: read(data, typename))
 
 
+@lru_cache(maxsize=1024)  # topics of one type, and a file that is looked at again, share it
 def _store(kind: str, definition: str, *, is_ros1: bool, is_idl: bool) -> tuple[Any, str]:
     from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 
     typename = kind if "/msg/" in kind else "/msg/".join(kind.rsplit("/", 1))
-    if not definition.strip() and not _is_empty(typename):
+    if not definition.strip() and not typename.endswith("/Empty"):
         usual = Stores.ROS1_NOETIC if is_ros1 else Stores.LATEST
         return get_typestore(usual), typename
     types = get_types_from_idl(definition) if is_idl else get_types_from_msg(definition, typename)
@@ -51,10 +53,6 @@ def _store(kind: str, definition: str, *, is_ros1: bool, is_idl: bool) -> tuple[
 
 def _ros1_header(get_typestore: Any, stores: Any) -> Any:
     return get_typestore(stores.ROS1_NOETIC).fielddefs["std_msgs/msg/Header"]
-
-
-def _is_empty(typename: str) -> bool:
-    return typename.endswith("/Empty")
 
 
 def definition_differs(definition: str, stated: str, kind: str, texts: Mapping[str, str]) -> bool:

@@ -9,13 +9,14 @@ where `open_recording(path, options)` returns a `SourceRecording`. Nothing else 
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -153,8 +154,12 @@ def border(path: Path, form: str) -> Iterator[None]:
     """Let no exception of another library through: damaged files make them raise any kind."""
     try:
         yield
-    except (FreefloatError, MemoryError):
+    except FreefloatError:
         raise
+    except MemoryError:  # also what a damaged size leads to, within what is allowed
+        expected, remedy = "memory for what it declares", "free some, or lower --max-bytes"
+        fault = Fault(str(path), "not enough memory", expected, remedy, "memory.short")
+        raise TelemetryError(f"{path}: cannot be read as {form}", [fault]) from None
     except Exception as error:
         reason = shorten(f"{type(error).__name__}: {error}", 200)
         fault = Fault(
@@ -162,6 +167,25 @@ def border(path: Path, form: str) -> Iterator[None]:
             f"an undamaged {form} file", "fetch or record the file again", "file.damaged",
         )  # fmt: skip
         raise TelemetryError(f"{path}: cannot be read as {form}", [fault]) from error
+
+
+class WithinFile:
+    """A file that is never asked for more than it holds: memory is taken before that shows.
+
+    >>> import io
+    >>> WithinFile(io.BytesIO(b"abc")).read(10**15)
+    b'abc'
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        here = file.tell()
+        self._size = file.seek(0, io.SEEK_END)
+        file.seek(here)
+
+    def read(self, size: int) -> bytes:
+        """At most so many bytes."""
+        return self._file.read(min(size, self._size - self._file.tell()))
 
 
 def require_library(name: str, *, extra: str, path: Path) -> ModuleType:

@@ -30,9 +30,9 @@ from freefloat.telemetry.recordings.source_recording import (
     Piece,
     RecordedField,
     RecordedStream,
-    SourceRecording,
     SourceFormat,
     SourceOptions,
+    SourceRecording,
     border,
 )
 from freefloat.telemetry.units import si_unit
@@ -185,8 +185,9 @@ def _column_kind(
     given = [cell.strip() for cell in cells if cell.strip().lower() not in _NOTHING]
     if not given:
         return _TextColumn(name, unit, "number")  # it may begin later
-    if all(_is_number(cell, options) for cell in given):
-        example = float(given[0].replace(options.decimal, "."))
+    numbers = [cell for cell in given if _is_number(cell, options)]
+    if len(numbers) > len(given) / 2:  # what else is there is a fault, told with its row
+        example = float(numbers[0].replace(options.decimal, "."))
         whole = all(_WHOLE.fullmatch(cell) for cell in given)
         is_long = whole and max(abs(int(cell)) for cell in given) > _LONG
         return _TextColumn(name, unit, "long" if is_long else "number", 0, example)

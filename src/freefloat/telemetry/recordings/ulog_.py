@@ -17,9 +17,9 @@ from freefloat.telemetry.recordings.source_recording import (
     Piece,
     RecordedField,
     RecordedStream,
-    SourceRecording,
     SourceFormat,
     SourceOptions,
+    SourceRecording,
     border,
     require_library,
 )
@@ -45,8 +45,8 @@ def open_recording(path: Path, options: SourceOptions) -> SourceRecording:
 
 def _read(library: Any, path: Path, names: list[str] | None) -> Any:
     # pyulog prints what it thinks of a file; what matters of that is on the log itself
-    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
-        return library.ULog(str(path), names)
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()), path.open("rb") as file:
+        return library.ULog(file, names)
 
 
 def _name(one: Any) -> str:
