@@ -12,6 +12,7 @@ from freefloat.cli import screen
 from freefloat.cli.check import check
 from freefloat.cli.design import design
 from freefloat.cli.diagnose import diagnose
+from freefloat.cli.export import export
 from freefloat.cli.identify import identify
 from freefloat.cli.import_recording import import_
 from freefloat.cli.models import models
@@ -57,7 +58,7 @@ app = App(
 )
 VERBS = (
     models, check, design, simulate, import_, telemetry, spectrum, identify, diagnose, structure,
-    track, validate, reproduce,
+    track, validate, export, reproduce,
 )  # fmt: skip
 for verb in VERBS:
     app.command(verb)
