@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from documents import ROOT, blocks
 from foreign_recordings import ANGLES, FORMATS, RATES, TIMES, write_recording, write_ros1
 
 from freefloat.notes import codes_of
 from freefloat.telemetry.recordings.import_telemetry import import_recording
+from freefloat.telemetry.recordings.recording_map import load_map, read_map_text
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -30,3 +32,16 @@ def test_a_definition_that_does_not_match_its_hash_is_noted_and_read(tmp_path):
     found = import_recording(path, map_path)
     assert codes_of(found.notes) == ("recording.definition",) * 2
     assert found.telemetry["base.rate.x"].values.tobytes() == RATES[:, 0].tobytes()
+
+
+def test_a_map_in_the_documents_is_one():
+    """The whole map of docs/recordings.md can be read."""
+    found = [block.text for block in blocks(ROOT / "docs" / "recordings.md", "toml")]
+    assert [len(read_map_text(text).entries) for text in found] == [5]
+
+
+def test_a_real_satellite_needs_a_map_of_few_lines():
+    """The map of the satellite on an air bearing; its recording is not part of the project."""
+    path = ROOT / "benchmarks" / "air_bearing.toml"
+    assert len(path.read_text().splitlines()) <= 40  # what a user would still write by hand
+    assert len(load_map(path).entries) == 3

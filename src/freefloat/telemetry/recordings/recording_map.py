@@ -43,7 +43,9 @@ VECTORS = (
     "position", "velocity", "acceleration", "rate", "angular_acceleration", "force", "torque",
     "angular_momentum", "linear_momentum",
 )  # fmt: skip
-WORLD_AXES = ("position", "velocity", "angular_momentum", "linear_momentum")
+WORLD_AXES = (
+    "position", "velocity", "force", "torque", "angular_momentum", "linear_momentum",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

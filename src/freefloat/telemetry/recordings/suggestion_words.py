@@ -27,6 +27,7 @@ _SCALARS: tuple[tuple[str, str], ...] = (
     (r"(?:tau|torque|joint_torque)[_. ]?(\d+)", "joint_{0}.torque"),
 )
 _UNIT_END = re.compile(r"(.+?)[_ ](mm|cm|m|deg|rad|rpm|deg_s|rad_s|m_s|mm_s|ms|us|ns|s|N|Nm|g)")
+_PLAIN = ("xyz", "data", "value", "vector")  # format: words that say nothing; their topic does
 _VALVE = re.compile(r"thrust|valve|jet|solenoid|command_vector|nozzle", re.IGNORECASE)
 
 
@@ -79,7 +80,8 @@ def _by_groups(stream: RecordedStream, index: FieldIndex) -> Iterator[Draft]:
     for name, children in index.groups.items():
         if index.places[children[0]].stream != stream.name:
             continue
-        quantity = _quantity(name.removeprefix(stream.name).lstrip("."))
+        own = name.removeprefix(stream.name).lstrip(".")
+        quantity = _quantity(stream.name if own in _PLAIN else own)
         is_vector = len(children) == (4 if quantity == "attitude" else 3)
         if quantity is not None and is_vector and quantity not in seen:
             seen.add(quantity)
