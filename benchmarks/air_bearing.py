@@ -12,8 +12,6 @@ From 183.8 s on the commands' own stamps jump by 0.6 s, and what they do no long
 
 from __future__ import annotations
 
-import csv
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -94,26 +92,9 @@ def satellite() -> Model:
 
 
 def read(folder: Path) -> ff.Telemetry:
-    """The recording with the channels' names and units."""
-    with (folder / FILE).open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    time = np.array([float(row["Control_Time"]) for row in rows])
-    yaw = np.radians([float(row["Telemetry_Yaw_deg"]) for row in rows])
-    motion = {
-        "base.position.x": np.array([float(row["Telemetry_X_mm"]) for row in rows]) / 1e3,
-        "base.position.y": np.array([float(row["Telemetry_Z_mm"]) for row in rows]) / 1e3,
-        "base.angle": np.unwrap(yaw),
-    }
-    units = {"base.angle": "rad"}
-    channels = [
-        Channel(name, units.get(name, "m"), time, values, noise=NOISE[name])
-        for name, values in motion.items()
-    ]
-    opened = np.array([json.loads(row["Command_Vector"]) for row in rows], dtype=float)
-    channels += [
-        Channel(f"thr_{k + 1}.force", "N", time, opened[:, k] * THRUST[k]) for k in range(8)
-    ]
-    return ff.Telemetry.of(channels).with_metadata(thrust="level at the instant")
+    """The recording with the channels' names and units, by the map beside this script."""
+    flight = ff.import_telemetry(folder / FILE, Path(__file__).with_suffix(".toml"))
+    return flight.with_metadata(thrust="level at the instant")
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ FOLDERS = (
     "excitation",
     "telemetry",
     "telemetry/readers",
+    "telemetry/recordings",
     "prediction",
     "parameters",
     "observability",

@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from freefloat.telemetry import Telemetry as Telemetry
     from freefloat.telemetry import quality as quality
     from freefloat.telemetry import read_telemetry as read_telemetry
+    from freefloat.telemetry.recordings.import_telemetry import (
+        import_telemetry as import_telemetry,
+    )
     from freefloat.validation.validate import validate as validate
     from freefloat.validation.verdict import Verdict as Verdict
     from freefloat.validation.verdict import load_verdict as load_verdict
@@ -61,6 +64,7 @@ _HOME_OF = {
     "design_excitation": "freefloat.design.excitation",
     "identifiability": "freefloat.observability.identifiability",
     "identify": "freefloat.identification.identify",
+    "import_telemetry": "freefloat.telemetry.recordings.import_telemetry",
     "load_fit": "freefloat.identification.fit",
     "load_model": "freefloat.model",
     "load_plan": "freefloat.excitation.plan_file",

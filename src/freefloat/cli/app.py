@@ -12,7 +12,9 @@ from freefloat.cli import screen
 from freefloat.cli.check import check
 from freefloat.cli.design import design
 from freefloat.cli.diagnose import diagnose
+from freefloat.cli.export import export
 from freefloat.cli.identify import identify
+from freefloat.cli.import_recording import import_
 from freefloat.cli.models import models
 from freefloat.cli.reproduce import reproduce
 from freefloat.cli.simulate import simulate
@@ -55,8 +57,8 @@ app = App(
     default_parameter=Parameter(validator=require_finite),
 )
 VERBS = (
-    models, check, design, simulate, telemetry, spectrum, identify, diagnose, structure, track,
-    validate, reproduce,
+    models, check, design, simulate, import_, telemetry, spectrum, identify, diagnose, structure,
+    track, validate, export, reproduce,
 )  # fmt: skip
 for verb in VERBS:
     app.command(verb)

@@ -18,7 +18,7 @@ from freefloat.cli.identify import (
     run_identification,
     state_uncertainty,
 )
-from freefloat.cli.options import FLIGHTS, ParameterOptions, Shared
+from freefloat.cli.options import FLIGHTS, FlightOptions, ParameterOptions, Shared
 from freefloat.cli.output_files import OutputFiles
 from freefloat.digits import amount_text
 from freefloat.errors import Fault, IdentificationError
@@ -37,6 +37,7 @@ def diagnose(
     fit: Path | None = None,
     wanted: ParameterOptions = ParameterOptions(),  # noqa: B008
     choices: Choices = Choices(),  # noqa: B008
+    reading: FlightOptions = FlightOptions(),  # noqa: B008
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Name the assumptions that recorded flights contradict.
@@ -63,8 +64,9 @@ def diagnose(
     """
     choices = replace(choices, assess=True)
     request = parse_request(
-        model, flights, wanted, choices, OutputFiles(), max_bytes=shared.max_bytes
-    )
+        model, flights, wanted, choices, OutputFiles(), reading=reading,
+        max_bytes=shared.max_bytes,
+    )  # fmt: skip
     found = run_identification(request) if fit is None else _assess(fit, request)
     if shared.json:
         screen.print_json(_as_dict(model, found))

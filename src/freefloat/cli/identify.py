@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from hashlib import file_digest
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -17,6 +17,7 @@ from freefloat.cli.options import (
     FLIGHTS,
     REPEATED,
     WHOLE,
+    FlightOptions,
     ParameterOptions,
     Shared,
     check_flights,
@@ -122,6 +123,7 @@ def identify(
     *flights: Annotated[Path, FLIGHTS],
     wanted: ParameterOptions = ParameterOptions(),  # noqa: B008
     choices: Choices = Choices(),  # noqa: B008
+    reading: FlightOptions = FlightOptions(),  # noqa: B008
     out: Path | None = None,
     save_model: Path | None = None,
     report: Path | None = None,
@@ -156,7 +158,9 @@ def identify(
     files = OutputFiles(
         fit=("--out", out), model=("--save-model", save_model), report=("--report", report)
     )
-    request = parse_request(model, flights, wanted, choices, files, max_bytes=shared.max_bytes)
+    request = parse_request(
+        model, flights, wanted, choices, files, reading=reading, max_bytes=shared.max_bytes
+    )
     if not shared.json:
         screen.show(*_announcement(request))
     fit = run_identification(request)
@@ -248,6 +252,7 @@ def parse_request(
     choices: Choices,
     files: OutputFiles,
     *,
+    reading: FlightOptions,
     max_bytes: int,
 ) -> IdentifyRequest:
     """The identification that the arguments ask for; FreefloatError with every fault of theirs."""
@@ -259,13 +264,13 @@ def parse_request(
     settings = parse_settings("identify", choices.set)
     require_used(settings, used=_groups(choices.method), by=f"--method {choices.method}")
     robot = state_uncertainty(load_model(model), choices)
-    files.require_possible(model=model, flight=flights, plan=choices.plan)
+    files.require_possible(model=model, flight=flights, plan=choices.plan, map=reading.map)
     globs = wanted.free or default_globs(robot)
     parameters = choose_parameters(
         robot, free=globs, fix=wanted.fix, prior=wanted.prior, tie=wanted.tie
     )
     plan = read_plans(choices.plan, robot)
-    recorded = read_flights(flights, max_bytes=max_bytes)
+    recorded = read_flights(flights, reading=reading, max_bytes=max_bytes)
     sources = _sources(model, flights)
     return IdentifyRequest(
         robot, parameters, globs, not wanted.free, recorded, sources, choices, plan, settings,
@@ -293,10 +298,20 @@ def _sources(model: str, flights: Sequence[Path]) -> dict[str, str]:
     """What the fit is made from, for its provenance, so that it can be made again."""
     sources = {"model": model}
     for number, path in enumerate(flights, start=1):
-        with path.open("rb") as file:
-            sources[f"flight_{number}"] = str(path)
-            sources[f"flight_{number}_sha256"] = file_digest(file, "sha256").hexdigest()
+        sources[f"flight_{number}"] = str(path)
+        sources[f"flight_{number}_sha256"] = _digest(path)
     return sources
+
+
+def _digest(path: Path) -> str:
+    """The sha256 of a file, or of the files of a folder one after another (a ROS 2 bag)."""
+    parts = sorted(path.iterdir()) if path.is_dir() else [path]
+    whole = sha256()
+    for part in parts:
+        with part.open("rb") as file:
+            while data := file.read(2**20):
+                whole.update(data)
+    return whole.hexdigest()
 
 
 # -- the result ------------------------------------------------------------------------------------

@@ -57,6 +57,15 @@ class Shared:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
+class FlightOptions:
+    """How flights are read."""
+
+    map: Path | None = None
+    """A map (.toml) of a recording of another kind to channels; see `freefloat import`."""
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
 class ParameterOptions:
     """Which parameters are estimated, and what is known of them beforehand."""
 
@@ -145,12 +154,29 @@ def check_flights(flights: Sequence[Path]) -> Iterator[Fault]:
 
 
 def read_flights(
-    flights: Sequence[Path], *, max_bytes: int = DEFAULT_MAX_BYTES
-) -> dict[Path, Telemetry]:
+    flights: Sequence[Path], *, reading: FlightOptions = FlightOptions(),  # noqa: B008
+    max_bytes: int = DEFAULT_MAX_BYTES,
+) -> dict[Path, Telemetry]:  # fmt: skip
     """Every recording, by its file."""
-    from freefloat.telemetry import read_telemetry
+    return {path: read_flight(path, reading, max_bytes=max_bytes) for path in flights}
 
-    return {path: read_telemetry(path, max_bytes=max_bytes) for path in flights}
+
+def read_flight(path: Path, reading: FlightOptions, *, max_bytes: int) -> Telemetry:
+    """A recording: a telemetry file, or any other with a map; what no map takes is noted."""
+    if reading.map is None:
+        from freefloat.telemetry import read_telemetry
+
+        return read_telemetry(path, max_bytes=max_bytes)
+    from freefloat.cli.screen import note
+    from freefloat.telemetry.recordings.import_telemetry import import_recording
+    from freefloat.text import listing
+
+    found = import_recording(path, reading.map, max_bytes=max_bytes)
+    for one in found.notes:
+        note(f"{path.name}: {one}")
+    if found.unmapped:
+        note(f"{path.name}: not mapped: {listing(found.unmapped, most=8)}")
+    return found.telemetry
 
 
 def read_plans(paths: Sequence[Path], model: Model) -> Plan | list[Plan] | None:

@@ -176,6 +176,11 @@ def print_json(content: Mapping[str, object], *, is_line: bool = False) -> None:
         sys.stdout.write(json_text(content, indent=None if is_line else 2) + "\n")
 
 
+def print_lines(text: str) -> None:
+    """Print a text for a file as it is, without regard to the width of the screen."""
+    results().print(visible(text.rstrip("\n"), keep="\n"), soft_wrap=True, markup=False)
+
+
 def json_text(content: Mapping[str, object], *, indent: int | None = None) -> str:
     """JSON without NaN or infinity, which it does not know: null stands for them."""
     text = json.dumps(jsonable(content), indent=indent, ensure_ascii=False, allow_nan=False)

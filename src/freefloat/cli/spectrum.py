@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from freefloat.cli import screen
-from freefloat.cli.options import REPEATED, Shared, check_value, require
+from freefloat.cli.options import REPEATED, FlightOptions, Shared, check_value, read_flight, require
 from freefloat.cli.output_files import OutputFiles, paths_as_text
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault, visible
@@ -22,6 +22,7 @@ from freefloat.text import count_noun
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from freefloat import Telemetry
     from freefloat.identification.modes.modal import ModalFit, SeenMode
     from freefloat.identification.modes.modal_match import ModalMatch
 
@@ -39,6 +40,7 @@ def spectrum(
     set: Annotated[tuple[str, ...], REPEATED] = (),
     plot: Path | None = None,
     save_model: Path | None = None,
+    reading: FlightOptions = FlightOptions(),  # noqa: B008
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Find the modes of the free response in a recording: frequency and damping.
@@ -72,8 +74,7 @@ def spectrum(
     bandwidth
         The highest frequency of interest [Hz].
     set
-        NAME=VALUE: an option of finding or matching modes; may be repeated. `--set help` lists
-        them.
+        NAME=VALUE: an option of finding or matching modes; repeated. `--set help` lists them.
     plot
         A picture of the spectra to write: .png, .svg or .pdf. Needs freefloat[plot].
     save_model
@@ -85,13 +86,13 @@ def spectrum(
         faults.append(Fault("--save-model", str(save_model), "a model whose springs to scale",
                             "name it with --model", "option.conflict"))  # fmt: skip
     require(faults)
-    files.require_possible(model=model, file=file)
-    how = {"settings": parse_settings("spectrum", set), "max_bytes": shared.max_bytes}
-    modes, match = _find_modes(file, model, channels, between, bandwidth, **how)
-    written = dict(files.paths)
+    files.require_possible(model=model, file=file, map=reading.map)
+    how = parse_settings("spectrum", set)
+    recording = read_flight(file, reading, max_bytes=shared.max_bytes)
+    modes, match = _find_modes(recording, model, channels, between, bandwidth, settings=how)
     has_springs = match is not None and bool(match.factors)
-    if not has_springs:  # a model as it was would pass for one that agrees with the flight
-        written.pop("model", None)
+    # a model as it was would pass for one that agrees with the flight
+    written = {what: path for what, path in files.paths.items() if has_springs or what != "model"}
     _write(file, modes, match, written)
     if shared.json:
         screen.print_json(_as_dict(file, modes, match, written))
@@ -101,24 +102,21 @@ def spectrum(
 
 
 def _find_modes(
-    file: Path,
+    recording: Telemetry,
     model: str | None,
     channels: list[str] | None,
     between: tuple[float, float] | None,
     bandwidth: float,
     *,
     settings: dict[str, dict[str, Any]],
-    max_bytes: int,
 ) -> tuple[ModalFit, ModalMatch | None]:
     from freefloat.cli.waiting import busy
     from freefloat.identification.modes.free_response import ModalOptions
     from freefloat.identification.modes.modal import identify_modes
     from freefloat.identification.modes.modal_match import MatchOptions, match_modes
     from freefloat.model import load_model
-    from freefloat.telemetry import read_telemetry
 
     robot = None if model is None else load_model(model)
-    recording = read_telemetry(file, max_bytes=max_bytes)
     with busy("looking for modes"):
         found = identify_modes(
             recording, robot, channels=channels, between=between, bandwidth=bandwidth,

@@ -13,6 +13,7 @@ from freefloat.cli.options import (
     FLAG,
     FLIGHTS,
     REPEATED,
+    FlightOptions,
     Shared,
     check_flights,
     choose_parameters,
@@ -45,6 +46,7 @@ def structure(
     known_start: Annotated[bool, FLAG] = False,
     set: Annotated[tuple[str, ...], REPEATED] = (),
     save_model: Path | None = None,
+    reading: FlightOptions = FlightOptions(),  # noqa: B008
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Decide which parts of a model the data call for.
@@ -84,10 +86,10 @@ def structure(
     require([*files.faults(), *check_flights(flights), *_start_faults(known_start, plan)])
     options = parse_settings("structure", set)
     robot = load_model(model)
-    files.require_possible(model=model, flight=flights, plan=plan)
+    files.require_possible(model=model, flight=flights, plan=plan, map=reading.map)
     wanted = choose_parameters(robot, free=free or default_globs(robot))
     plans = read_plans(plan, robot)
-    recorded = list(read_flights(flights, max_bytes=shared.max_bytes).values())
+    recorded = [*read_flights(flights, reading=reading, max_bytes=shared.max_bytes).values()]
     tell_first_run(*KERNELS, takes="about half a minute")
     from freefloat.identification.structure.structure_search import (  # loads Numba, hence late
         find_structure,
@@ -100,11 +102,15 @@ def structure(
         )  # fmt: skip
     if save_model is not None:
         found.fit.model.save(save_model)
-    if shared.json:
-        screen.print_json(_as_dict(model, found, files.paths))
-    else:
-        screen.show(*_overview(model, found, files.paths))
+    _show(model, found, files.paths, is_json=shared.json)
     return 0 if found.fit.is_trustworthy else 1
+
+
+def _show(model: str, found: Structure, written: dict[str, Path], *, is_json: bool) -> None:
+    if is_json:
+        screen.print_json(_as_dict(model, found, written))
+    else:
+        screen.show(*_overview(model, found, written))
 
 
 def _search_options(given: dict[str, dict[str, Any]]) -> SearchOptions:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from rich.text import Text
 
 from freefloat.cli import screen
-from freefloat.cli.options import REPEATED, Shared, require
+from freefloat.cli.options import REPEATED, FlightOptions, Shared, read_flight, require
 from freefloat.cli.output_files import OutputFiles, paths_as_text
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault, shorten, visible
@@ -33,6 +33,7 @@ def telemetry(
     repair: Path | None = None,
     model: str | None = None,
     set: Annotated[tuple[str, ...], REPEATED] = (),
+    reading: FlightOptions = FlightOptions(),  # noqa: B008
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Show what a recording holds, and whether it is fit for use.
@@ -63,15 +64,15 @@ def telemetry(
     set
         NAME=VALUE: a threshold of the quality report; may be repeated. `--set help` lists them.
     """
-    from freefloat.telemetry import quality, read_telemetry
+    from freefloat.telemetry import quality
     from freefloat.telemetry.quality_checks import QualityLimits
     from freefloat.telemetry.readers import truth_path
 
     limits = QualityLimits(**parse_settings("telemetry", set)["quality"])
     files = OutputFiles(telemetry=("--repair", repair))
     require([*files.faults(), *_model_without_repair(model, repair)])
-    files.require_possible(file=(file, truth_path(file)), model=model)
-    recording = read_telemetry(file, max_bytes=shared.max_bytes)
+    files.require_possible(file=(file, truth_path(file)), model=model, map=reading.map)
+    recording = read_flight(file, reading, max_bytes=shared.max_bytes)
     if repair is not None:
         return _repair(file, recording, repair, model, shared)
     report = quality(recording, limits=limits)

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from rich.text import Text
 
 from freefloat.cli import screen
-from freefloat.cli.options import FLAG, REPEATED, Shared, check_value, read_plans, require
+from freefloat.cli.options import (
+    FLAG,
+    REPEATED,
+    FlightOptions,
+    Shared,
+    check_value,
+    read_flight,
+    read_plans,
+    require,
+)
 from freefloat.cli.output_files import OutputFiles, paths_as_text
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault
@@ -20,7 +29,7 @@ from freefloat.records.values import Positive
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from freefloat import Fit, Model, Verdict
+    from freefloat import Fit, Model, Telemetry, Verdict
 
 StartKind = Literal["search", "rest", "plan"]
 
@@ -38,6 +47,7 @@ def validate(
     set: Annotated[tuple[str, ...], REPEATED] = (),
     out: Path | None = None,
     report: Path | None = None,
+    reading: FlightOptions = FlightOptions(),  # noqa: B008
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Say whether an identified model predicts a flight it has not seen, and why.
@@ -84,11 +94,11 @@ def validate(
         ]
     )
     known, model = (fit, None) if _is_fit(fit) else (None, fit)
-    files.require_possible(fit=known, model=model, flight=flight, plan=plan)
+    files.require_possible(fit=known, model=model, flight=flight, plan=plan, map=reading.map)
     given = {"error": error / 100.0, "tip": None if tip is None else tip / 1000.0}
     given |= parse_settings("validate", set)["acceptance"]
-    how = {"start": start, "raw": raw}
-    verdict = _judge(fit, flight, plan, given, files.paths, how, max_bytes=shared.max_bytes)
+    recorded = read_flight(flight, reading, max_bytes=shared.max_bytes)
+    verdict = _judge(fit, recorded, plan, given, files.paths, {"start": start, "raw": raw})
     if shared.json:
         screen.print_json(_as_dict(verdict, fit, flight, files.paths))
     else:
@@ -104,21 +114,16 @@ def _check_start(start: StartKind, plan: Path | None) -> Iterator[Fault]:
 
 def _judge(
     fit: str,
-    flight: Path,
+    recorded: Telemetry,
     plan: Path | None,
     limits: Mapping[str, Any],
     files: Mapping[str, Path],
     how: Mapping[str, Any],
-    *,
-    max_bytes: int,
 ) -> Verdict:
     """The verdict, with a bar while it is made, written where that was asked for."""
     from freefloat.cli.waiting import progress, tell_first_run
 
     source = _source(fit)
-    from freefloat.telemetry import read_telemetry
-
-    recorded = read_telemetry(flight, max_bytes=max_bytes)
     tell_first_run("tangent.rk4_tangent", takes="about half a minute")
     # Here and not above: this loads Numba, and the note above should come before that.
     from freefloat.identification.fit import Fit

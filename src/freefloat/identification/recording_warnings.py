@@ -8,13 +8,14 @@ import numpy as np
 
 from freefloat.model.model import Model
 from freefloat.notes import Note
+from freefloat.prediction.measurements import unknown_channel_notes
 from freefloat.telemetry.quality_checks import QualityLimits
 from freefloat.telemetry.rate_consistency import check_rates
 from freefloat.telemetry.telemetry import Telemetry
 
 
 def recording_warnings(model: Model, flights: Sequence[Telemetry]) -> list[Note]:
-    """Recordings that say they are of another model, and rates that contradict positions.
+    """Recordings of another model, channels it does not have, rates that contradict positions.
 
     >>> import freefloat as ff
     >>> model = ff.load_model("planar-capture")
@@ -26,6 +27,7 @@ def recording_warnings(model: Model, flights: Sequence[Telemetry]) -> list[Note]
         Note("recording.other_model", f"a recording says it is of {name!r}, not of {model.name!r}")
         for name in sorted(said)
     ]
+    found += unknown_channel_notes(model, flights)
     with np.errstate(over="ignore", invalid="ignore"):  # absurd values are refused elsewhere
         for flight in flights:
             samples = {name: channel.usable() for name, channel in flight.channels.items()}

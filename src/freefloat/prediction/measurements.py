@@ -16,6 +16,7 @@ from freefloat.dynamics.tree import System, flatten
 from freefloat.model.checks import BODY_SENSORS, JOINT_SENSORS, MOTOR_SENSORS, sensor_targets
 from freefloat.model.model import Model
 from freefloat.model.parts import Sensor
+from freefloat.notes import Note
 from freefloat.prediction.sensor_models import (
     SENSOR_MODELS,
     PlanarAngle,
@@ -24,7 +25,9 @@ from freefloat.prediction.sensor_models import (
 )
 from freefloat.prediction.sensor_noise import SUFFIXES, sample_noise, sample_times
 from freefloat.telemetry.channel import Channel, Mask, estimate_noise, noise_floor
+from freefloat.telemetry.names import ChannelName, channel_names
 from freefloat.telemetry.telemetry import Telemetry
+from freefloat.text import listing
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,42 @@ def sensor_channels(model: Model) -> dict[str, SensorChannel]:
     return found
 
 
+def unknown_channels(model: Model, telemetry: Telemetry) -> tuple[str, ...]:
+    """Channels of a recording that mean nothing to a model: no frame, joint or sensor has them.
+
+    >>> from freefloat.model import load_model
+    >>> flight = Telemetry.from_arrays([0.0], {"tip_marker.angle": [0.1], "base.rate.z": [0.0]})
+    >>> unknown_channels(load_model("planar-capture"), flight)
+    ('tip_marker.angle',)
+    """
+    system = flatten(model)
+    groups = {channel_group(system, sensor, target) for sensor, target in _readable(model)}
+    groups |= {name for one in model.assembly.coordinates for name in channel_names(one)}
+    groups |= {f"{one.name}.torque" for one in model.assembly.coordinates}
+    groups |= {f"{thruster.name}.force" for thruster in model.thrusters}
+    groups |= {"base.force", "base.torque"}
+    return tuple(
+        name
+        for name in telemetry.names
+        if name not in groups and ChannelName.parse(name).group not in groups
+    )
+
+
+def unknown_channel_notes(model: Model, flights: Sequence[Telemetry]) -> list[Note]:
+    """A note where recordings have channels that mean nothing to a model."""
+    unknown = dict.fromkeys(name for one in flights for name in unknown_channels(model, one))
+    if not unknown:
+        return []
+    text = f"recorded, but nothing of the model has it: {listing(unknown, most=8)}; not used"
+    return [Note("recording.unknown_channels", text)]
+
+
+def _readable(model: Model) -> Iterator[tuple[Sensor, str]]:
+    """Every sensor on every target, the usual ones too, inputs and prescribed motion as well."""
+    for sensor in _with_angles(model, (*model.sensors, *_usual_sensors(model))):
+        yield from ((sensor, target) for target in sensor_targets(model, sensor))
+
+
 def _bias(sensor: Sensor, width: int) -> Array:
     """The bias of every channel; of an attitude that is one angle, that about z."""
     bias = np.array(sensor.bias or (0.0,), dtype=float)
@@ -130,16 +169,21 @@ def _candidates(system: System) -> Iterator[tuple[Sensor, str]]:
     """The model's sensors first, then whatever the usual channel names would mean."""
     model = system.model
     given = {system.coordinates[i] for i in system.tree.given}
-    places = [model.root.body, *(p.name for p in (*model.frames, *model.targets))]
-    usual = [Sensor(kind, place, 1.0) for place in places for kind in BODY_SENSORS]
-    usual += [Sensor(kind, "*", 1.0) for kind in (*JOINT_SENSORS, *MOTOR_SENSORS, "wheel_torque")]
-    for sensor in _with_angles(model, (*model.sensors, *usual)):
+    for sensor in _with_angles(model, (*model.sensors, *_usual_sensors(model))):
         entry = SENSOR_MODELS[sensor.kind]
         if entry.is_input:
             continue
         for target in sensor_targets(model, sensor):
             if entry.coordinate is None or entry.coordinate(target) not in given:
                 yield sensor, target
+
+
+def _usual_sensors(model: Model) -> list[Sensor]:
+    """What the usual channel names would mean."""
+    places = [model.root.body, *(p.name for p in (*model.frames, *model.targets))]
+    usual = [Sensor(kind, place, 1.0) for place in places for kind in BODY_SENSORS]
+    kinds = (*JOINT_SENSORS, *MOTOR_SENSORS, "wheel_torque")
+    return usual + [Sensor(kind, "*", 1.0) for kind in kinds]
 
 
 def _with_angles(model: Model, sensors: Sequence[Sensor]) -> Iterator[Sensor]:

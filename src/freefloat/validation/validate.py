@@ -13,7 +13,7 @@ from freefloat.identification.fit import Fit
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.model.model import Model
 from freefloat.notes import Note
-from freefloat.prediction.measurements import with_sensor_noise
+from freefloat.prediction.measurements import unknown_channel_notes, with_sensor_noise
 from freefloat.provenance import provenance
 from freefloat.telemetry import quality
 from freefloat.telemetry.digest import digest
@@ -140,7 +140,8 @@ class _Recorded:
         prepared = prepare_recording(flight, model, raw=raw)
         used = with_sensor_noise(model, prepared.recording)
         told = (found.summary, *map(str, found.findings))
-        return cls(source, flight, used, told, [*prepared.notes])
+        notes = [*prepared.notes, *unknown_channel_notes(model, [flight])]
+        return cls(source, flight, used, told, notes)
 
     @property
     def is_held_out(self) -> bool | None:

@@ -41,8 +41,8 @@ def read_telemetry(
     """Return the telemetry in a file, converted to SI.
 
     Args:
-        path: The file. Its suffix names the format: .csv, .tsv, .parquet or .pq; where the suffix
-            is not known, the first bytes do.
+        path: The file. Its suffix names the format: .csv, .tsv, .parquet, .pq, .mcap or .mat; where
+            the suffix is not known, the first bytes do. `import_telemetry` reads files of others.
         truth: Whether to read the truth that a simulation saved beside it, too.
         max_bytes: A file that would take more [B], on disk or as a table in memory, is refused.
 
@@ -76,7 +76,7 @@ def read_telemetry(
 
 @together()
 def write_telemetry(telemetry: Telemetry, path: str | os.PathLike[str]) -> None:
-    """Write telemetry to a file whose suffix names the format: .csv, .tsv, .parquet or .pq.
+    """Write telemetry to a file whose suffix names the format, such as .parquet, .csv or .mcap.
 
     What is read back is equal to the last bit. The truth, if there is one, goes to the file
     `<stem>.truth<suffix>` beside it. Interrupted at any moment, both are the old ones or the new.
@@ -122,7 +122,7 @@ def suffixes(*, can_write: bool = False) -> tuple[str, ...]:
     """The suffixes of files that can be read, or of those that can be written as well.
 
     >>> suffixes()
-    ('.csv', '.tsv', '.parquet', '.pq')
+    ('.csv', '.tsv', '.mat', '.mcap', '.parquet', '.pq')
     """
     known = [form for form in formats() if not can_write or form.write is not None]
     return tuple(suffix for form in known for suffix in form.suffixes)
@@ -169,7 +169,9 @@ def _format_by_suffix(file: Path, *, is_writing: bool = False) -> TelemetryForma
             return form
     value = f"suffix {file.suffix!r}" if file.suffix else "no suffix"
     expected = f"one of {', '.join(suffixes(can_write=is_writing))}"
-    fault = Fault(str(file), value, expected, "convert or rename the file", "file.suffix")
+    remedy = "rename the file, or read it with a map: freefloat import FILE --suggest > map.toml"
+    remedy = "choose one of these" if is_writing else remedy
+    fault = Fault(str(file), value, expected, remedy, "file.suffix")
     raise TelemetryError(f"{file}: not a telemetry format freefloat knows", [fault])
 
 

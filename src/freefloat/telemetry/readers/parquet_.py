@@ -56,7 +56,7 @@ def read(path: Path, *, max_bytes: int) -> FileContent:
     faults = Faults(path)
     notes: list[str] = []
     with _border(path), path.open("rb") as opened:
-        file = _open(opened)
+        file = open_parquet(opened)
         schema, n_rows = file.schema_arrow, _require_size(path, file, max_bytes=max_bytes)
         metadata, truth = _about(schema, _what_is_written(file, opened), faults)
         time_at, columns = columns_of(_labels(schema), faults, notes=notes)
@@ -132,7 +132,8 @@ def _border(path: Path) -> Iterator[None]:
         raise TelemetryError(f"{path}: cannot be read as Parquet: {reason}", [fault]) from error
 
 
-def _open(opened: BinaryIO) -> pyarrow.parquet.ParquetFile:
+def open_parquet(opened: BinaryIO) -> pyarrow.parquet.ParquetFile:
+    """A table that is not read yet; its checksums are looked at, and its head is bounded."""
     import pyarrow.parquet
 
     return pyarrow.parquet.ParquetFile(

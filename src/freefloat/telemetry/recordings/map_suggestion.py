@@ -1,0 +1,164 @@
+"""A draft of a map, from types of messages, names of fields and sizes of numbers.
+
+What follows from the type of a message is written down; what was guessed has a comment that says
+so. What nothing is known about stands as a comment, to be completed or deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from freefloat.records.toml_text import value_text
+from freefloat.telemetry.recordings.map_fields import CLOCKS, TIME_NAMES, FieldIndex
+from freefloat.telemetry.recordings.source_recording import (
+    PUBLISHED,
+    RECEIVED,
+    STAMP,
+    RecordedStream,
+    SourceRecording,
+    collect,
+    is_missing,
+)
+from freefloat.telemetry.recordings.suggestion_types import Draft, topic_word, type_rule
+from freefloat.telemetry.recordings.suggestion_words import drafts_by_names
+from freefloat.text import listing
+
+_LISTED = 200  # format: fields that were not recognised, listed one by one
+_SAMPLES = 2_000_000  # format: numbers that are looked at for their size; a second's work
+
+
+def suggest_map(recording: SourceRecording, *, max_bytes: int) -> str:
+    """The text of a draft; it is a map as it stands, unless nothing was recognised."""
+    index = FieldIndex(recording.streams)
+    drafts: list[Draft] = []
+    for stream in recording.streams:
+        rule = type_rule(stream.kind)
+        drafts += rule(stream) if rule else drafts_by_names(stream, index)
+    _name_places(drafts)
+    _look_at_sizes(drafts, recording, index, max_bytes)
+    lines = [f"# Drafted from {recording.path.name} ({recording.format}); check every line.",
+             "format = 1", ""]  # fmt: skip
+    clock, words = _clock(recording.streams, index)
+    if clock is not None:
+        lines += ["[time]" + words, f"clock = {value_text(clock)}", ""]
+    for draft in drafts:
+        lines += draft.lines()
+    lines += _rest(drafts, index, clock)
+    if not drafts:
+        lines += ["# Nothing was recognised. An entry looks like this:", "# [[channel]]",
+                  '# to = "base.rate"', '# from = ["GYRO_X", "GYRO_Y", "GYRO_Z"]',
+                  '# unit = "deg/s"', ""]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _clock(streams: Sequence[RecordedStream], index: FieldIndex) -> tuple[str | None, str]:
+    """What to take for the time, and a comment on it."""
+    if any(one.name in (RECEIVED, PUBLISHED) for stream in streams for one in stream.fields):
+        return None, ""  # messages have their own: header stamps where there are any
+    if len(streams) != 1 or streams[0].name:
+        return None, ""
+    numbers = [one for one in streams[0].fields if not one.what]
+    exact = [f for f in numbers if f.name.rpartition(".")[2].lower() in TIME_NAMES]
+    close = [f for f in numbers if "time" in f.name.lower() or f.name.lower().endswith("_t")]
+    found = (exact or close or numbers)[:1]
+    if not found:
+        return None, ""
+    why = "by its name" if close else "the first column"
+    return found[0].name, "" if exact else f"  # guessed: {why}"
+
+
+def _name_places(drafts: Sequence[Draft]) -> None:
+    """Give channels that two streams claim different places: `base` is the first one's."""
+    seen: set[str] = set()
+    for draft in drafts:
+        if not isinstance(draft.to, str):
+            continue
+        place, _, quantity = draft.to.rpartition(".")
+        word = topic_word(draft.source if isinstance(draft.source, str) else draft.source[0])
+        number = 1
+        while draft.to in seen:
+            suffix = f"_{number}" if number > 1 else ""
+            name = f"*.{quantity}_{word}" if place == "*" else f"{word}{suffix}.{quantity}"
+            draft.to = f"{name}{suffix}" if place == "*" else name
+            draft.guess = f"{place}.{quantity} is there already; name the frame this one is on"
+            number += 1
+        seen.add(draft.to)
+    for draft in drafts:  # axes can only be turned where an attitude is there
+        place = str(draft.to).rpartition(".")[0]
+        if "frame" in draft.keys and not seen & {f"{place}.attitude", f"{place}.angle"}:
+            frame = draft.keys.pop("frame")
+            draft.guess += f'; frame = "{frame}" needs {place}.attitude'
+
+
+# -- by sizes --------------------------------------------------------------------------------------
+
+
+def _look_at_sizes(
+    drafts: Sequence[Draft], recording: SourceRecording, index: FieldIndex, max_bytes: int
+) -> None:
+    """Units that sizes betray: angles beyond many turns, positions of thousands."""
+    for draft in drafts:
+        names = [draft.source] if isinstance(draft.source, str) else draft.source
+        fields = [place for name in names for place in index.find(name)]
+        if "unit" in draft.keys or not fields:
+            continue
+        places = [index.places[name] for name in fields]
+        if places[0].field.unit:
+            draft.keys["unit"] = places[0].field.unit
+            continue
+        if sum(place.field.n_samples for place in places) > _SAMPLES:
+            continue
+        wanted: dict[str, list[str]] = {}
+        for place in places:
+            wanted.setdefault(place.stream, []).append(place.field.name)
+        columns = collect(recording, wanted, max_bytes=max_bytes)
+        largest = max(_largest(c) for s in columns.values() for c in s.values())
+        unit = _unit_by_size(draft, largest)
+        if unit:
+            draft.keys["unit"] = unit
+            before = f"{draft.guess}; " if draft.guess else ""
+            draft.guess = f"{before}unit, numbers to {largest:.3g}"
+
+
+def _largest(column: np.ndarray) -> float:
+    numbers = column[~is_missing(column)].astype(float)
+    numbers = np.abs(numbers[np.isfinite(numbers)])
+    return float(numbers.max()) if numbers.size else 0.0
+
+
+# theory: beyond what a free-floating robot does in the SI unit, within what it does in the other
+_SIZES = {
+    "angle": (4.0 * np.pi, "deg"), "rate": (10.0, "deg/s"), "speed": (1000.0, "rpm"),
+    "position": (500.0, "mm"), "velocity": (50.0, "mm/s"),
+}  # fmt: skip
+
+
+def _unit_by_size(draft: Draft, largest: float) -> str | None:
+    to = draft.to if isinstance(draft.to, str) else draft.to[0]
+    quantity = to.rpartition(".")[2]
+    if quantity == "position" and not to.startswith("base"):
+        return "deg" if largest > 4.0 * np.pi else None
+    limit, unit = _SIZES.get(quantity, (np.inf, ""))
+    return unit if largest > limit else None
+
+
+def _rest(drafts: Sequence[Draft], index: FieldIndex, clock: str | None) -> list[str]:
+    """The fields that were not recognised, as comments."""
+    used: set[str] = {clock} if clock else set()
+    for draft in drafts:
+        for name in [draft.source] if isinstance(draft.source, str) else draft.source:
+            hits = [n for n, _ in index.matching(name)] if "*" in name else [name]
+            used.update(field for hit in hits for field in index.find(hit))
+    left = [
+        name
+        for name, place in index.places.items()
+        if name not in used and not place.field.what and not place.field.name.startswith("@")
+        and not name.endswith(STAMP) and name not in CLOCKS.values()
+    ]  # fmt: skip
+    whole = {name: group for group, names in index.groups.items() for name in names}
+    short = list(dict.fromkeys(whole.get(name, name) for name in left))
+    shown, others = short[:_LISTED], short[_LISTED:]
+    more = [f"# and {len(others)} more: {listing(others, most=4)}"] if others else []
+    return [f"# not mapped: {name}" for name in shown] + more

@@ -1,0 +1,136 @@
+"""`freefloat import`, and the same map given to the verbs that read flights."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from foreign_recordings import FORMATS, RATES, TOPIC_MAP, N, write_recording
+
+from freefloat.telemetry import read_telemetry
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".mcap", ".mat"])
+def test_a_recording_becomes_telemetry(command, tmp_path, suffix):
+    path, map_path = write_recording("mcap_json", tmp_path)
+    out = tmp_path / f"out{suffix}"
+    ended = command("import", path, "--map", map_path, "--out", out, "--json")
+    assert ended.code == 0 and ended.json["files"] == {"telemetry": str(out)}
+    assert ended.json["unmapped"] == ["/joint_states.name"]
+    flight = read_telemetry(out)
+    assert flight["base.rate.y"].values.tobytes() == RATES[:, 1].tobytes()
+    assert flight.metadata["not mapped"] == "/joint_states.name"
+
+
+def test_without_a_map_the_fields_are_listed(command, tmp_path):
+    path, _ = write_recording("ros1", tmp_path)
+    ended = command("import", path, "--json")
+    streams = {one["name"]: one for one in ended.json["streams"]}
+    assert streams["/imu"]["type"] == "sensor_msgs/Imu"
+    fields = {one["name"]: one for one in streams["/imu"]["fields"]}
+    assert fields["/imu.angular_velocity.x"]["samples"] == N
+    shown = command("import", path)
+    assert shown.code == 0 and "/imu.angular_velocity.x" in shown.out
+    assert "--suggest" in shown.out
+
+
+@pytest.mark.parametrize("name", ["ros1", "ros2", "mcap_ros2", "csv", "npz", "mat", "ulog"])
+def test_a_draft_is_a_map_as_it_stands(command, tmp_path, name):
+    path, _ = write_recording(name, tmp_path)
+    drafted = command("import", path, "--suggest")
+    assert drafted.code == 0
+    draft = tmp_path / "draft.toml"
+    draft.write_text(drafted.out)
+    ended = command("import", path, "--map", draft, "--json")
+    assert ended.code == 0, ended.err
+    names = {channel["name"] for channel in ended.json["channels"]}
+    if name in ("ros1", "ros2", "mcap_ros2"):
+        assert {"base.rate.x", "arm_1.position", "arm_2.position"} <= names
+        assert 'from = "/joint_states.position[*]"' in drafted.out
+        assert "# guessed" in drafted.out
+    else:
+        assert names
+
+
+def test_sizes_tell_degrees_from_radians_in_a_draft(command, tmp_path):
+    path = tmp_path / "log.csv"
+    rows = "\n".join(f"{0.1 * n:.1f},{100 + n},{n},{0.01 * n}" for n in range(20))
+    path.write_text(f"time,yaw,gyro_x,gyro_y\n{rows}\n")
+    drafted = command("import", path, "--suggest").out
+    assert 'unit = "deg"' in drafted and 'unit = "deg/s"' in drafted
+    assert 'clock = "time"' in drafted
+
+
+def test_a_recording_of_any_kind_is_judged_directly(command, tmp_path):
+    path, map_path = write_recording("hdf5", tmp_path)
+    ended = command("telemetry", path, "--map", map_path, "--json")
+    assert {one["name"] for one in ended.json["channels"]} >= {"base.rate.x", "arm_2.position"}
+    ended = command("telemetry", path, "--json")
+    assert ended.code == 2 and ended.error_codes[1:] == ["file.suffix"]
+    assert "--suggest" in ended.json["error"]["faults"][0]["remedy"]
+
+
+def test_identify_takes_a_folder_with_a_map(command, tmp_path, monkeypatch):
+    """The folder of a ROS 2 bag goes as far as any flight: here it lacks what the method needs."""
+    path, map_path = write_recording("ros2", tmp_path)
+    ended = command("identify", "spatial-capture", path, "--map", map_path, "--json")
+    assert ended.code == 2  # two joints of random numbers are no flight of that robot
+    assert ended.json["error"]["kind"] == "IdentificationError"
+
+
+BAD = {
+    "a field that is not there": (TOPIC_MAP.replace("/imu.", "/gyro."), "map.field"),
+    "no map": ("format = 1\n", "key.missing"),
+    "no TOML": ("format = 1\nto = base.rate\n", "file.syntax"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_map_ends_with_exit_code_2_and_no_file(command, tmp_path, name):
+    path, map_path = write_recording("mcap_json", tmp_path)
+    text, code = BAD[name]
+    map_path.write_text(text)
+    before = sorted(tmp_path.iterdir())
+    ended = command("import", path, "--map", map_path, "--out", tmp_path / "o.parquet", "--json")
+    assert ended.code == 2 and code in ended.error_codes
+    assert sorted(tmp_path.iterdir()) == before
+    fault = ended.json["error"]["faults"][0]
+    assert "map.toml" in fault["place"] and fault["remedy"]
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("ros2", "ulog")])
+def test_a_recording_of_half_its_bytes_never_ends_in_a_traceback(command, tmp_path, name):
+    path, map_path = write_recording(name, tmp_path)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    out = tmp_path / "o.parquet"
+    ended = command("import", path, "--map", map_path, "--out", out, "--json")
+    assert ended.code in (0, 2) and out.exists() == (ended.code == 0)
+
+
+def test_options_that_contradict_each_other_are_refused(command, tmp_path):
+    path, map_path = write_recording("npz", tmp_path)
+    ended = command("import", path, "--out", tmp_path / "o.csv", "--json")
+    assert ended.code == 2 and ended.error_places == ["--out"]
+    ended = command("import", path, "--map", map_path, "--suggest", "--json")
+    assert ended.code == 2 and ended.error_places == ["--suggest"]
+    ended = command("import", path, "--map", map_path, "--out", path.with_suffix(".xyz"), "--json")
+    assert ended.code == 2 and ended.error_codes[1:] == ["file.suffix"]
+    ended = command("import", tmp_path / "nothing.bag", "--json")
+    assert ended.code == 2 and ended.error_codes[1:] == ["file.missing"]
+
+
+def test_a_package_that_is_not_there_is_named_with_its_extra(command, tmp_path, monkeypatch):
+    path, _ = write_recording("hdf5", tmp_path)
+    monkeypatch.setitem(__import__("sys").modules, "h5py", None)
+    ended = command("import", path, "--json")
+    assert ended.code == 2 and ended.error_codes[1:] == ["package.missing"]
+    assert "freefloat[bags]" in ended.json["error"]["faults"][0]["remedy"]
+
+
+def test_the_output_may_not_be_the_recording(command, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("t,a\n0,1\n1,2\n")
+    map_path = tmp_path / "map.toml"
+    map_path.write_text('format = 1\n[[channel]]\nto = "a.angle"\nfrom = "a"\n')
+    ended = command("import", path, "--map", map_path, "--out", path, "--json")
+    assert ended.code == 2 and ended.error_codes[1:] == ["file.conflict"]
+    assert np.loadtxt(path, delimiter=",", skiprows=1).shape == (2, 2)

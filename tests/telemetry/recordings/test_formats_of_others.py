@@ -1,0 +1,47 @@
+"""Every format is read back to the last bit from what its reference writer wrote."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from documents import ROOT, blocks
+from foreign_recordings import ANGLES, FORMATS, RATES, TIMES, write_recording, write_ros1
+
+from freefloat.notes import codes_of
+from freefloat.telemetry.recordings.import_telemetry import import_recording
+from freefloat.telemetry.recordings.recording_map import load_map, read_map_text
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_recording_is_read_back_to_the_last_bit(tmp_path, name):
+    path, map_path = write_recording(name, tmp_path)
+    found = import_recording(path, map_path)
+    flight = found.telemetry
+    names = [*(f"base.rate.{axis}" for axis in "xyz"), "arm_1.position", "arm_2.position"]
+    assert set(flight.names) == set(names)
+    for channel, values in zip(names, np.column_stack([RATES, ANGLES]).T, strict=True):
+        assert flight[channel].values.tobytes() == values.tobytes()
+        assert np.abs(flight[channel].time - TIMES).max() <= FORMATS[name][3]
+    assert not found.notes
+
+
+def test_a_definition_that_does_not_match_its_hash_is_noted_and_read(tmp_path):
+    path, map_path = tmp_path / "flight.bag", tmp_path / "map.toml"
+    write_ros1(path, digest="0" * 32)
+    map_path.write_text(FORMATS["ros1"][2])
+    found = import_recording(path, map_path)
+    assert codes_of(found.notes) == ("recording.definition",) * 2
+    assert found.telemetry["base.rate.x"].values.tobytes() == RATES[:, 0].tobytes()
+
+
+def test_a_map_in_the_documents_is_one():
+    """The whole map of docs/recordings.md can be read."""
+    found = [block.text for block in blocks(ROOT / "docs" / "recordings.md", "toml")]
+    assert [len(read_map_text(text).entries) for text in found] == [5]
+
+
+def test_a_real_satellite_needs_a_map_of_few_lines():
+    """The map of the satellite on an air bearing; its recording is not part of the project."""
+    path = ROOT / "benchmarks" / "air_bearing.toml"
+    assert len(path.read_text().splitlines()) <= 40  # what a user would still write by hand
+    assert len(load_map(path).entries) == 3
