@@ -367,6 +367,20 @@ def test_what_the_state_has_of_channels_at_different_rates(track, tmp_path):
     assert again["samples"]["taken"] == once["samples"]["taken"]
 
 
+def test_the_remedy_for_different_rates_can_be_done_on_the_command_line(track, tmp_path):
+    lines = [json.dumps({k: v for k, v in json.loads(x).items() if n % 4 == 0 or k != "base.angle"})
+             for n, x in enumerate(LINES)]  # fmt: skip
+    _, summary, _ = track(lines, *WANTED)
+    assert summary["health_codes"][0] == "samples.mostly_incomplete"
+    assert "sensor of the model its rate" in summary["health"] and "=" not in summary["health"]
+    model = ff.load_model(MODEL)
+    slow = tuple(replace(s, rate=2.5) if s.kind == "attitude" else s for s in model.sensors)
+    replace(model, sensors=slow).save(tmp_path / "slow.toml")
+    _, summary, _ = track(lines, *WANTED, model="slow.toml")
+    assert "samples.mostly_incomplete" not in summary["health_codes"]
+    assert summary["samples"]["taken"] > 100 and "incomplete" not in summary["samples"]
+
+
 def test_estimates_after_the_last_checkpoint_are_not_written_twice(track):
     files = ("--state", "s", "--out", "o", *WANTED)
     track(LINES[:300], *files)

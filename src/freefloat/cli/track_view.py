@@ -52,7 +52,9 @@ def _table(estimate: LiveEstimate) -> RenderableType:
             band((value - p.value) / size, half / size), Text(status, style=STYLES[status]),
         ))  # fmt: skip
     head = ("parameter", "value", "± std", *["± total"] * has_total, "unit", RULER, "status")
-    return screen.table(head, rows, align="LRR" + "R" * has_total + "LLL")
+    # the status says in short what the line shows, and the total deviation is the one to go by
+    optional = (RULER, *["± std"] * has_total, "status")
+    return screen.table(head, rows, align="LRR" + "R" * has_total + "LLL", optional=optional)
 
 
 def band(shift: float, half: float) -> str:

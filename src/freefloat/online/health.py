@@ -157,7 +157,8 @@ class Health:
         is_gathered = bool(self.counts.get("gathered"))
         if unused := _mostly_unused(self.counts, "samples"):
             if unused.code == "samples.mostly_incomplete" and not is_gathered:
-                hint = "channels of different rates? gather=True brings them together"
+                hint = "channels of different rates? give each sensor of the model its rate, and"
+                hint += " they are brought to common instants"
                 return Note(unused.code, f"{unused}{self._lack()}; {hint}")
             return unused
         # gathered samples are many and always used: among them rejected frames would not show
