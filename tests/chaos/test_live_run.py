@@ -371,7 +371,7 @@ def test_the_remedy_for_different_rates_can_be_done_on_the_command_line(track, t
     lines = [json.dumps({k: v for k, v in json.loads(x).items() if n % 4 == 0 or k != "base.angle"})
              for n, x in enumerate(LINES)]  # fmt: skip
     _, summary, _ = track(lines, *WANTED)
-    assert summary["health_codes"][0] == "samples.mostly_incomplete"
+    assert "samples.mostly_incomplete" in summary["health_codes"]
     assert "sensor of the model its rate" in summary["health"] and "=" not in summary["health"]
     model = ff.load_model(MODEL)
     slow = tuple(replace(s, rate=2.5) if s.kind == "attitude" else s for s in model.sensors)
