@@ -168,10 +168,13 @@ class FillWatch:
                 known.setdefault(level, 0)
         reach = self._reach.get(name)
         is_known = reach is not None and len(reach.first) >= FIRST
-        if reach is not None and is_known and not any(reach.low <= v <= reach.high for v in known):
-            self._bounds[name] = (reach.low, reach.high)
-        else:
-            self._bounds[name] = NOTHING
+        self._bounds[name] = NOTHING
+        if reach is not None and is_known:
+            # with room on either side: what moves on steadily would come here at every sample
+            room = 0.5 * (reach.high - reach.low)
+            low, high = max(reach.low - room, -reach.bound), min(reach.high + room, reach.bound)
+            if not any(low <= value <= high for value in known):
+                self._bounds[name] = (low, high)
 
     def _blank_attitude(self, values: Mapping[str, Any]) -> set[str]:
         """All four of an attitude that is none; nothing where it may be one."""
