@@ -418,3 +418,26 @@ def test_the_largest_size_holds_for_what_is_tracked(track, capsys, name):
     noisy(MODEL, 0).save(name) if "lines" not in name else None
     assert run(["track", MODEL, name, "--max-bytes", "2000", "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["error"]["codes"] == ["file.size"]
+
+
+# -- for a long time -------------------------------------------------------------------------------
+
+MOST_GROWTH = 50 * 2**20  # [B]; a leak of 100 B a line would be more within ten minutes
+
+
+def soak(seconds: float) -> dict[str, int]:
+    """What a long run left, with all that can be wrong in it."""
+    script = Path(__file__).with_name("soak.py")
+    ended = subprocess.run(
+        [sys.executable, str(script), "--seconds", str(seconds)], capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(ended.stdout)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+@pytest.mark.parametrize("seconds", [20.0, pytest.param(600.0, marks=pytest.mark.full)])
+def test_memory_stays_flat(seconds):
+    found = soak(seconds)
+    assert found["code"] in (0, 1) and found["lines"] > 100 * seconds
+    assert found["ended"] - found["settled"] < MOST_GROWTH
