@@ -147,6 +147,16 @@ def unwritable_fault(place: str, path: Path, error: OSError) -> Fault:
     return Fault(place, value, "a place that can be written to", remedy, "file.unwritable")
 
 
+def output_fault(path: Path) -> Fault | None:
+    """The fault of an output that is there and must not be replaced: a pipe, a device, a folder."""
+    try:
+        if os.path.lexists(path):
+            resolve_output(path)
+    except OSError as error:
+        return unwritable_fault(str(path), path, error)
+    return None
+
+
 # -- sets ------------------------------------------------------------------------------------------
 
 

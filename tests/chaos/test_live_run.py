@@ -327,3 +327,117 @@ def test_addresses_that_cannot_be_are_messages(source, capsys):
     assert run(["track", MODEL, source, "--json"]) == 2
     told = capsys.readouterr()
     assert json.loads(told.out)["error"]["kind"] != "bug" and "Traceback" not in told.err
+
+
+# -- resumed ---------------------------------------------------------------------------------------
+
+
+def times_in(path: str) -> list[float]:
+    return [json.loads(line)["time"] for line in Path(path).read_text().splitlines()]
+
+
+@pytest.mark.parametrize("options", [(), ("--reorder", "4")])
+def test_what_the_state_has_is_not_taken_twice(track, options):
+    files = ("--state", "s", "--out", "o", "--parquet", "p.parquet", *WANTED, *options)
+    _, once, _ = track(LINES[:400], *files)
+    values = json.loads(Path("o").read_text().splitlines()[-1])["parameters"]
+    for _ in range(2):  # the same lines again, and again
+        code, again, _ = track(LINES[:400], *files)
+        assert code in (0, 1) and again["grade"] == once["grade"]
+    repeated = again["samples"].pop("already in the state")
+    assert again["samples"] == once["samples"] and repeated == 800
+    assert json.loads(Path("o").read_text().splitlines()[-1])["parameters"] == values
+    _, longer, _ = track(LINES, *files)
+    assert longer["samples"].pop("already in the state") == 1200
+    assert sum(longer["samples"].values()) == len(LINES)
+    table = ParquetFile("p.parquet").read().to_pydict()["time"]
+    for found in (times_in("o"), table):
+        assert found == sorted(set(found)) and found[0] < 1.0 and found[-1] > 59.0
+
+
+def test_what_the_state_has_of_channels_at_different_rates(track, tmp_path):
+    model = ff.load_model(MODEL)
+    slow = tuple(replace(s, rate=5.0) if s.kind == "attitude" else s for s in model.sensors)
+    replace(model, sensors=slow).save(tmp_path / "slow.toml")
+    lines = [json.dumps({k: v for k, v in json.loads(x).items() if n % 2 == 0 or k != "base.angle"})
+             for n, x in enumerate(LINES)]  # fmt: skip
+    _, once, _ = track(lines, "--state", "s", *WANTED, model="slow.toml")
+    _, again, _ = track(lines, "--state", "s", *WANTED, model="slow.toml")
+    assert again["samples"]["already in the state"] >= len(lines) - 1
+    assert again["samples"]["taken"] == once["samples"]["taken"]
+
+
+def test_the_remedy_for_different_rates_can_be_done_on_the_command_line(track, tmp_path):
+    lines = [json.dumps({k: v for k, v in json.loads(x).items() if n % 4 == 0 or k != "base.angle"})
+             for n, x in enumerate(LINES)]  # fmt: skip
+    _, summary, _ = track(lines, *WANTED)
+    assert "samples.mostly_incomplete" in summary["health_codes"]
+    assert "sensor of the model its rate" in summary["health"] and "=" not in summary["health"]
+    model = ff.load_model(MODEL)
+    slow = tuple(replace(s, rate=2.5) if s.kind == "attitude" else s for s in model.sensors)
+    replace(model, sensors=slow).save(tmp_path / "slow.toml")
+    _, summary, _ = track(lines, *WANTED, model="slow.toml")
+    assert "samples.mostly_incomplete" not in summary["health_codes"]
+    assert summary["samples"]["taken"] > 100 and "incomplete" not in summary["samples"]
+
+
+def test_estimates_after_the_last_checkpoint_are_not_written_twice(track):
+    files = ("--state", "s", "--out", "o", *WANTED)
+    track(LINES[:300], *files)
+    Path("older").write_bytes(Path("s").read_bytes())
+    track(LINES[:500], *files)
+    Path("s").write_bytes(Path("older").read_bytes())  # killed: the state is that of before
+    track(LINES[:595], *files)
+    times = times_in("o")
+    assert times == sorted(set(times)) and samples_in(Path("s")) == 595 + 300
+
+
+def test_fill_values_in_lines_are_masked_and_told(track):
+    spoiled = [json.loads(line) for line in LINES]
+    for k in range(100, 500, 40):
+        spoiled[k] |= {"base.rate.z": -9999.0, "base.angle": 1e30, "thr_1.force": 32767}
+    code, summary, _ = track([json.dumps(x) for x in spoiled], *WANTED)
+    assert code == 0 and summary["samples"]["fill value"] == 10 and summary["failures"] == {}
+    assert "1e+30 (10 times)" in summary["fill_values"]["base.angle"]
+
+
+@pytest.mark.parametrize("number", ["1e308", "-1e308", "1e30", "1e200", "-9999", "5e-324", "0"])
+def test_no_finite_number_ends_a_run(track, number):
+    names = [name for name in json.loads(LINES[0]) if name != "time"]
+    lines = list(LINES)
+    for k in range(0, len(lines), 3):
+        parts = ", ".join(f'"{name}": {number}' for name in names)
+        lines[k] = f'{{"time": {json.loads(lines[k])["time"]}, {parts}}}'
+    code, summary, err = track(lines, *WANTED, "--state", "s")
+    assert code in (0, 1) and summary["failures"] == {} and "Traceback" not in err
+
+
+@pytest.mark.parametrize("name", ["f.csv", "f.parquet", "lines.ndjson"])
+def test_the_largest_size_holds_for_what_is_tracked(track, capsys, name):
+    track(LINES[:50], *WANTED)
+    noisy(MODEL, 0).save(name) if "lines" not in name else None
+    assert run(["track", MODEL, name, "--max-bytes", "2000", "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["codes"] == ["file.size"]
+
+
+# -- for a long time -------------------------------------------------------------------------------
+
+MOST_GROWTH = 50 * 2**20  # [B]; a leak of 100 B a line would be more within ten minutes
+
+
+def soak(seconds: float) -> dict[str, int]:
+    """What a long run left, with all that can be wrong in it."""
+    script = Path(__file__).with_name("soak.py")
+    ended = subprocess.run(
+        [sys.executable, str(script), "--seconds", str(seconds)], capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stderr
+    return json.loads(ended.stdout)
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+@pytest.mark.parametrize("seconds", [20.0, pytest.param(600.0, marks=pytest.mark.full)])
+def test_memory_stays_flat(seconds):
+    found = soak(seconds)
+    assert found["code"] in (0, 1) and found["lines"] > 100 * seconds
+    assert found["ended"] - found["settled"] < MOST_GROWTH

@@ -331,3 +331,75 @@ def test_a_cache_that_cannot_be_used_is_replaced_by_a_temporary_one(tmp_path, is
     assert said.count("cannot be used") == 1 and "compiling" in said
     package = Path(ff.__file__).parent
     assert not list(package.rglob("*.nbi"))
+
+
+# -- standard output, words ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["f.csv", "link.csv"])
+def test_an_output_that_standard_output_goes_to_is_refused(folder, name):
+    (folder / "link.csv").symlink_to("f.csv")
+    command = f"{sys.executable} -m freefloat simulate {ROBOT} --duration 1 --out {name}"
+    for redirect in (">", ">>"):
+        ended = subprocess.run(
+            ["sh", "-c", f"{command} {redirect} f.csv"], capture_output=True, text=True
+        )
+        assert ended.returncode == 2 and "standard output" in ended.stderr
+        assert (folder / "f.csv").stat().st_size == 0
+    ended = subprocess.run(["sh", "-c", f"{command} > other.txt"], capture_output=True, text=True)
+    assert ended.returncode == 0 and (folder / name).stat().st_size > 0
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_a_model_is_copied_to_files_only(folder, capsys, force):
+    os.mkfifo(folder / "pipe.toml")
+    (folder / "device.toml").symlink_to(os.devnull)
+    for name in ("pipe.toml", "device.toml", os.devnull):
+        found = refusal(capsys, "models", "copy", "servicer", name, *force)
+        assert found == [(name, "file.unwritable")]
+
+
+def test_errors_call_options_by_their_names_on_the_command_line(folder, capsys):
+    for arguments, place in (
+        (("telemetry", "two.csv", "--max-bytes", "0"), "--max-bytes"),
+        (("track", ROBOT, "-", "--idle=-1"), "--idle"),
+        (("identify", ROBOT, "two.csv", "--uncertainty", "link_1.mass=1"), "--uncertainty"),
+        (("telemetry", "two.csv", "--repair", "two.truth.csv"), "--repair"),
+    ):
+        (found,) = refusal(capsys, *arguments)
+        assert found[0].startswith(place), found
+    assert run(["track", ROBOT, "two.csv", "--gate", "2"]) == 2
+    assert capsys.readouterr().err.startswith("error: --gate")
+
+
+def test_remedies_lead_on(folder, capsys):
+    def remedy(*arguments: str) -> str:
+        capsys.readouterr()
+        assert run(["identify", ROBOT, "two.csv", *arguments, "--json"]) == 2
+        (fault,) = json.loads(capsys.readouterr().out)["error"]["faults"]
+        return fault["expected"] + fault["remedy"]
+
+    assert "link_1.scale?" in remedy("--uncertainty", "link_1.mass=0.1")
+    assert "0.01" in remedy("--uncertainty", "link_1.scale=1%")
+    assert "a finite number" in remedy("--uncertainty", "link_1.scale=nan")
+
+
+def test_a_number_that_is_none_is_worded_alike(folder, capsys):
+    for arguments in (("simulate", ROBOT, "--duration=nan"), ("track", ROBOT, "-", "--every=nan")):
+        assert run([*arguments]) == 2
+        option = arguments[-1].partition("=")[0]
+        told = capsys.readouterr().err
+        assert told.startswith(f"error: {option} nan is not a finite number\n")
+
+
+def test_a_number_of_many_digits_is_told_of(folder, capsys):
+    lines = Path("two.csv").read_text().splitlines()
+    at = next(n for n, line in enumerate(lines) if not line.startswith("#")) + 20
+    first, _, rest = lines[at].partition(",")
+    lines[at] = ",".join([first, "1" * 400, *rest.split(",")[1:]])
+    Path("digits.csv").write_text("\n".join(lines) + "\n")
+    how = ("--free", "target.mass", "--method", "momentum", "--no-assess")
+    assert run(["identify", ROBOT, "digits.csv", *how]) in (0, 1)
+    assert "base.position.x (1)" in capsys.readouterr().out
+    assert run(["telemetry", "digits.csv"]) in (0, 1)
+    assert "base.position.x" in capsys.readouterr().out

@@ -87,7 +87,7 @@ def test_without_gathering_only_complete_samples_count():
 
 def test_without_gathering_mostly_incomplete_samples_are_answered_with_a_hint():
     health = Health({"incomplete": 400, "taken": 100})
-    assert health.codes == ("samples.mostly_incomplete",) and "gather=True" in health.sentence
+    assert health.codes == ("samples.mostly_incomplete",) and "different rates" in health.sentence
 
 
 def test_rejected_frames_show_among_many_gathered_samples():

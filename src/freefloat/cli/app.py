@@ -43,7 +43,8 @@ def require_finite(_: object, value: object) -> None:
     named = vars(value).items() if is_dataclass(value) else [("", value)]
     for name, one in named:
         if isinstance(one, float) and not math.isfinite(one):
-            raise ValueError(f"{f'--{name} ' if name else ''}{one} is not a finite number")
+            option = f"--{name.replace('_', '-')} " if name else ""
+            raise ValueError(f"{option}{one} is not a finite number")
 
 
 app = App(

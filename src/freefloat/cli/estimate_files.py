@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from freefloat.online.live_estimate import LiveEstimate
 
 BLOCK = 65536  # format: [B] read at a time, from the end of a file
+END = 4_000_000  # format: [B] of a file of lines, in which its last estimate is
 ROWS = 1024  # format: estimates of a row group, which is all that is held of a Parquet table
 
 
@@ -39,11 +40,17 @@ class LineFile:
     def __init__(self, path: Path, *, is_resumed: bool) -> None:
         self.path, self.is_resumed = path, is_resumed
         self._handle: int | None = None
-        self._size = 0
+        self._size = self._last = 0  # [B] of the file, and of it before the last line
 
-    def write(self, text: str) -> None:
-        """Append a line; OSError where that is impossible, and the file is as it was."""
+    def write(self, text: str, *, is_again: bool = False) -> None:
+        """Append a line; OSError where that is impossible, and the file is as it was.
+
+        is_again: it takes the place of the one before, which said the same.
+        """
         handle = self._open() if self._handle is None else self._handle
+        if is_again:
+            os.ftruncate(handle, self._last)
+            self._size = self._last
         data = text.encode("utf-8", "backslashreplace")  # which JSON reads as what it was
         os.lseek(handle, self._size, os.SEEK_SET)
         try:
@@ -54,14 +61,27 @@ class LineFile:
             with suppress(OSError):
                 os.ftruncate(handle, self._size)
             raise
+        self._last = self._size
         self._size += len(data)
+
+    def last_time(self) -> float | None:
+        """The time of the last estimate that is there as a whole [s]; None without any."""
+        if not self.is_resumed or not self.path.is_file():
+            return None
+        with self.path.open("rb") as file:
+            file.seek(max(0, self.path.stat().st_size - END))
+            lines = file.read().split(b"\n")
+        for line in reversed(lines):
+            with suppress(ValueError, KeyError, TypeError):  # torn, or without a time
+                return float(json.loads(line)["time"])
+        return None
 
     def _open(self) -> int:
         """Not before the first line: a run that never begins leaves an older file as it is."""
         if not (self.is_resumed and self.path.exists()):
             atomic_write(self.path, b"")
         self._handle = os.open(self.path, os.O_RDWR | getattr(os, "O_BINARY", 0))
-        self._size = _mend(self._handle)
+        self._size = self._last = _mend(self._handle)
         return self._handle
 
     def sync(self) -> None:
@@ -105,10 +125,11 @@ def _mend(handle: int) -> int:
 class TableFile:
     """A Parquet table of estimates, written in row groups; it takes its name at the end.
 
-    Columns are the time, and value and both deviations of every parameter.
+    Columns are the time, and value and both deviations of every parameter. A table that is gone on
+    with keeps its rows, `last` [s] is the time of the last of them.
     """
 
-    def __init__(self, path: Path, names: Sequence[str]) -> None:
+    def __init__(self, path: Path, names: Sequence[str], *, is_resumed: bool = False) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -119,15 +140,32 @@ class TableFile:
         temporary = self._stack.enter_context(atomic_path(path))
         self._writer = pq.ParquetWriter(temporary, self._schema)
         self._rows: list[list[float]] = []
+        self.last: float | None = None
+        if is_resumed and path.is_file():
+            self._keep_rows(path)
+
+    def _keep_rows(self, path: Path) -> None:
+        """Take over the rows of a table of the same columns; another one is replaced."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        with suppress(pa.ArrowException, OSError), pq.ParquetFile(path) as older:
+            if older.schema_arrow.equals(self._schema):
+                for number in range(older.num_row_groups):
+                    group = older.read_row_group(number)
+                    self._writer.write_table(group)
+                    self.last = group["time"][-1].as_py() if len(group) else self.last
 
     def write(self, estimate: LiveEstimate) -> None:
         """Add a row, once there is an estimate."""
         if estimate.time is None:
             return
-        each = zip(estimate.values, estimate.std, estimate.total_std, strict=True)
-        self._rows.append([estimate.time, *(float(x) for three in each for x in three)])
+        if self._rows and self._rows[-1][0] == estimate.time:  # it says the same, or more
+            self._rows.pop()
         if len(self._rows) >= ROWS:
             self._flush()
+        each = zip(estimate.values, estimate.std, estimate.total_std, strict=True)
+        self._rows.append([estimate.time, *(float(x) for three in each for x in three)])
 
     def _flush(self) -> None:
         import pyarrow as pa

@@ -35,7 +35,7 @@ from freefloat.errors import visible
 from freefloat.files import together
 from freefloat.identification.method_names import Method
 from freefloat.notes import Note
-from freefloat.text import count_noun
+from freefloat.text import count_noun, listing
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -334,8 +334,16 @@ def _announcement(request: IdentifyRequest) -> Iterator[RenderableType]:
     for path, flight in request.flights.items():
         text = f"flight: {visible(str(path))}, {flight.duration:.4g} s"
         yield screen.indent(Text(text, overflow="fold"))
+        if invalid := _invalid_samples(flight):
+            each = [f"{name} ({n})" for name, n in invalid.items()]
+            yield screen.indent(Text(f"invalid samples in it: {listing(each, most=4)}"))
     for odd in recording_warnings(request.model, list(request.flights.values())):
         yield screen.indent(Text(odd, style="yellow"))
+
+
+def _invalid_samples(flight: Telemetry) -> dict[str, int]:
+    """How many samples of each channel cannot be used, such as `nan` or a number too large."""
+    return {name: c.n_invalid for name, c in flight.channels.items() if c.n_invalid}
 
 
 def _overview(fit: Fit, written: dict[str, Path]) -> Iterator[RenderableType]:
@@ -360,6 +368,7 @@ def _as_dict(request: IdentifyRequest, fit: Fit) -> dict[str, object]:
         "ok": fit.is_trustworthy,
         "model": fit.model.name,
         "flights": [str(path) for path in request.flights],
+        "invalid_samples": [_invalid_samples(flight) for flight in request.flights.values()],
         "free": request.free,
         "method": fit.method,
         "reason": fit.reason,

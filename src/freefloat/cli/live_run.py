@@ -97,7 +97,14 @@ class LiveRun:
         self._show: Callable[[OnlineEstimator], None] | None = None
         names = [p.name for p in tracker.parameters.free_ones]
         self._lines = LineFile(files.out, is_resumed=is_resumed) if files.out else None
-        self._table = TableFile(files.parquet, names) if files.parquet else None
+        self._table = (
+            TableFile(files.parquet, names, is_resumed=is_resumed) if files.parquet else None
+        )
+        # [s] since when there may be estimates in the files that samples of a killed run gave
+        self._resumed_at = tracker.intake.time if is_resumed else None
+        self._last_line = self._lines.last_time() if self._lines else None
+        self._last_row = self._table.last if self._table else None
+        self._written: float | None = None  # [s] the time of the last line of this run
 
     @property
     def is_incomplete(self) -> bool:
@@ -168,11 +175,21 @@ class LiveRun:
             return
         if self.is_quiet:
             self._print(line)
-        if self._lines is not None:
-            self._attempt("out", self._lines.write, line)
-        if self._table is not None and not self._attempt("parquet", self._table.write, estimate):
+        lines = self._lines
+        if lines is not None and not self._is_there(estimate.time, self._last_line):
+            is_again = estimate.time is not None and estimate.time == self._written
+            if self._attempt("out", lambda: lines.write(line, is_again=is_again)):
+                self._written = estimate.time
+        if self._table is None or self._is_there(estimate.time, self._last_row):
+            return
+        if not self._attempt("parquet", self._table.write, estimate):
             self._table.discard()  # a table with holes is none
             self._table = None
+
+    def _is_there(self, time: float | None, last: float | None) -> bool:
+        """Whether a file that is gone on with has the estimate of a time [s] already."""
+        since = self._resumed_at
+        return None not in (time, last, since) and since <= time <= last  # type: ignore[operator]
 
     def _print(self, line: str) -> None:
         if sys.stdout is None:  # closed by whoever started us

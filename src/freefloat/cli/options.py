@@ -124,9 +124,11 @@ def parse_pairs(
         if name and value is not None and value >= least:
             found[name] = value
         else:
-            expected = "NAME=NUMBER" + (f", {least:g} or more" if math.isfinite(least) else "")
-            expected += f", up to {LARGEST:g}"
+            start = f"from {least:g} " if math.isfinite(least) else ""
+            expected = f"NAME=NUMBER, a finite number {start}up to {LARGEST:g}"
             remedy = f"write {option} '{example}', in SI units and radians"
+            if number.rstrip().endswith("%"):
+                remedy += "; 1 % of a factor is 0.01"
             faults.append(Fault(option, text, expected, remedy, "option.form"))
     return found, faults
 

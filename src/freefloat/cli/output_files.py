@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from freefloat.cli.options import require
 from freefloat.errors import Fault
 
+STANDARD_OUTPUT = 1  # format: its file descriptor
 FilesRead = str | Path | Sequence[Path] | None
 
 
@@ -52,6 +55,7 @@ class OutputFiles:
         asked = [(self.options[what], path) for what, path in self.paths.items()]
         asked += [] if beside is None else [("--out", beside)]
         taken = [(f"{name} {path}", path) for name, path in _files_read(inputs)]
+        is_printed_to = _printed_file()
         faults = []
         for option, path in asked:
             try:
@@ -59,6 +63,10 @@ class OutputFiles:
             except OSError as error:
                 faults.append(unwritable_fault(option, path, error))
                 continue
+            if is_printed_to(path):
+                expected = "a file other than the one that standard output goes to"
+                remedy = "name a new file"
+                faults.append(Fault(option, str(path), expected, remedy, "file.conflict"))
             for name, other in taken:
                 if is_same_file(path, other):
                     faults.append(Fault(option, str(path), f"a file other than {name}",
@@ -67,6 +75,15 @@ class OutputFiles:
         require(faults, "these files cannot be written:")
         for _, path in asked:
             require_writable(path)
+
+
+def _printed_file() -> Callable[[Path], bool]:
+    """Whether a path is the ordinary file that standard output is redirected to, if it is."""
+    with suppress(OSError):  # closed by whoever started us
+        printed = os.fstat(STANDARD_OUTPUT)
+        if stat.S_ISREG(printed.st_mode):
+            return lambda path: path.exists() and os.path.samestat(path.stat(), printed)
+    return lambda path: False
 
 
 def _files_read(inputs: Mapping[str, FilesRead]) -> Iterator[tuple[str, Path]]:
@@ -79,7 +96,7 @@ def _files_read(inputs: Mapping[str, FilesRead]) -> Iterator[tuple[str, Path]]:
 
             given = model_files(str(given))
         for path in [given] if isinstance(given, str | Path) else given:
-            yield name.upper(), Path(path)
+            yield "the truth of FILE," if name == "truth" else name.upper(), Path(path)
 
 
 def _suffixes(what: str) -> tuple[str, ...]:

@@ -7,13 +7,16 @@ our output went away.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 
-from cyclopts import CycloptsError
+from cyclopts import CycloptsError, ValidationError
 
 from freefloat.cli import screen, settings
 from freefloat.cli.app import app
@@ -73,7 +76,7 @@ def _carry_out(arguments: list[str]) -> int:
         return INTERRUPTED
     except FreefloatError as error:
         _tell_traceback(is_debug)
-        screen.tell_error(error, is_json=is_json)
+        screen.tell_error(_with_options(error, arguments), is_json=is_json)
         return BAD_INPUT
     except CycloptsError as error:
         screen.tell_misuse(_usage_fault(error), _verb(error), is_json=is_json)
@@ -90,6 +93,28 @@ def _carry_out(arguments: list[str]) -> int:
         return _tell_failure(error, is_debug=is_debug, is_json=is_json)
     except Exception as error:
         return _tell_failure(error, is_debug=is_debug, is_json=is_json)
+
+
+def _with_options(error: FreefloatError, arguments: Sequence[str]) -> FreefloatError:
+    """The error with options by their names on the command line where they have those of Python.
+
+    >>> error = FreefloatError("gate=2: expected a chance", [Fault("max_bytes", "0", "1", "")])
+    >>> str(_with_options(error, ["--gate", "2", "--max-bytes=0"])).splitlines()
+    ['--gate=2: expected a chance', '  --max-bytes: got 0; expected 1']
+    """
+
+    def reword(text: str) -> str:
+        for option in options:
+            name = option[2:].replace("-", "_")
+            if re.match(rf"{re.escape(name)}(=| '| cannot|\[|$)", text):
+                return option + text[len(name) :]
+        return text
+
+    options = {one.partition("=")[0] for one in arguments if re.match(r"--\w", one)}
+    reworded = copy(error)
+    reworded.message = reword(error.message)
+    reworded.faults = tuple(replace(fault, place=reword(fault.place)) for fault in error.faults)
+    return reworded
 
 
 def _require_readable(arguments: Sequence[str]) -> None:
@@ -160,6 +185,9 @@ def _usage_fault(error: CycloptsError) -> Fault:
     """The parser's sentence, on one line, with the option it is about where that is known."""
     message = shorten(" ".join(str(error).split()), 300)
     option = getattr(error.argument, "name", "") if error.argument is not None else ""
+    if isinstance(error, ValidationError):  # by a check of ours, whose sentence says it all
+        said = shorten(error.exception_message, 300)
+        message = said if said.startswith("-") or not option else f"{option} {said}"
     code = USAGE_CODES.get(type(error).__name__, "option.form")
     return Fault(option or "arguments", message, "arguments as --help shows them", "", code)
 

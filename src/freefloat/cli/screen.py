@@ -15,6 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.segment import Segment
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _UNSAFE = re.compile(r"[^\n -~]")  # what may need an escape: all but ASCII that shows
 WHERE_TO_REPORT = "on its issue tracker"
+LEAST_TEXT = 5  # format: characters that are left of a text where there is no room
 
 
 class _Console(Console):
@@ -94,24 +96,46 @@ def section(title: str, *parts: RenderableType) -> tuple[RenderableType, ...]:
 
 
 def table(
-    head: Sequence[str], rows: Iterable[Sequence[object]], *, align: str, gap: int = 2
+    head: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    align: str,
+    gap: int = 2,
+    optional: Sequence[str] = (),
 ) -> Padding:
-    """A plain table, indented.
+    """A plain table, indented. Numbers are whole, however narrow the terminal is.
 
     Args:
         head: The titles of the columns.
         rows: Cells; what is no Text is shown as it prints.
         align: A letter a column, l for text and r for numbers, capital where a cell is never broken
-            over two lines; one that is too long ends in an ellipsis then.
+            over two lines; a text that is too long ends in an ellipsis then.
         gap: Spaces between columns.
+        optional: Titles of columns that are left out where there is no room, the first one first.
     """
+    cells = [[_cell(one) for one in row] for row in rows]
+    widths = [
+        max(cell_len(str(line)) for line in (title, *(row[k] for row in cells)))
+        for k, title in enumerate(head)
+    ]
+    shown, room = list(range(len(head))), results().width - 2 + gap
+    for title in optional:
+        if sum(widths[k] + gap for k in shown) > room:
+            shown = [k for k in shown if head[k] != title]
+    excess = sum(widths[k] + gap for k in shown) - room
+    for k in sorted((k for k in shown if align[k] in "lL"), key=lambda k: -widths[k]):
+        cut = max(0, min(excess, widths[k] - LEAST_TEXT))
+        widths[k], excess = widths[k] - cut, excess - cut
     grid = Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="dim")
-    for title, letter in zip(head, align, strict=True):
-        justify = "left" if letter in "lL" else "right"
-        overflow = "ellipsis" if letter.isupper() else "fold"
-        grid.add_column(title, justify=justify, overflow=overflow, no_wrap=letter.isupper())
-    for row in rows:
-        grid.add_row(*map(_cell, row))
+    for k in shown:
+        is_number, is_whole = align[k] in "rR", align[k].isupper()
+        grid.add_column(
+            head[k], justify="right" if is_number else "left",
+            overflow="ellipsis" if is_whole else "fold", no_wrap=is_whole or is_number,
+            min_width=widths[k] if is_number else None, max_width=None if is_number else widths[k],
+        )  # fmt: skip
+    for row in cells:
+        grid.add_row(*(row[k] for k in shown))
     return indent(grid)
 
 

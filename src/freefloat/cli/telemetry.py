@@ -71,7 +71,7 @@ def telemetry(
     limits = QualityLimits(**parse_settings("telemetry", set)["quality"])
     files = OutputFiles(telemetry=("--repair", repair))
     require([*files.faults(), *_model_without_repair(model, repair)])
-    files.require_possible(file=(file, truth_path(file)), model=model, map=reading.map)
+    files.require_possible(file=file, truth=truth_path(file), model=model, map=reading.map)
     recording = read_flight(file, reading, max_bytes=shared.max_bytes)
     if repair is not None:
         return _repair(file, recording, repair, model, shared)

@@ -55,7 +55,9 @@ def track(
     from freefloat.cli.live_run import LiveRun
     from freefloat.cli.waiting import tell_first_run
 
-    request = parse_request(model, source, wanted, tracking, connection, files=files)
+    request = parse_request(
+        model, source, wanted, tracking, connection, files=files, max_bytes=shared.max_bytes
+    )
     tracker, quiet = request.tracker, shared.json
     if not quiet:
         _announce(tracker, source)
@@ -82,7 +84,7 @@ def _announce(tracker: OnlineEstimator, source: str) -> None:
 
 def _show_end(tracker: OnlineEstimator, run: LiveRun, written: list[str], *, as_json: bool) -> None:
     """The last estimates, and what became of the samples."""
-    from freefloat.cli.track_view import estimate_view, summary
+    from freefloat.cli.track_view import estimate_view, fill_texts, summary
 
     estimate, unused, latency = tracker.estimate, tracker.unknown_channels, run.latencies.as_dict()
     health = estimate.health
@@ -92,7 +94,7 @@ def _show_end(tracker: OnlineEstimator, run: LiveRun, written: list[str], *, as_
         content |= {"status_code": estimate.status.code, "grade": estimate.grade}
         content |= {"assessment": asdict(estimate.assessment)}
         content |= {"latency": latency, "events": [vars(e) for e in health.events]}
-        content |= {"unknown_channels": unused, **run.as_dict()}
+        content |= {"unknown_channels": unused, "fill_values": fill_texts(health), **run.as_dict()}
         screen.print_json({"summary": content, "files": written}, is_line=True)
         return
     screen.show("", estimate_view(estimate, is_last=True), "")

@@ -142,10 +142,12 @@ def parse_request(
     connection: Connection,
     *,
     files: LiveFiles,
+    max_bytes: int,
 ) -> TrackRequest:
     """The tracker that the arguments ask for; FreefloatError for what is wrong with them."""
     from freefloat.model import load_model
     from freefloat.online.estimator import OnlineEstimator
+    from freefloat.online.state_file import STATE_FILE, restore_state
 
     noise, wrong_noise = parse_pairs("--noise", tracking.noise, example="x.*=0.1", least=0.0)
     walk, wrong_walk = parse_pairs("--walk", tracking.walk, example="x.*=0.1", least=0.0)
@@ -170,7 +172,7 @@ def parse_request(
     parameters = choose_parameters(
         robot, free=globs, fix=wanted.fix, prior=wanted.prior, tie=wanted.tie
     )
-    flight, samples = _open_source(source, connection)
+    flight, samples = _open_source(source, connection, max_bytes=max_bytes)
     tracker = OnlineEstimator(
         robot, parameters, **_filter_options(tracking.method), like=flight,
         noise=_noise_by_channel(robot, flight, noise), random_walk=walk,
@@ -182,7 +184,7 @@ def parse_request(
     require_used(settings, used=used, by=f"the {chosen}, which this model and --method ask for")
     is_resumed = files.state is not None and files.state.exists()
     if files.state is not None and is_resumed:
-        tracker.restore(files.state)
+        restore_state(tracker, files.state, max_bytes=min(max_bytes, STATE_FILE.max_bytes))
     if flight is not None:
         samples = tracker.samples_of(flight)
     return TrackRequest(tracker, samples, is_resumed)
@@ -224,7 +226,7 @@ def _is_address(source: str) -> bool:
 
 
 def _open_source(
-    source: str, connection: Connection
+    source: str, connection: Connection, *, max_bytes: int
 ) -> tuple[Telemetry | None, Iterable[Sample | None]]:
     from freefloat.telemetry.sources import LINES, SampleSource
 
@@ -232,11 +234,15 @@ def _open_source(
     if not is_address and path.suffix.lower() not in LINES:
         from freefloat.telemetry import read_telemetry
 
-        flight = read_telemetry(path)
+        flight = read_telemetry(path, max_bytes=max_bytes)
         return flight, flight
     if not is_address and not path.is_file():
         fault = Fault("SOURCE", source, "a file that exists", "check its name", "file.missing")
         raise FreefloatError("there is no such source", [fault])
+    if not is_address and (size := path.stat().st_size) > max_bytes:
+        remedy = "allow more with --max-bytes, or pipe it in"
+        fault = Fault("SOURCE", f"{size} bytes", f"at most {max_bytes} bytes", remedy, "file.size")
+        raise FreefloatError(f"{source}: too large for a telemetry file", [fault])
     return None, SampleSource(
         source, idle=connection.idle, retry=connection.retry, remote=connection.remote,
         tell=screen.note,

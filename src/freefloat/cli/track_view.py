@@ -52,7 +52,9 @@ def _table(estimate: LiveEstimate) -> RenderableType:
             band((value - p.value) / size, half / size), Text(status, style=STYLES[status]),
         ))  # fmt: skip
     head = ("parameter", "value", "± std", *["± total"] * has_total, "unit", RULER, "status")
-    return screen.table(head, rows, align="LRR" + "R" * has_total + "LLL")
+    # the status says in short what the line shows, and the total deviation is the one to go by
+    optional = (RULER, *["± std"] * has_total, "status")
+    return screen.table(head, rows, align="LRR" + "R" * has_total + "LLL", optional=optional)
 
 
 def band(shift: float, half: float) -> str:
@@ -122,6 +124,19 @@ def sample_counts(health: Health) -> str:
     return f"{text}; not used: {rest}" if rest else text
 
 
+def fill_texts(health: Health) -> dict[str, str]:
+    """The fill values of each channel, and how many readings of it were masked.
+
+    >>> from freefloat.online.health import Health
+    >>> fill_texts(Health({}, fill_values={"base.rate.z": {-9999.0: 12, 1e30: 1}}))
+    {'base.rate.z': '-9999 (12 times), 1e+30 (1 time)'}
+    """
+    return {
+        name: ", ".join(f"{value:.6g} ({count_noun(n, 'time')})" for value, n in known.items())
+        for name, known in health.fill_values.items()
+    }
+
+
 def announcement(
     model: Model, n: int, source: str, notes: tuple[str, ...]
 ) -> Iterator[RenderableType]:
@@ -151,6 +166,7 @@ def summary(
     pairs += [("scale", line) for line in _scale(estimate)]
     if estimate.time is not None and estimate.status not in health.concerns:
         pairs.append(("parameters", estimate.status))
+    pairs += [("fill values", f"{name}: {text}") for name, text in fill_texts(health).items()]
     if unused:
         pairs.append(("unknown channels", listing(unused, most=4)))
     pairs += remarks

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from freefloat.errors import Fault, ModelError, require_type
-from freefloat.files import atomic_write, together
+from freefloat.files import atomic_write, output_fault, together
 from freefloat.model.model_write import SUFFIXES
 from freefloat.part_files import is_same_file
 from freefloat.text import did_you_mean
@@ -127,6 +127,10 @@ def copy_model(name: str, destination: str | Path, *, overwrite: bool = False) -
     source, destination = known[name], Path(destination)
     is_file = destination.suffix.lower() == ".toml"
     folder = destination.parent if is_file else destination
+    if not is_file and destination.exists() and not destination.is_dir():
+        expected, remedy = "a folder, or a name that ends in .toml", "name another place"
+        fault = Fault(str(destination), "no folder", expected, remedy, "file.unwritable")
+        raise ModelError(f"{name}: not copied", [fault])
     copies = {source: destination if is_file else folder / source.name}
     urdf = _description_and_urdf(source)[1]
     if urdf:
@@ -136,8 +140,9 @@ def copy_model(name: str, destination: str | Path, *, overwrite: bool = False) -
     faults = [
         Fault(str(target), value, expected, remedy, "file.exists")
         for target in copies.values()
-        if target.exists() and not overwrite
+        if target.is_file() and not overwrite
     ]
+    faults += [fault for target in copies.values() if (fault := output_fault(target)) is not None]
     faults += [
         Fault(str(target), "the built-in model itself", "a copy", "name another place",
               "file.conflict")

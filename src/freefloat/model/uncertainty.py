@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from freefloat.errors import Fault, ModelError
+from freefloat.model.inertia import NAMES
 from freefloat.records import values
 from freefloat.records.values import LARGEST, refusal
 from freefloat.text import closest
@@ -73,10 +74,17 @@ def name_faults(model: Model, table: Collection[str]) -> Iterator[Fault]:
     names = _names(model) if table else []
     for glob in table:
         if not any(fnmatchcase(name, glob) for name in names):
-            close = closest(glob, names, most=3, likeness=0.5)
+            close = _same_owner(glob, names) or closest(glob, names, most=3, likeness=0.5)
             remedy = f"did you mean {', '.join(close)}?" if close else "delete it"
             expected = "a name or glob of what the model takes as exact (docs/assumptions.md)"
             yield Fault(place_of(glob), "matches nothing", expected, remedy, "name.unknown")
+
+
+def _same_owner(glob: str, names: Collection[str]) -> list[str]:
+    """The factor of a body, for a name that is one of its inertial parameters; else nothing."""
+    owner, _, field = glob.rpartition(".")
+    scale = f"{owner}.scale"
+    return [scale] if field in NAMES and any(fnmatchcase(name, scale) for name in names) else []
 
 
 def with_uncertainty(model: Model, table: Mapping[str, float]) -> Model:

@@ -11,7 +11,7 @@ from freefloat.errors import Fault, IdentificationError
 from freefloat.model.model import Model
 from freefloat.online.filter_options import FilterOptions
 from freefloat.online.frame_filter import FrameFilter, has_different_rates
-from freefloat.online.health import Event, Health, SampleOutcome
+from freefloat.online.health import REPEATED, Event, Health, SampleOutcome
 from freefloat.online.intake import Intake
 from freefloat.online.kalman_filter import KalmanFilter, needs_kalman
 from freefloat.online.live_estimate import LiveEstimate, SampleReport
@@ -159,6 +159,11 @@ class OnlineEstimator:
         if read is None:
             intake.counts["unreadable"] += 1
             return "unreadable"
+        if intake.resumed_at is not None and intake.is_in_state(
+            read.time, is_ordered=self.filter.is_ordered
+        ):
+            intake.counts[REPEATED] += 1
+            return REPEATED
         if not intake.buffer.size:
             return self._process(read)
         outcome: SampleOutcome = "waiting"
@@ -182,12 +187,15 @@ class OnlineEstimator:
     def run(self, samples: Telemetry) -> LiveEstimate:
         """All samples of a recording; the estimate after the last."""
         for sample in self.samples_of(samples):
-            for ready in self.intake.buffer.push(sample):
-                self._process(ready)
+            self.take(sample)
         return self.finish()
 
     def samples_of(self, recording: Telemetry) -> Iterable[Sample]:
-        """A recording's samples as the filter wants them: with the times thrusters switched at."""
+        """A recording's samples as the filter wants them: with the times thrusters switched at.
+
+        Its fill values are known from now on, as if it had been examined.
+        """
+        self.intake.fills.learn(recording)
         return self.filter.samples_of(recording)
 
     def save(self, path: str | Path) -> None:
@@ -203,6 +211,9 @@ class OnlineEstimator:
         intake, own = self.intake, self.filter
         if not intake.unknown.familiar.issuperset(sample.values):
             intake.unknown.look(map(str, sample.values))
+        masked = intake.fills.look(sample.values)
+        if masked:
+            sample = intake.mask_fill_values(sample, masked)
         outcome = own.read(sample, intake)
         if outcome is None:
             judged = self._judge(sample.time)
@@ -214,6 +225,8 @@ class OnlineEstimator:
             else:
                 own.skip()
                 outcome = "clock jump" if judged == "suspect" else judged
+        if masked and outcome in ("incomplete", "told") and not masked.isdisjoint(own.channels):
+            outcome = "fill value"
         intake.counts[outcome] += 1
         return outcome
 

@@ -15,13 +15,15 @@ from freefloat.text import count_noun, listing
 
 SampleOutcome = Literal[
     "begun", "taken", "gated", "broken", "unusable", "spike", "incomplete", "late", "duplicate",
-    "clock jump", "unreadable", "waiting", "gathered", "told",
+    "clock jump", "unreadable", "waiting", "gathered", "told", "fill value",
+    "already in the state",
 ]  # fmt: skip
 OUTCOMES: tuple[SampleOutcome, ...] = get_args(SampleOutcome)
+REPEATED: SampleOutcome = "already in the state"
 USED = ("taken", "begun", "waiting", "gathered", "told")
 # what becomes of a frame; with "gathered" there, the rest are samples that are part of none
 FRAMES = ("begun", "taken", "gated", "broken", "unusable", "spike")
-EventKind = Literal["change", "stuck", "frozen", "clock jump", "gap", "restart"]
+EventKind = Literal["change", "stuck", "frozen", "clock jump", "gap", "restart", "fill value"]
 # events after which an estimate is not what it would be without, and what to do about each
 DOUBTFUL: dict[EventKind, str] = {
     "change": "if nothing was captured or released then, the model is wrong: `freefloat diagnose`"
@@ -52,11 +54,14 @@ class Health:
     broken: no usable equations; unusable: not finite or not an attitude; spike: a reading far off
     its own run; incomplete: channels missing; late: older than what was used; duplicate: its time
     was used; clock jump: its time fits to nothing yet; unreadable: not a sample; waiting: held back
-    for the right order; gathered: used together with others; told: thrust or wrench alone.
+    for the right order; gathered: used together with others; told: thrust or wrench alone; fill
+    value: a channel had one, such as -9999; already in the state: it was used before that was
+    saved.
     chi2, n_rows: of the residuals. concerns: what is wrong with the channels themselves, or that no
     parameter is observable; with any of these all is not well. missing: the channels that
     incomplete samples lack, the most frequent first. innovations: their sums, where the filter
-    keeps them and noise is stated as white.
+    keeps them and noise is stated as white. fill_values: by channel and number, how many readings
+    were masked as such.
 
     >>> Health({"taken": 98, "gated": 2}, events=()).n_rejected
     2
@@ -70,6 +75,7 @@ class Health:
     missing: tuple[str, ...] = ()
     options: FilterOptions = field(default=FilterOptions(), repr=False, compare=False)
     innovations: InnovationSums | None = field(default=None, repr=False, compare=False)
+    fill_values: Mapping[str, Mapping[float, int]] = field(default_factory=dict)
 
     @property
     def n_samples(self) -> int:
@@ -156,7 +162,8 @@ class Health:
         is_gathered = bool(self.counts.get("gathered"))
         if unused := _mostly_unused(self.counts, "samples"):
             if unused.code == "samples.mostly_incomplete" and not is_gathered:
-                hint = "channels of different rates? gather=True brings them together"
+                hint = "channels of different rates? give each sensor of the model its rate, and"
+                hint += " they are brought to common instants"
                 text, _ = split_remedy(unused)
                 return Note(unused.code, f"{text}{self._lack()}; {hint}")
             return unused
@@ -173,6 +180,7 @@ class Health:
 
 def _mostly_unused(counts: Mapping[str, int], what: str) -> Note | None:
     """How many are not used, and what became of most of those; None if most are used."""
+    counts = {k: n for k, n in counts.items() if k != REPEATED}  # which were used before
     unused = {k: n for k, n in counts.items() if k not in USED}
     share = sum(unused.values()) / max(sum(counts.values()), 1)
     if share <= 0.5:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from freefloat.errors import Fault, IdentificationError
 from freefloat.model.model import Model
 from freefloat.notes import Note
+from freefloat.online.fill_watch import FillWatch
 from freefloat.online.filter_options import FilterOptions
 from freefloat.online.health import Event, Health, SampleOutcome
 from freefloat.online.innovations import InnovationSums
@@ -19,6 +20,7 @@ from freefloat.prediction.measurements import sensor_channels
 from freefloat.telemetry.names import XYZ, XYZW, channel_names
 from freefloat.telemetry.sample_rows import Sample
 from freefloat.telemetry.telemetry import Telemetry
+from freefloat.text import listing
 
 MOST_EVENTS = 1000  # format: events that are remembered; memory is bounded
 MOST_UNKNOWN = 100  # format: names that are remembered; ever new ones must not fill the memory
@@ -211,7 +213,8 @@ class Intake:
 
     time [s]: of the last sample that was used; counts: samples by outcome; events: the last ones;
     missing: how often each channel was missing from an incomplete sample; unknown: channels that
-    the model does not have.
+    the model does not have; fills: fill values. resumed_at [s]: the last sample of the state that
+    was restored, until a later one comes.
     """
 
     def __init__(
@@ -229,8 +232,10 @@ class Intake:
         self.events: list[Event] = []
         self.n_events = 0
         self.time: float | None = None
+        self.resumed_at: float | None = None
         self.missing: dict[str, int] = {}
         self.unknown = UnknownChannels(model)
+        self.fills = FillWatch(model, self.unknown.usual)
         require_known([*(noise or {})], like.names if like is not None else (), model)
         if like is not None:
             self.unknown.look(like.names)
@@ -240,11 +245,35 @@ class Intake:
         self.counts[was] -= n
         self.counts[now] += n
 
+    def is_in_state(self, time: float, *, is_ordered: bool) -> bool:
+        """Whether the state that was restored has a sample of this time [s] already.
+
+        Of one instant other channels may follow where their order does not matter.
+        """
+        last, now = self.resumed_at, self.clock.last
+        if last is None or now is None or now > last:
+            self.resumed_at = None
+            return False
+        is_past = time <= last if is_ordered else time < last
+        return is_past or any(time == sample.time for sample in self.buffer.held)
+
     def note_missing(self, names: Iterable[str], values: Mapping[str, Any]) -> None:
         """Count the channels, of those needed, that a sample lacks."""
         for name in names:
             if values.get(name) is None:
                 self.missing[name] = self.missing.get(name, 0) + 1
+
+    def mask_fill_values(self, sample: Sample, names: Collection[str]) -> Sample:
+        """The sample without these readings; each fill value is reported when it first comes."""
+        new: dict[float, list[str]] = {}
+        for name in names:
+            value = float(sample.values[name])
+            if self.fills.found[name].get(value) == 1:
+                new.setdefault(value, []).append(name)
+        for value, channels in new.items():
+            text = f"{listing(channels, most=4)} had the fill value {value:.6g}: masked"
+            self.report(Event(sample.time, "fill value", text))
+        return Sample(sample.time, {n: v for n, v in sample.values.items() if n not in names})
 
     def report(self, event: Event) -> None:
         """Remember an event."""
@@ -271,7 +300,7 @@ class Intake:
         concerns = (*concerns, *self.unknown.concerns)
         return Health(
             counts, tuple(self.events), chi2, n_rows, concerns, self._most_missing(), self.options,
-            innovations,
+            innovations, {name: dict(known) for name, known in self.fills.found.items() if known},
         )  # fmt: skip
 
     def _most_missing(self) -> tuple[str, ...]:
@@ -294,6 +323,7 @@ class Intake:
             "time": self.time,
             "missing": self.missing,
             "unknown_channels": self.unknown.names,
+            "fill_values": self.fills.content(),
         }
 
     def restore(self, content: Mapping[str, Any]) -> None:
@@ -304,6 +334,7 @@ class Intake:
         self.counts.clear()
         self.counts.update(content["counts"])
         self.events[:] = [Event(**event) for event in content["events"]]
-        self.time = content["time"]
+        self.time, self.resumed_at = content["time"], self.clock.last
         self.missing = dict(content["missing"])
         self.unknown.restore(content["unknown_channels"])
+        self.fills.restore(content["fill_values"])

@@ -29,7 +29,7 @@ _STEADY = (
 )  # fmt: skip
 # Levels that are held and switched: they repeat and jump by right.
 HELD = ("force", "on_time")
-_FEWEST = 3  # theory: noise and motion hit the same double twice at most
+FEWEST = 3  # theory: noise and motion hit the same double twice at most
 # theory: [ranges of the rest]; a sample of a moving body is within one range of its neighbours, and
 # a burst of outliers within a few
 _FAR = 10.0
@@ -39,7 +39,7 @@ _FAR_FOR_LEVELS = 1000.0
 _DISTINCT = 0.5  # theory: half of the samples differ where noise is a third of a digital step
 _BY_FACTOR = 10.0  # theory: actuators differ from their models by percents, not tenfold
 _COMMONEST = 3  # theory: where a digital signal rests is common too, at either end of its way
-_FEWEST_OTHERS = 20  # theory: below, the hundredth part is no sample
+FEWEST_OTHERS = 20  # theory: below, the hundredth part is no sample
 _NEARLY_ALL = 0.99  # theory: of the steps from sample to sample; the others may be edges, outliers
 _JUMP = 3.0  # theory: [usual steps]; white noise does not exceed its 99 % by more than twice
 _MASKED = "masked"
@@ -62,7 +62,7 @@ def fill_levels(name: str, values: Array, *, largest: float | None = None) -> li
     """
     if not values.size:
         return []
-    bound = ABSURD if not largest else min(ABSURD, _BY_FACTOR * largest)
+    bound = largest_possible(largest)
     ordered = np.sort(values)
     if -ordered[0] <= bound >= ordered[-1] and np.all(ordered[1:] != ordered[:-1]):
         return []  # nothing comes twice
@@ -79,7 +79,7 @@ def fill_levels(name: str, values: Array, *, largest: float | None = None) -> li
     found = [*levels[:first].tolist(), *levels[last:].tolist()]
     if quantity in _STEADY and quantity != "attitude":  # whose sign may change at any sample
         commonest = first + np.argsort(counts[first:last])[::-1][:_COMMONEST]
-        candidates = levels[commonest[counts[commonest] >= _FEWEST]].tolist()
+        candidates = levels[commonest[counts[commonest] >= FEWEST]].tolist()
         sound = values[~np.isin(values, found)] if found else values
         found += [value for value in candidates if _is_jumped_to(sound, value)]
     return found
@@ -89,7 +89,7 @@ def _is_jumped_to(values: Array, value: float) -> bool:
     """Whether a signal jumps to a value and back again, as it jumps nowhere else."""
     is_at = values == value
     rest = values[~is_at]
-    if rest.size < _FEWEST_OTHERS:
+    if rest.size < FEWEST_OTHERS:
         return False
     steps = np.sort(np.abs(np.diff(values)[~(is_at[1:] | is_at[:-1])]))
     if not steps.size:
@@ -110,23 +110,44 @@ def _is_jumped_to(values: Array, value: float) -> bool:
 
 def _is_apart(quantity: str, levels: Array, counts: Indices, sign: int = 1) -> bool:
     """Whether the least of some levels, in order, is a fill value; sign -1: they are negated."""
-    if counts[0] < _FEWEST:
+    if counts[0] < FEWEST:
         return False
     # a second fill value, at the other end, must not make room for this one
-    end = -1 if counts[-1] >= _FEWEST else None
+    end = -1 if counts[-1] >= FEWEST else None
     inner, often = levels[1:end], counts[1:end]
     if inner.size < 2:
         return False  # of two levels nothing says which is the signal
-    is_fine = inner.size > _DISTINCT * int(often.sum())  # values that hardly repeat
-    if quantity in HELD:
-        # thrust for part of a step is as small as you like; but no valve pulls
-        is_possible = sign < 0 or levels[0] >= 0.0 or inner[0] < 0.0
-        far = np.inf if is_possible else _FAR
-    elif quantity in _STEADY:
-        far = _FAR if is_fine else _FAR_FOR_LEVELS
-    else:
-        far = _FAR_FOR_LEVELS if is_fine else np.inf
+    # thrust for part of a step is as small as you like; but no valve pulls
+    is_possible = sign < 0 or levels[0] >= 0.0 or inner[0] < 0.0
+    far = far_ranges(quantity, is_fine=has_fine_values(inner, often), is_possible=is_possible)
     return bool(inner[0] - levels[0] > far * max(inner[-1] - inner[0], noise_floor_of(inner)))
+
+
+def has_fine_values(levels: Array, counts: Indices) -> bool:
+    """Whether the values of a signal hardly repeat, as those of a fine sensor do not."""
+    return levels.size > _DISTINCT * int(counts.sum())
+
+
+def far_ranges(quantity: str, *, is_fine: bool, is_possible: bool = True) -> float:
+    """How many ranges of the rest away a value that comes again and again is a fill value.
+
+    is_fine: the rest hardly repeats; is_possible: an actuator could be set to that value.
+    """
+    if quantity in HELD:
+        return np.inf if is_possible else _FAR
+    if quantity in _STEADY:
+        return _FAR if is_fine else _FAR_FOR_LEVELS
+    return _FAR_FOR_LEVELS if is_fine else np.inf
+
+
+def largest_possible(largest: float | None) -> float:
+    """What no sound reading of a channel exceeds [unit]; largest: what its actuator can reach."""
+    return ABSURD if not largest else min(ABSURD, _BY_FACTOR * largest)
+
+
+def is_blank_attitude(values: Array | np.float64) -> NDArray[np.bool_] | np.bool_:
+    """Whether four times the same number is no attitude: it is one where it is a half."""
+    return np.abs(np.abs(values) - 0.5) > 0.25
 
 
 def fill_places(telemetry: Telemetry, sensors: KnownSensors) -> dict[str, dict[float, Indices]]:
@@ -142,8 +163,7 @@ def fill_places(telemetry: Telemetry, sensors: KnownSensors) -> dict[str, dict[f
         if any(not np.array_equal(c.time, four[0].time) for c in four):
             continue
         rows = np.column_stack([c.values for c in four])
-        # four times the same number is an attitude where it is a half, and a blank elsewhere
-        is_same = np.all(rows == rows[:, :1], axis=1) & (np.abs(np.abs(rows[:, 0]) - 0.5) > 0.25)
+        is_same = np.all(rows == rows[:, :1], axis=1) & is_blank_attitude(rows[:, 0])
         for value in np.unique(rows[is_same, 0]).tolist():
             places = np.flatnonzero(is_same & (rows[:, 0] == value))
             for name in names:
