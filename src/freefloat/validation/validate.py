@@ -132,7 +132,7 @@ class _Recorded:
     given: Telemetry
     flight: Telemetry
     quality: tuple[str, ...]
-    notes: list[str]
+    notes: Sequence[str]
 
     @classmethod
     def of(cls, source: Fit | Model, flight: Telemetry, *, raw: bool) -> _Recorded:

@@ -59,7 +59,8 @@ def source_formats() -> tuple[SourceFormat, ...]:
 
 
 def open_recording(
-    path: str | os.PathLike[str], options: SourceOptions = SourceOptions()  # noqa: B008
+    path: str | os.PathLike[str],
+    options: SourceOptions = SourceOptions(),  # noqa: B008
 ) -> SourceRecording:
     """What is in a recording of any format; nothing is read that is not needed to tell."""
     file = require_path(path)

@@ -29,7 +29,6 @@ class Draft:
         yield ""
 
 
-
 def type_rule(kind: str) -> Callable[[RecordedStream], list[Draft]] | None:
     """How a message of some type becomes entries; None where nothing is known of it."""
     return _RULES.get(kind.rpartition("/")[2].rpartition(".")[2])
