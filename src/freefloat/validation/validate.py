@@ -140,7 +140,7 @@ class _Recorded:
         prepared = prepare_recording(flight, model, raw=raw)
         used = with_sensor_noise(model, prepared.recording)
         told = (found.summary, *map(str, found.findings))
-        notes = [*prepared.notes, *unknown_channel_notes(model, [flight])]
+        notes: list[str] = [*prepared.notes, *unknown_channel_notes(model, [flight])]
         return cls(source, flight, used, told, notes)
 
     @property
