@@ -132,7 +132,7 @@ class _Recorded:
     given: Telemetry
     flight: Telemetry
     quality: tuple[str, ...]
-    notes: Sequence[str]
+    notes: list[str]
 
     @classmethod
     def of(cls, source: Fit | Model, flight: Telemetry, *, raw: bool) -> _Recorded:
