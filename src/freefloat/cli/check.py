@@ -78,7 +78,7 @@ def check(
     from freefloat.cli.waiting import tell_first_run
     from freefloat.model import load_model
 
-    robot = load_model(model)
+    robot = load_model(model, strict=shared.strict)
     if plan is not None or sensors is not None or free:
         return _check_visibility(robot, plan, sensors, free or [], is_json=shared.json)
     if not shared.json:

@@ -63,7 +63,8 @@ def diagnose(
     """
     choices = replace(choices, assess=True)
     request = parse_request(
-        model, flights, wanted, choices, OutputFiles(), max_bytes=shared.max_bytes
+        model, flights, wanted, choices, OutputFiles(),
+        max_bytes=shared.max_bytes, strict=shared.strict,
     )
     found = run_identification(request) if fit is None else _assess(fit, request)
     if shared.json:

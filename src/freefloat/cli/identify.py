@@ -155,7 +155,8 @@ def identify(
     files = OutputFiles(
         fit=("--out", out), model=("--save-model", save_model), report=("--report", report)
     )
-    request = parse_request(model, flights, wanted, choices, files, max_bytes=shared.max_bytes)
+    request = parse_request(model, flights, wanted, choices, files,
+                            max_bytes=shared.max_bytes, strict=shared.strict)  # fmt: skip
     if not shared.json:
         screen.show(*_announcement(request))
     fit = run_identification(request)
@@ -248,16 +249,17 @@ def parse_request(
     files: OutputFiles,
     *,
     max_bytes: int,
+    strict: bool,
 ) -> IdentifyRequest:
     """The identification that the arguments ask for; FreefloatError with every fault of theirs."""
-    from freefloat.model import load_model
+    from freefloat.cli.robot_file import read_robot
 
     vector = tuple[float, float, float]
     momentum = check_value("--momentum", choices.momentum, vector)
     require([*files.faults(), *check_flights(flights), *momentum])
     settings = parse_settings("identify", choices.set)
     require_used(settings, used=_groups(choices.method), by=f"--method {choices.method}")
-    robot = state_uncertainty(load_model(model), choices)
+    robot = state_uncertainty(read_robot(model, strict=strict), choices)
     files.require_possible(model=model, flight=flights, plan=choices.plan)
     globs = wanted.free or default_globs(robot)
     parameters = choose_parameters(

@@ -111,7 +111,7 @@ def simulate(
         telemetry=("--out", out), plan=("--save-plan", save_plan), plot=("--plot", plot)
     )
     request = parse_request(model, files, plan=plan, duration=duration, seed=seed, step=step,
-                            method=method)  # fmt: skip
+                            method=method, strict=shared.strict)  # fmt: skip
     if not shared.json:
         screen.show(*_announcement(request))
     simulated = run_simulation(request)
@@ -186,10 +186,11 @@ def parse_request(
     seed: int,
     step: float,
     method: Method,
+    strict: bool = False,
 ) -> SimulateRequest:
     """The flight that the arguments ask for; FreefloatError with every fault of theirs."""
+    from freefloat.cli.robot_file import read_robot
     from freefloat.excitation.motions import Duration
-    from freefloat.model import load_model
     from freefloat.telemetry.readers import truth_path
 
     require(
@@ -201,7 +202,7 @@ def parse_request(
             *files.faults(),
         ]
     )
-    robot = load_model(model)
+    robot = read_robot(model, strict=strict)
     out = files.paths.get("telemetry")
     beside = None if out is None else truth_path(out)
     files.require_possible(beside=beside, model=model, plan=plan)

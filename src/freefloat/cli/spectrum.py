@@ -86,8 +86,8 @@ def spectrum(
                             "name it with --model", "option.conflict"))  # fmt: skip
     require(faults)
     files.require_possible(model=model, file=file)
-    how = {"settings": parse_settings("spectrum", set), "max_bytes": shared.max_bytes}
-    modes, match = _find_modes(file, model, channels, between, bandwidth, **how)
+    settings = parse_settings("spectrum", set)
+    modes, match = _find_modes(file, model, channels, between, bandwidth, settings, shared=shared)
     written = dict(files.paths)
     has_springs = match is not None and bool(match.factors)
     if not has_springs:  # a model as it was would pass for one that agrees with the flight
@@ -106,19 +106,19 @@ def _find_modes(
     channels: list[str] | None,
     between: tuple[float, float] | None,
     bandwidth: float,
-    *,
     settings: dict[str, dict[str, Any]],
-    max_bytes: int,
+    *,
+    shared: Shared,
 ) -> tuple[ModalFit, ModalMatch | None]:
+    from freefloat.cli.robot_file import read_robot
     from freefloat.cli.waiting import busy
     from freefloat.identification.modes.free_response import ModalOptions
     from freefloat.identification.modes.modal import identify_modes
     from freefloat.identification.modes.modal_match import MatchOptions, match_modes
-    from freefloat.model import load_model
     from freefloat.telemetry import read_telemetry
 
-    robot = None if model is None else load_model(model)
-    recording = read_telemetry(file, max_bytes=max_bytes)
+    robot = None if model is None else read_robot(model, strict=shared.strict)
+    recording = read_telemetry(file, max_bytes=shared.max_bytes)
     with busy("looking for modes"):
         found = identify_modes(
             recording, robot, channels=channels, between=between, bandwidth=bandwidth,

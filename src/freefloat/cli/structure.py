@@ -77,13 +77,13 @@ def structure(
     save_model
         The model with only what is there, to write (.toml).
     """
+    from freefloat.cli.robot_file import read_robot
     from freefloat.cli.waiting import progress, tell_first_run
-    from freefloat.model import load_model
 
     files = OutputFiles(model=("--save-model", save_model))
     require([*files.faults(), *check_flights(flights), *_start_faults(known_start, plan)])
     options = parse_settings("structure", set)
-    robot = load_model(model)
+    robot = read_robot(model, strict=shared.strict)
     files.require_possible(model=model, flight=flights, plan=plan)
     wanted = choose_parameters(robot, free=free or default_globs(robot))
     plans = read_plans(plan, robot)

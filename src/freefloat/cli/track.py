@@ -55,7 +55,8 @@ def track(
     from freefloat.cli.live_run import LiveRun
     from freefloat.cli.waiting import tell_first_run
 
-    request = parse_request(model, source, wanted, tracking, connection, files=files)
+    request = parse_request(model, source, wanted, tracking, connection, files=files,
+                            strict=shared.strict)  # fmt: skip
     tracker, quiet = request.tracker, shared.json
     if not quiet:
         _announce(tracker, source)

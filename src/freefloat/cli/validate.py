@@ -88,7 +88,7 @@ def validate(
     given = {"error": error / 100.0, "tip": None if tip is None else tip / 1000.0}
     given |= parse_settings("validate", set)["acceptance"]
     how = {"start": start, "raw": raw}
-    verdict = _judge(fit, flight, plan, given, files.paths, how, max_bytes=shared.max_bytes)
+    verdict = _judge(fit, flight, plan, given, files.paths, how, shared=shared)
     if shared.json:
         screen.print_json(_as_dict(verdict, fit, flight, files.paths))
     else:
@@ -110,15 +110,15 @@ def _judge(
     files: Mapping[str, Path],
     how: Mapping[str, Any],
     *,
-    max_bytes: int,
+    shared: Shared,
 ) -> Verdict:
     """The verdict, with a bar while it is made, written where that was asked for."""
     from freefloat.cli.waiting import progress, tell_first_run
 
-    source = _source(fit)
+    source = _source(fit, strict=shared.strict)
     from freefloat.telemetry import read_telemetry
 
-    recorded = read_telemetry(flight, max_bytes=max_bytes)
+    recorded = read_telemetry(flight, max_bytes=shared.max_bytes)
     tell_first_run("tangent.rk4_tangent", takes="about half a minute")
     # Here and not above: this loads Numba, and the note above should come before that.
     from freefloat.identification.fit import Fit
@@ -144,14 +144,14 @@ def _is_fit(name: str) -> bool:
     return Path(name).suffix.lower() == ".json"
 
 
-def _source(name: str) -> Fit | Model:
+def _source(name: str, *, strict: bool) -> Fit | Model:
     if _is_fit(name):
         from freefloat.identification.fit import load_fit
 
         return load_fit(name)
-    from freefloat.model import load_model
+    from freefloat.cli.robot_file import read_robot
 
-    return load_model(name)
+    return read_robot(name, strict=strict)
 
 
 def _overview(verdict: Verdict, written: dict[str, Path]) -> Iterator[RenderableType]:

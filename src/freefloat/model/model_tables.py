@@ -120,13 +120,13 @@ def build(content: dict[str, Any], base: Model | None, faults: PartFaults) -> Mo
             remedy = 'add [[body]] tables, or urdf = "..." with a file that has the bodies'
             faults.add(PathFault(("body",), "no body", "at least one", remedy, "key.missing"))
         return None
-    first = base.root.body if base else bodies[0].name
+    first = base.root if base else Root(bodies[0].name)
     frames = tuple(Frame(**_place(given)) for given in tables["frame"])
     known = ("description", "gravity", "uncertainty")
     head = {key: content[key] for key in known if key in content}
     return Model(
         name=content.get("name", "unnamed"),
-        root=Root(**{"body": first, **content.get("root", {})}),
+        root=replace(first, **content.get("root", {})),
         bodies=bodies,
         joints=_joints(tables["joint"], base, faults),
         tanks=tuple(map(_tank, tables["tank"])),

@@ -1,0 +1,25 @@
+"""The robot a verb is about: its file read, and told of what was read in another way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from freefloat.model import Model
+
+# format: codes of notes on what stands in for something that a file says in no usable way
+SUBSTITUTED = "substituted."
+
+
+def read_robot(name_or_path: str, *, strict: bool) -> Model:
+    """The model of that name or file; what was substituted in it is told on standard error."""
+    from freefloat.cli import screen
+    from freefloat.errors import shorten
+    from freefloat.model import load_model
+    from freefloat.notes import Note
+
+    model = load_model(name_or_path, strict=strict)
+    for note in model.notes:
+        if isinstance(note, Note) and note.code.startswith(SUBSTITUTED):
+            screen.note(f"note: {shorten(note, 400)}")
+    return model
