@@ -34,8 +34,6 @@ BAD_INPUT = {
     "a folder called like a model": (("check", "folder.toml"), "ModelError"),
     "a decimal comma": (("check", "comma.urdf"), "ModelError"),
     "no such model": (("simulate", "servicr", *OUT), "ModelError"),
-    "no sensors": (("simulate", "plain.toml", *OUT), "model.no_sensors"),
-    "no sensors in a URDF": (("simulate", "plain.urdf", *OUT), "model.no_sensors"),
     "no such folder": (("simulate", "cepheus", "--out", "no/flight.csv"), "file.unwritable"),
     "a file for a folder": (
         ("simulate", "cepheus", "--out", "comma.urdf/f.csv"),

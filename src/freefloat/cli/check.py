@@ -244,8 +244,9 @@ def _free_name(index: int, coordinates: tuple[str, ...]) -> str:
 
 def _missing(model: Model) -> Iterator[Note]:
     if not model.sensors:
-        text = "no sensors: `freefloat simulate` needs [[sensor]] tables in a model file (.toml)"
-        yield Note("model.no_sensors", text)
+        from freefloat.model.default_sensors import default_sensor_note
+
+        yield default_sensor_note(model)
     is_driven = any(c.role in ("motion", "torque") for c in model.assembly.coordinates)
     if not is_driven and not model.thrusters:
         yield Note("model.no_actuators", "nothing can be driven: no joint, wheel or thruster")

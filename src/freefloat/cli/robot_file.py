@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,13 +14,27 @@ SUBSTITUTED = "substituted."
 
 def read_robot(name_or_path: str, *, strict: bool) -> Model:
     """The model of that name or file; what was substituted in it is told on standard error."""
-    from freefloat.cli import screen
-    from freefloat.errors import shorten
     from freefloat.model import load_model
-    from freefloat.notes import Note
 
     model = load_model(name_or_path, strict=strict)
-    for note in model.notes:
+    _tell(model.notes)
+    return model
+
+
+def equip(model: Model) -> Model:
+    """The model with the usual sensors where it has none, which is told."""
+    from freefloat.model.default_sensors import with_default_sensors
+
+    equipped = with_default_sensors(model)
+    _tell(equipped.notes[len(model.notes) :])
+    return equipped
+
+
+def _tell(notes: Iterable[str]) -> None:
+    from freefloat.cli import screen
+    from freefloat.errors import shorten
+    from freefloat.notes import Note
+
+    for note in notes:
         if isinstance(note, Note) and note.code.startswith(SUBSTITUTED):
             screen.note(f"note: {shorten(note, 400)}")
-    return model

@@ -9,6 +9,7 @@ from typing import Any
 
 from freefloat.errors import Fault, ModelError
 from freefloat.model.checks import structure_faults
+from freefloat.model.joint_wheels import turn_into_wheels
 from freefloat.model.model import Model
 from freefloat.model.model_tables import NAMED, SECTIONS, build, model_schema
 from freefloat.model.uncertainty import entries_of, name_faults, place_of
@@ -61,6 +62,8 @@ def read_model_text(
     is_complete = base is not None or "urdf" not in raw
     model = build(reading.content, base, faults) if is_complete else None
     if model is not None:
+        model, no_wheels = turn_into_wheels(model)
+        faults.add_checks(no_wheels, urdf)
         faults.add_checks([*structure_faults(model), *extras_faults(model)], urdf)
         if len(faults.faults) == sum(path[0] == "uncertainty" for path in faults.paths):
             # the model is sound otherwise, so that it has names

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
+from freefloat.model.joint_wheels import WHEEL
 from freefloat.model.model import Model
 from freefloat.model.parts import (
     Body,
@@ -24,6 +25,7 @@ from freefloat.model.parts import (
     Limits,
     Orbit,
     Placement,
+    Role,
     Root,
     Sensor,
     Six,
@@ -74,7 +76,11 @@ def part_tables() -> dict[str, TableKind]:
         "root": table_of(Root, TOML, optional=("body",)),
         "body": table_of(Body, TOML, instead=inertial),
         "joint": table_of(
-            Joint, TOML, instead={"extras": extras}, spread=placed, optional=GEOMETRY
+            Joint,
+            TOML,
+            instead={"extras": extras, "role": values.one_of(*get_args(Role), WHEEL)},
+            spread=placed,
+            optional=GEOMETRY,
         ),
         "tank": table_of(Tank, TOML, instead=dict.fromkeys(("stiffness", "damping"), one_or_two)),
         "wheel": table_of(Wheel, TOML),
