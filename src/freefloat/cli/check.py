@@ -64,7 +64,7 @@ def check(
     Parameters
     ----------
     model
-        The name of a built-in model, or a .toml or .urdf file.
+        The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     plan
         Say which parameters a flight of this plan (.toml) would show, before it is flown.
     sensors

@@ -152,7 +152,7 @@ def design(
     Parameters
     ----------
     model
-        The name of a built-in model, or a .toml or .urdf file.
+        The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     criterion
         a_optimal (mean variance), d_optimal (volume), e_optimal (worst direction), condition,
         worst_parameter, modal_energy (left behind), or the names of parameters.

@@ -114,6 +114,7 @@ class IdentifyRequest:
     plan: Plan | list[Plan] | None
     settings: dict[str, dict[str, Any]]  # of --set, by group
     files: dict[str, Path]  # "fit", "model" and "report" where asked for
+    like: Path | None = None  # the MJCF that a model is written like
 
 
 def identify(
@@ -142,13 +143,13 @@ def identify(
     Parameters
     ----------
     model
-        The name of a built-in model, or a .toml or .urdf file.
+        The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     flights
         Telemetry of one flight or of several: .parquet, .pq, .csv or .tsv.
     out
         The fit to write (.json); nothing unless said.
     save_model
-        The model with the estimates, to write: .toml (complete) or .urdf.
+        The model with the estimates, to write: .toml (complete), .urdf, or .xml beside an MJCF.
     report
         The fit, and how it predicts these flights, as one page of HTML to write.
     """
@@ -226,7 +227,7 @@ def _write(request: IdentifyRequest, fit: Fit) -> None:
     if "fit" in request.files:
         fit.save(request.files["fit"])
     if "model" in request.files:
-        _with_origin(request, fit).save(request.files["model"])
+        _with_origin(request, fit).save(request.files["model"], like=request.like)
     if "report" in request.files:
         fit.save_report(request.files["report"], *request.flights.values())
 
@@ -252,7 +253,7 @@ def parse_request(
     strict: bool,
 ) -> IdentifyRequest:
     """The identification that the arguments ask for; FreefloatError with every fault of theirs."""
-    from freefloat.cli.robot_file import read_robot
+    from freefloat.cli.robot_file import mjcf_of, read_robot
 
     vector = tuple[float, float, float]
     momentum = check_value("--momentum", choices.momentum, vector)
@@ -270,7 +271,7 @@ def parse_request(
     sources = _sources(model, flights)
     return IdentifyRequest(
         robot, parameters, globs, not wanted.free, recorded, sources, choices, plan, settings,
-        files.paths,
+        files.paths, mjcf_of(model),
     )  # fmt: skip
 
 

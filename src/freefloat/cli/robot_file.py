@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +20,14 @@ def read_robot(name_or_path: str, *, strict: bool) -> Model:
     model = load_model(name_or_path, strict=strict)
     _tell(model.notes)
     return model
+
+
+def mjcf_of(name_or_path: str) -> Path | None:
+    """The file of a robot where that is one that MJCF may be written like."""
+    from freefloat.model.loading import MJCF
+
+    path = Path(name_or_path)
+    return path if path.suffix.lower() in MJCF else None
 
 
 def equip(model: Model) -> Model:

@@ -89,7 +89,7 @@ def simulate(
     Parameters
     ----------
     model
-        The name of a built-in model, or a .toml or .urdf file.
+        The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     out
         The telemetry to write: .parquet, .pq, .csv or .tsv; nothing unless said.
     plan

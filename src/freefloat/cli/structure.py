@@ -61,7 +61,7 @@ def structure(
     Parameters
     ----------
     model
-        The name of a built-in model, or a .toml or .urdf file.
+        The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     flights
         Telemetry of one flight or of several: .parquet, .pq, .csv or .tsv.
     free
@@ -77,7 +77,7 @@ def structure(
     save_model
         The model with only what is there, to write (.toml).
     """
-    from freefloat.cli.robot_file import read_robot
+    from freefloat.cli.robot_file import mjcf_of, read_robot
     from freefloat.cli.waiting import progress, tell_first_run
 
     files = OutputFiles(model=("--save-model", save_model))
@@ -99,7 +99,7 @@ def structure(
             search=_search_options(options), options=_test_options(options), progress=update,
         )  # fmt: skip
     if save_model is not None:
-        found.fit.model.save(save_model)
+        found.fit.model.save(save_model, like=mjcf_of(model))
     if shared.json:
         screen.print_json(_as_dict(model, found, files.paths))
     else:

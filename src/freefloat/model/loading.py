@@ -20,15 +20,16 @@ if TYPE_CHECKING:
 
 
 URDF = (".urdf", ".xacro")
-SUFFIXES = (".toml", *URDF)
+MJCF = (".xml", ".mjcf")
+SUFFIXES = (".toml", *URDF, *MJCF)
 
 
 def load_model(name_or_path: str | Path, *, strict: bool = False) -> Model:
-    """The built-in model of that name, or the model in a .toml, .urdf or .xacro file.
+    """The built-in model of that name, or the model in a .toml, .urdf, .xacro or MJCF (.xml) file.
 
     Args:
         name_or_path: the name of a built-in model, or a file.
-        strict: refuse a URDF in which anything has to be read in another way than it is written;
+        strict: refuse a robot of which anything has to be read in another way than it is written;
             otherwise `notes` of the model say what was.
 
     Returns:
@@ -45,9 +46,19 @@ def load_model(name_or_path: str | Path, *, strict: bool = False) -> Model:
         from freefloat.model.urdf import read_urdf
 
         return read_urdf(path, strict=strict)
+    if path.suffix.lower() in MJCF:
+        return _read_xml(path, strict=strict)
     from freefloat.model.model_file import read_model
 
     return read_model(path, strict=strict)
+
+
+def _read_xml(path: Path, *, strict: bool) -> Model:
+    """The model of an .xml file, which may be MJCF or a URDF."""
+    from freefloat.model.mujoco_ import is_mjcf, read_mjcf
+    from freefloat.model.urdf import read_urdf
+
+    return read_mjcf(path, strict=strict) if is_mjcf(path) else read_urdf(path, strict=strict)
 
 
 def _path_of(name_or_path: str | Path) -> Path:
@@ -66,7 +77,7 @@ def _path_of(name_or_path: str | Path) -> Path:
         raise _missing(str(name_or_path), list(known))
     if path.suffix.lower() not in SUFFIXES:
         value, expected = path.suffix or "no suffix", " or ".join(SUFFIXES)
-        remedy = "give a model file (.toml) or a URDF (.urdf, .xacro)"
+        remedy = "give a model file (.toml), a URDF (.urdf, .xacro) or MJCF (.xml)"
         fault = Fault(str(path), value, expected, remedy, "file.suffix")
         raise ModelError(f"{path.name or path}: not a model file", [fault])
     return path
@@ -79,7 +90,7 @@ def model_files(name_or_path: str | Path) -> tuple[Path, ...]:
     ['servicer.toml']
     """
     path = _path_of(name_or_path)
-    urdf = "" if path.suffix.lower() in URDF else _description_and_urdf(path)[1]
+    urdf = "" if path.suffix.lower() in (*URDF, *MJCF) else _description_and_urdf(path)[1]
     return (path, path.parent / urdf) if urdf else (path,)
 
 

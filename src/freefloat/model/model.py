@@ -206,9 +206,12 @@ class Model:
         stated = rename_owner(self.uncertainty, name, body.name)
         return replace(swapped, sensors=tuple(sensors), uncertainty=stated)
 
-    def save(self, path: str | Path) -> None:
-        """Write the model as .toml (complete) or .urdf (bodies and joints)."""
-        save_model(self, path)
+    def save(self, path: str | Path, *, like: str | Path | None = None) -> None:
+        """Write the model as .toml (complete), .urdf (bodies and joints) or .xml (MJCF).
+
+        like: the MJCF that the model was read from, which is written anew with its values.
+        """
+        save_model(self, path, like=like)
 
     def _refuse_unreal(self, body: Body) -> None:
         faults = target_faults(body)

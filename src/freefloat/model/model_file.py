@@ -10,8 +10,10 @@ from typing import Any
 from freefloat.errors import Fault, ModelError
 from freefloat.model.checks import structure_faults
 from freefloat.model.joint_wheels import turn_into_wheels
+from freefloat.model.loading import MJCF
 from freefloat.model.model import Model
 from freefloat.model.model_tables import NAMED, SECTIONS, build, model_schema
+from freefloat.model.mujoco_ import is_mjcf, read_mjcf
 from freefloat.model.uncertainty import entries_of, name_faults, place_of
 from freefloat.model.urdf import draft_urdf
 from freefloat.model.urdf_values import UrdfReader
@@ -90,6 +92,8 @@ def _read_urdf(
         faults.faults.append(replace(path, place=faults.place(("urdf",)), line=line))
         return None, None
     try:
+        if path.suffix.lower() in MJCF and is_mjcf(path):
+            return read_mjcf(path, strict=strict), None
         return draft_urdf(read_urdf_bytes(path), path.name, strict=strict)
     except ModelError as error:
         faults.faults += error.faults
