@@ -24,7 +24,7 @@ def read_robot(name_or_path: str, *, strict: bool) -> Model:
 
 def mjcf_of(name_or_path: str) -> Path | None:
     """The file of a robot where that is one that MJCF may be written like."""
-    from freefloat.model.loading import MJCF
+    from freefloat.model.model_write import MJCF
 
     path = Path(name_or_path)
     return path if path.suffix.lower() in MJCF else None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from freefloat.errors import Fault, ModelError, require_type
 from freefloat.files import atomic_write, together
+from freefloat.model.model_write import MJCF
 from freefloat.part_files import is_same_file
 from freefloat.text import did_you_mean
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 
 URDF = (".urdf", ".xacro")
-MJCF = (".xml", ".mjcf")
 SUFFIXES = (".toml", *URDF, *MJCF)
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from freefloat.errors import Fault, ModelError
 from freefloat.model.checks import structure_faults
 from freefloat.model.joint_wheels import turn_into_wheels
-from freefloat.model.loading import MJCF
 from freefloat.model.model import Model
 from freefloat.model.model_tables import NAMED, SECTIONS, build, model_schema
+from freefloat.model.model_write import MJCF
 from freefloat.model.mujoco_ import is_mjcf, read_mjcf
 from freefloat.model.uncertainty import entries_of, name_faults, place_of
 from freefloat.model.urdf import draft_urdf

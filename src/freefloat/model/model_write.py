@@ -12,11 +12,13 @@ from freefloat.model.checks import structure_faults
 from freefloat.model.parts import Body, Joint, Limits, Target
 from freefloat.model.urdf_write import extras_faults, write_urdf
 from freefloat.records.toml_text import changed_fields, table_text, value_text
+from freefloat.wiring import service
 
 if TYPE_CHECKING:
     from freefloat.model.model import Model
 
-SUFFIXES = (".toml", ".urdf", ".xml", ".mjcf")
+MJCF = (".xml", ".mjcf")
+SUFFIXES = (".toml", ".urdf", *MJCF)
 
 
 def save_model(model: Model, path: str | Path, *, like: str | Path | None = None) -> None:
@@ -30,7 +32,7 @@ def save_model(model: Model, path: str | Path, *, like: str | Path | None = None
         text = write_model_text(model)
     elif suffix == ".urdf":
         text = write_urdf(model)
-    elif suffix in (".xml", ".mjcf"):
+    elif suffix in MJCF:
         text = _mjcf_text(model, Path(path), like)
     else:
         remedy = "end the name in .toml (complete), .urdf (bodies and joints) or .xml (MJCF)"
@@ -41,8 +43,6 @@ def save_model(model: Model, path: str | Path, *, like: str | Path | None = None
 
 
 def _mjcf_text(model: Model, path: Path, like: str | Path | None) -> str:
-    from freefloat.model.mujoco_write import write_mjcf
-
     if like is None or Path(like).absolute().parent != path.absolute().parent:
         value = "no file to write it like" if like is None else f"like {like}"
         expected = "the MJCF that the model was read from, in the same folder: its meshes and"
@@ -50,7 +50,7 @@ def _mjcf_text(model: Model, path: Path, like: str | Path | None) -> str:
         fault = Fault(str(path), value, f"{expected} included files stay where they are", remedy,
                       "mjcf.source")  # fmt: skip
         raise ModelError(f"{path.name}: cannot be written", [fault])
-    return write_mjcf(model, like)
+    return service("write_mjcf")(model, like)
 
 
 def write_model_text(model: Model) -> str:

@@ -46,16 +46,16 @@ def read_mjcf(path: str | Path, *, strict: bool = False) -> Model:
     read_bytes(path, MJCF_FILE)
     compiled = compile_mjcf(path)
     names = Names.of(compiled)
-    tops = _chosen_tops(compiled)
+    tops = _robot_tops(compiled)
     balls = [names.joints[j] for j in range(compiled.njnt) if compiled.jnt_type[j] == BALL]
     if balls or not tops:
         raise _unreadable(path.name, balls)
     model = _Reader(compiled, names).read(path, tops)
-    left_out = list(_left_out(compiled))
-    if strict and left_out:
+    unused = list(_unmodelled_parts(compiled))
+    if strict and unused:
         remedy = "delete it, or read the file without strict"
         faults = [Fault(path.name, what, "what a tree of bodies and joints can say", remedy,
-                        "mjcf.unused") for what in left_out]  # fmt: skip
+                        "mjcf.unused") for what in unused]  # fmt: skip
         raise ModelError(f"{path.name}: not all of it can be used", faults)
     if faults := structure_faults(model):
         placed = [Fault(f"{path.name}: {f.place}", f.value, f.expected, f.remedy, f.code)
@@ -142,7 +142,7 @@ class Names:
         return cls(name_all(compiled.nbody, "body"), name_all(compiled.njnt, "jnt"), changed)
 
 
-def _chosen_tops(m: Any) -> list[int]:
+def _robot_tops(m: Any) -> list[int]:
     """The bodies on the world that the robot begins with: one that is free, or all that are not.
 
     Where there are both, or several that are free, the one with the most joints is the robot.
@@ -255,7 +255,7 @@ class _Reader:
             each = (f"{old!r} is {new!r}" for old, new in self.names.changed.items())
             text = f"names that could not be used, {len(self.names.changed)} in all"
             yield Note("substituted.part_name", f"{text}: {listing(each, most=4)}")
-        for what in _left_out(m):
+        for what in _unmodelled_parts(m):
             yield Note("substituted.not_modelled", f"not used: {what}")
         beside = [self.names.bodies[i] for i in range(1, m.nbody) if i not in used]
         if beside:
@@ -269,7 +269,7 @@ class _Reader:
             yield Note("mjcf.passive", f"no actuator, so passive: {listing(passive, most=8)}")
 
 
-def _left_out(m: Any) -> Iterator[str]:
+def _unmodelled_parts(m: Any) -> Iterator[str]:
     """What of a compiled model moves it and has no words in a Model."""
     counts = {"equality constraint": m.neq, "tendon": m.ntendon, "plugin": m.nplugin,
               "flexible body": m.nflex}  # fmt: skip
