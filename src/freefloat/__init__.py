@@ -94,6 +94,14 @@ def _assumption_names() -> Callable[..., list[str]]:
 provide("assumption_names", _assumption_names)
 
 
+def _mjcf_writer() -> Callable[..., str]:
+    return import_module("freefloat.model.mujoco_write").write_mjcf
+
+
+# A Model writes itself into the MJCF it was read from, which has to be read for it once more.
+provide("write_mjcf", _mjcf_writer)
+
+
 def __getattr__(name: str) -> object:
     home = _HOME_OF.get(name)
     if home is None:

@@ -76,7 +76,7 @@ def test_a_free_joint_without_inertia_is_a_negative_verdict(role, command, tmp_p
 def test_what_is_unusual_is_noted(command, tmp_path):
     (tmp_path / "weightless.toml").write_text(WEIGHTLESS.format(role="locked"))
     codes = {note["code"] for note in command("check", "weightless.toml", "--json").json["notes"]}
-    assert codes == {"model.no_sensors", "model.no_actuators", "joint.home_outside_limits"}
+    assert codes == {"substituted.sensors", "model.no_actuators", "joint.home_outside_limits"}
 
 
 DRIVEN = """\

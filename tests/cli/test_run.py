@@ -34,8 +34,6 @@ BAD_INPUT = {
     "a folder called like a model": (("check", "folder.toml"), "ModelError"),
     "a decimal comma": (("check", "comma.urdf"), "ModelError"),
     "no such model": (("simulate", "servicr", *OUT), "ModelError"),
-    "no sensors": (("simulate", "plain.toml", *OUT), "model.no_sensors"),
-    "no sensors in a URDF": (("simulate", "plain.urdf", *OUT), "model.no_sensors"),
     "no such folder": (("simulate", "cepheus", "--out", "no/flight.csv"), "file.unwritable"),
     "a file for a folder": (
         ("simulate", "cepheus", "--out", "comma.urdf/f.csv"),
@@ -123,7 +121,7 @@ def test_a_folder_without_permission_is_bad_input(command, tmp_path):
 
 
 def test_a_bug_is_one_line_and_a_traceback_only_when_asked(command, monkeypatch):
-    def fail(_: object) -> None:
+    def fail(_: object, **__: object) -> None:
         raise RuntimeError("the moon is full")
 
     monkeypatch.setattr("freefloat.model.load_model", fail)
@@ -141,7 +139,7 @@ def test_a_damaged_cache_is_named_with_its_remedy(command, monkeypatch, tmp_path
 
     (tmp_path / "kernel.nbi").write_bytes(b"")  # cut short, as by a full disk
     index = IndexDataCacheFile(str(tmp_path), "kernel", "stamp")
-    monkeypatch.setattr("freefloat.model.load_model", lambda _: index.load("any signature"))
+    monkeypatch.setattr("freefloat.model.load_model", lambda _, **__: index.load("any signature"))
     monkeypatch.setattr("freefloat.numba_.compilation.cache_folder", lambda: tmp_path / "cache")
     ended = command("check", "cepheus")
     assert ended.code == 2

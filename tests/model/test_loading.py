@@ -45,9 +45,9 @@ def test_a_missing_model_is_told_with_help(name, help_given):
 
 
 def test_other_files_and_folders_are_refused(tmp_path):
-    (tmp_path / "a.xml").write_text(URDF)
+    (tmp_path / "a.sdf").write_text(URDF)
     with refused(ModelError, "file.suffix"):
-        load_model(tmp_path / "a.xml")
+        load_model(tmp_path / "a.sdf")
     (tmp_path / "folder.toml").mkdir()
     with refused(ModelError, "file.unreadable"):
         load_model(tmp_path / "folder.toml")

@@ -143,8 +143,9 @@ def test_faults_of_the_joined_model_name_the_right_file(beside_urdf, tmp_path):
     assert caught.value.faults[0].place == 'm.toml: body[0] "tool".com (line 6)'
     broken = URDF.replace('xyz="0 0 1"', 'xyz="0 0 2"')
     (tmp_path / "arm.urdf").write_text(broken, encoding="utf-8")
+    assert beside_urdf('[[joint]]\nname = "arm_1"\nhome = 1\n').joints[0].axis == (0, 0, 1)
     with pytest.raises(ModelError) as caught:
-        beside_urdf('[[joint]]\nname = "arm_1"\nhome = 1\n')
+        load_model(tmp_path / "m.toml", strict=True)
     assert caught.value.faults[0].place == "arm.urdf:31: joint 'arm_1'.axis"
 
 

@@ -141,7 +141,7 @@ def test_saving_is_atomic_and_refuses_other_kinds(tmp_path):
         replace(model, name="").save(target)
     assert target.read_text() == "old"
     with refused(ModelError, "file.suffix"):
-        model.save(tmp_path / "m.xml")
+        model.save(tmp_path / "m.sdf")
     with refused(FreefloatError, "file.unwritable"):
         model.save(tmp_path / "missing" / "m.toml")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.toml"]

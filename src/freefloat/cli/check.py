@@ -64,7 +64,7 @@ def check(
     Parameters
     ----------
     model
-        The name of a built-in model, or a .toml or .urdf file.
+        The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     plan
         Say which parameters a flight of this plan (.toml) would show, before it is flown.
     sensors
@@ -78,7 +78,7 @@ def check(
     from freefloat.cli.waiting import tell_first_run
     from freefloat.model import load_model
 
-    robot = load_model(model)
+    robot = load_model(model, strict=shared.strict)
     if plan is not None or sensors is not None or free:
         return _check_visibility(robot, plan, sensors, free or [], is_json=shared.json)
     if not shared.json:
@@ -244,8 +244,9 @@ def _free_name(index: int, coordinates: tuple[str, ...]) -> str:
 
 def _missing(model: Model) -> Iterator[Note]:
     if not model.sensors:
-        text = "no sensors: `freefloat simulate` needs [[sensor]] tables in a model file (.toml)"
-        yield Note("model.no_sensors", text)
+        from freefloat.model.default_sensors import default_sensor_note
+
+        yield default_sensor_note(model)
     is_driven = any(c.role in ("motion", "torque") for c in model.assembly.coordinates)
     if not is_driven and not model.thrusters:
         yield Note("model.no_actuators", "nothing can be driven: no joint, wheel or thruster")

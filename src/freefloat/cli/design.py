@@ -152,7 +152,7 @@ def design(
     Parameters
     ----------
     model
-        The name of a built-in model, or a .toml or .urdf file.
+        The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     criterion
         a_optimal (mean variance), d_optimal (volume), e_optimal (worst direction), condition,
         worst_parameter, modal_energy (left behind), or the names of parameters.
@@ -163,7 +163,7 @@ def design(
     """
     request = parse_request(
         model, wanted, criterion=criterion, sensors=sensors, motion=motion, fit=fit,
-        outputs=outputs,
+        outputs=outputs, strict=shared.strict,
     )  # fmt: skip
     if not shared.json:
         screen.show(*_announcement(request))
@@ -231,9 +231,10 @@ def parse_request(
     motion: MotionOptions,
     fit: Path | None,
     outputs: Outputs,
+    strict: bool = False,
 ) -> DesignRequest:
     """The design that the arguments ask for; FreefloatError with every fault of theirs."""
-    from freefloat.model import load_model
+    from freefloat.cli.robot_file import read_robot
 
     files = OutputFiles(
         plan=("--out", outputs.out), table=("--table", outputs.table), plot=("--plot", outputs.plot)
@@ -241,7 +242,7 @@ def parse_request(
     limits, wrong = parse_pairs("--limit", motion.limit, example="arm_1.velocity=0.1")
     require([*files.faults(), *wrong, *_number_faults(motion, outputs.rate)])
     settings = parse_settings("design", motion.set)["effort"]
-    robot = load_model(model)
+    robot = read_robot(model, strict=strict)
     known = _earlier_fit(robot, fit)
     if known is not None:
         robot = known.model

@@ -55,7 +55,7 @@ def diagnose(
     Parameters
     ----------
     model
-        The name of a built-in model, or a .toml or .urdf file.
+        The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     flights
         Telemetry of one flight or of several: .parquet, .pq, .csv or .tsv.
     fit
@@ -65,7 +65,7 @@ def diagnose(
     choices = replace(choices, assess=True)
     request = parse_request(
         model, flights, wanted, choices, OutputFiles(), reading=reading,
-        max_bytes=shared.max_bytes,
+        max_bytes=shared.max_bytes, strict=shared.strict,
     )  # fmt: skip
     found = run_identification(request) if fit is None else _assess(fit, request)
     if shared.json:

@@ -115,6 +115,7 @@ class IdentifyRequest:
     plan: Plan | list[Plan] | None
     settings: dict[str, dict[str, Any]]  # of --set, by group
     files: dict[str, Path]  # "fit", "model" and "report" where asked for
+    like: Path | None = None  # the MJCF that a model is written like
 
 
 def identify(
@@ -145,13 +146,13 @@ def identify(
     Parameters
     ----------
     model
-        The name of a built-in model, or a .toml or .urdf file.
+        The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     flights
         Telemetry of one flight or of several: .parquet, .pq, .csv or .tsv.
     out
         The fit to write (.json); nothing unless said.
     save_model
-        The model with the estimates, to write: .toml (complete) or .urdf.
+        The model with the estimates, to write: .toml (complete), .urdf, or .xml beside an MJCF.
     report
         The fit, and how it predicts these flights, as one page of HTML to write.
     """
@@ -159,8 +160,9 @@ def identify(
         fit=("--out", out), model=("--save-model", save_model), report=("--report", report)
     )
     request = parse_request(
-        model, flights, wanted, choices, files, reading=reading, max_bytes=shared.max_bytes
-    )
+        model, flights, wanted, choices, files, reading=reading, max_bytes=shared.max_bytes,
+        strict=shared.strict,
+    )  # fmt: skip
     if not shared.json:
         screen.show(*_announcement(request))
     fit = run_identification(request)
@@ -230,7 +232,7 @@ def _write(request: IdentifyRequest, fit: Fit) -> None:
     if "fit" in request.files:
         fit.save(request.files["fit"])
     if "model" in request.files:
-        _with_origin(request, fit).save(request.files["model"])
+        _with_origin(request, fit).save(request.files["model"], like=request.like)
     if "report" in request.files:
         fit.save_report(request.files["report"], *request.flights.values())
 
@@ -254,16 +256,17 @@ def parse_request(
     *,
     reading: FlightOptions,
     max_bytes: int,
+    strict: bool,
 ) -> IdentifyRequest:
     """The identification that the arguments ask for; FreefloatError with every fault of theirs."""
-    from freefloat.model import load_model
+    from freefloat.cli.robot_file import mjcf_of, read_robot
 
     vector = tuple[float, float, float]
     momentum = check_value("--momentum", choices.momentum, vector)
     require([*files.faults(), *check_flights(flights), *momentum])
     settings = parse_settings("identify", choices.set)
     require_used(settings, used=_groups(choices.method), by=f"--method {choices.method}")
-    robot = state_uncertainty(load_model(model), choices)
+    robot = state_uncertainty(read_robot(model, strict=strict), choices)
     files.require_possible(model=model, flight=flights, plan=choices.plan, map=reading.map)
     globs = wanted.free or default_globs(robot)
     parameters = choose_parameters(
@@ -274,7 +277,7 @@ def parse_request(
     sources = _sources(model, flights)
     return IdentifyRequest(
         robot, parameters, globs, not wanted.free, recorded, sources, choices, plan, settings,
-        files.paths,
+        files.paths, mjcf_of(model),
     )  # fmt: skip
 
 

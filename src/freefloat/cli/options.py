@@ -51,6 +51,9 @@ class Shared:
     debug: Annotated[bool, FLAG, Parameter(group=_SHARED)] = False
     """Show the traceback of an error."""
 
+    strict: Annotated[bool, FLAG, Parameter(group=_SHARED)] = False
+    """Refuse a robot of which anything must be read in another way than its file has it."""
+
     max_bytes: Annotated[int, WHOLE, Parameter(group=_SHARED)] = DEFAULT_MAX_BYTES
     """Refuse telemetry that would take more [B], on disk or as a table in memory."""
 
@@ -193,8 +196,8 @@ def read_plans(paths: Sequence[Path], model: Model) -> Plan | list[Plan] | None:
 
 
 def default_globs(model: Model) -> tuple[str, ...]:
-    """The parameters that are free unless said: those of the root body and of what is grasped."""
-    return tuple(f"{name}.*" for name in (model.root.body, *(t.name for t in model.targets)))
+    """The parameters that are free unless said: those of the bus and of what is grasped."""
+    return tuple(f"{name}.*" for name in (model.bus, *(t.name for t in model.targets)))
 
 
 def choose_parameters(

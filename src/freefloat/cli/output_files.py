@@ -109,7 +109,8 @@ def _suffixes(what: str) -> tuple[str, ...]:
 
         return tuple(SUFFIXES)
     return {
-        "model": (".toml", ".urdf"), "plan": (".toml",), "table": (".csv",), "fit": (".json",),
+        "model": (".toml", ".urdf", ".xml", ".mjcf"),
+        "plan": (".toml",), "table": (".csv",), "fit": (".json",),
         "verdict": (".json",), "rows": (".json",), "report": (".html", ".htm"),
         "parquet": (".parquet", ".pq"), "estimates": (), "state": (),  # any name will do
         "export": (),  # looked at by the verb: it knows the format

@@ -89,7 +89,7 @@ def simulate(
     Parameters
     ----------
     model
-        The name of a built-in model, or a .toml or .urdf file.
+        The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     out
         The telemetry to write: .parquet, .pq, .csv or .tsv; nothing unless said.
     plan
@@ -111,7 +111,7 @@ def simulate(
         telemetry=("--out", out), plan=("--save-plan", save_plan), plot=("--plot", plot)
     )
     request = parse_request(model, files, plan=plan, duration=duration, seed=seed, step=step,
-                            method=method)  # fmt: skip
+                            method=method, strict=shared.strict)  # fmt: skip
     if not shared.json:
         screen.show(*_announcement(request))
     simulated = run_simulation(request)
@@ -186,10 +186,11 @@ def parse_request(
     seed: int,
     step: float,
     method: Method,
+    strict: bool = False,
 ) -> SimulateRequest:
     """The flight that the arguments ask for; FreefloatError with every fault of theirs."""
+    from freefloat.cli.robot_file import equip, read_robot
     from freefloat.excitation.motions import Duration
-    from freefloat.model import load_model
     from freefloat.telemetry.readers import truth_path
 
     require(
@@ -201,31 +202,15 @@ def parse_request(
             *files.faults(),
         ]
     )
-    robot = load_model(model)
+    robot = read_robot(model, strict=strict)
     out = files.paths.get("telemetry")
     beside = None if out is None else truth_path(out)
     files.require_possible(beside=beside, model=model, plan=plan)
-    _require_sensors(robot, model)
+    robot = equip(robot)
     flown = _plan(robot, plan, DURATION if duration is None else duration, seed)
     flown.check(robot)
     _require_possible_length(robot, flown, step)
     return SimulateRequest(robot, flown, seed, step, method, files.paths)
-
-
-def _require_sensors(model: Model, file: str) -> None:
-    """A flight without sensors would report nothing."""
-    if model.sensors:
-        return
-    path = Path(file)
-    if path.suffix.lower() == ".urdf":
-        remedy = f'write a model file (.toml) with urdf = "{path.name}" and [[sensor]] tables'
-        remedy += " beside it, and fly that"
-    else:
-        remedy = "add [[sensor]] tables to it"
-    example = '[[sensor]] with kind = "gyro", on = "' + model.root.body + '", rate = 50.0'
-    expected = f"at least one, such as {example}"
-    fault = Fault(str(path), "no sensors", expected, remedy, "model.no_sensors")
-    raise FreefloatError(f"{model.name}: a flight without sensors would report nothing", [fault])
 
 
 def _plan(model: Model, path: Path | None, duration: float, seed: int) -> Plan:

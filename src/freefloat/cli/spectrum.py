@@ -13,6 +13,7 @@ from rich.text import Text
 from freefloat.cli import screen
 from freefloat.cli.options import REPEATED, FlightOptions, Shared, check_value, read_flight, require
 from freefloat.cli.output_files import OutputFiles, paths_as_text
+from freefloat.cli.robot_file import read_robot
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault, visible
 from freefloat.files import together
@@ -22,7 +23,7 @@ from freefloat.text import count_noun
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from freefloat import Telemetry
+    from freefloat import Model, Telemetry
     from freefloat.identification.modes.modal import ModalFit, SeenMode
     from freefloat.identification.modes.modal_match import ModalMatch
 
@@ -89,7 +90,8 @@ def spectrum(
     files.require_possible(model=model, file=file, map=reading.map)
     how = parse_settings("spectrum", set)
     recording = read_flight(file, reading, max_bytes=shared.max_bytes)
-    modes, match = _find_modes(recording, model, channels, between, bandwidth, settings=how)
+    robot = None if model is None else read_robot(model, strict=shared.strict)
+    modes, match = _find_modes(recording, robot, channels, between, bandwidth, settings=how)
     has_springs = match is not None and bool(match.factors)
     # a model as it was would pass for one that agrees with the flight
     written = {what: path for what, path in files.paths.items() if has_springs or what != "model"}
@@ -103,7 +105,7 @@ def spectrum(
 
 def _find_modes(
     recording: Telemetry,
-    model: str | None,
+    robot: Model | None,
     channels: list[str] | None,
     between: tuple[float, float] | None,
     bandwidth: float,
@@ -114,9 +116,7 @@ def _find_modes(
     from freefloat.identification.modes.free_response import ModalOptions
     from freefloat.identification.modes.modal import identify_modes
     from freefloat.identification.modes.modal_match import MatchOptions, match_modes
-    from freefloat.model import load_model
 
-    robot = None if model is None else load_model(model)
     with busy("looking for modes"):
         found = identify_modes(
             recording, robot, channels=channels, between=between, bandwidth=bandwidth,

@@ -63,7 +63,7 @@ def structure(
     Parameters
     ----------
     model
-        The name of a built-in model, or a .toml or .urdf file.
+        The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     flights
         Telemetry of one flight or of several: .parquet, .pq, .csv or .tsv.
     free
@@ -79,13 +79,13 @@ def structure(
     save_model
         The model with only what is there, to write (.toml).
     """
+    from freefloat.cli.robot_file import mjcf_of, read_robot
     from freefloat.cli.waiting import progress, tell_first_run
-    from freefloat.model import load_model
 
     files = OutputFiles(model=("--save-model", save_model))
     require([*files.faults(), *check_flights(flights), *_start_faults(known_start, plan)])
     options = parse_settings("structure", set)
-    robot = load_model(model)
+    robot = read_robot(model, strict=shared.strict)
     files.require_possible(model=model, flight=flights, plan=plan, map=reading.map)
     wanted = choose_parameters(robot, free=free or default_globs(robot))
     plans = read_plans(plan, robot)
@@ -101,7 +101,7 @@ def structure(
             search=_search_options(options), options=_test_options(options), progress=update,
         )  # fmt: skip
     if save_model is not None:
-        found.fit.model.save(save_model)
+        found.fit.model.save(save_model, like=mjcf_of(model))
     _show(model, found, files.paths, is_json=shared.json)
     return 0 if found.fit.is_trustworthy else 1
 

@@ -91,10 +91,11 @@ def _model_without_repair(model: str | None, repair: Path | None) -> Iterator[Fa
 
 def _repair(file: Path, recording: Telemetry, out: Path, model: str | None, shared: Shared) -> int:
     """Find faults by cause, write the repaired recording, and say what was done."""
-    from freefloat.model import load_model
+    from freefloat.cli.robot_file import read_robot
     from freefloat.telemetry.doctor import examine, repair
 
-    diagnosis = examine(recording, None if model is None else load_model(model))
+    robot = None if model is None else read_robot(model, strict=shared.strict)
+    diagnosis = examine(recording, robot)
     repair(recording, diagnosis).save(out)
     if shared.json:
         files = paths_as_text({"telemetry": out})

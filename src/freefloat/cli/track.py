@@ -48,7 +48,7 @@ def track(
     Parameters
     ----------
     model
-        The name of a built-in model, or a .toml or .urdf file.
+        The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     source
         Where samples come from.
     """
@@ -56,8 +56,9 @@ def track(
     from freefloat.cli.waiting import tell_first_run
 
     request = parse_request(
-        model, source, wanted, tracking, connection, files=files, max_bytes=shared.max_bytes
-    )
+        model, source, wanted, tracking, connection, files=files, max_bytes=shared.max_bytes,
+        strict=shared.strict,
+    )  # fmt: skip
     tracker, quiet = request.tracker, shared.json
     if not quiet:
         _announce(tracker, source)

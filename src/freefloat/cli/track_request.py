@@ -143,9 +143,10 @@ def parse_request(
     *,
     files: LiveFiles,
     max_bytes: int,
+    strict: bool = False,
 ) -> TrackRequest:
     """The tracker that the arguments ask for; FreefloatError for what is wrong with them."""
-    from freefloat.model import load_model
+    from freefloat.cli.robot_file import read_robot
     from freefloat.online.estimator import OnlineEstimator
     from freefloat.online.state_file import STATE_FILE, restore_state
 
@@ -166,7 +167,7 @@ def parse_request(
         ]
     )
     settings = parse_settings("track", tracking.set)
-    robot = load_model(model)
+    robot = read_robot(model, strict=strict)
     written.require_possible(model=model, source=None if _is_address(source) else source)
     globs = wanted.free or _default_globs(robot)
     parameters = choose_parameters(

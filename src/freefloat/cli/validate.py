@@ -98,7 +98,8 @@ def validate(
     given = {"error": error / 100.0, "tip": None if tip is None else tip / 1000.0}
     given |= parse_settings("validate", set)["acceptance"]
     recorded = read_flight(flight, reading, max_bytes=shared.max_bytes)
-    verdict = _judge(fit, recorded, plan, given, files.paths, {"start": start, "raw": raw})
+    source = _source(fit, strict=shared.strict)
+    verdict = _judge(source, recorded, plan, given, files.paths, {"start": start, "raw": raw})
     if shared.json:
         screen.print_json(_as_dict(verdict, fit, flight, files.paths))
     else:
@@ -113,7 +114,7 @@ def _check_start(start: StartKind, plan: Path | None) -> Iterator[Fault]:
 
 
 def _judge(
-    fit: str,
+    source: Fit | Model,
     recorded: Telemetry,
     plan: Path | None,
     limits: Mapping[str, Any],
@@ -123,7 +124,6 @@ def _judge(
     """The verdict, with a bar while it is made, written where that was asked for."""
     from freefloat.cli.waiting import progress, tell_first_run
 
-    source = _source(fit)
     tell_first_run("tangent.rk4_tangent", takes="about half a minute")
     # Here and not above: this loads Numba, and the note above should come before that.
     from freefloat.identification.fit import Fit
@@ -149,14 +149,14 @@ def _is_fit(name: str) -> bool:
     return Path(name).suffix.lower() == ".json"
 
 
-def _source(name: str) -> Fit | Model:
+def _source(name: str, *, strict: bool) -> Fit | Model:
     if _is_fit(name):
         from freefloat.identification.fit import load_fit
 
         return load_fit(name)
-    from freefloat.model import load_model
+    from freefloat.cli.robot_file import read_robot
 
-    return load_model(name)
+    return read_robot(name, strict=strict)
 
 
 def _overview(verdict: Verdict, written: dict[str, Path]) -> Iterator[RenderableType]:

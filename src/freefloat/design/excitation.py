@@ -27,7 +27,7 @@ from freefloat.model.model import Model
 from freefloat.model.parts import Sensor
 from freefloat.notes import Note
 from freefloat.observability.identifiability import identifiability
-from freefloat.observability.information import choose_sensors
+from freefloat.observability.information import choose_sensors, sensor_notes
 from freefloat.observability.visibility import Visibility
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import with_parameters
@@ -186,7 +186,7 @@ def design(
     usual = default_plan(model, duration=duration, seed=seed)
     before = identifiability(model, parameters, plan=usual, sensors=suite)
     after = identifiability(model, parameters, plan=found.plan, sensors=suite)
-    notes = (*found.notes, *_limit_notes(allowed, variables))
+    notes = (*found.notes, *sensor_notes(model, sensors), *_limit_notes(allowed, variables))
     return replace(found, before=before, after=after, notes=notes)
 
 

@@ -32,6 +32,7 @@ from freefloat.notes import Note
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.recorded_parameters import fix_unrecorded
 from freefloat.parameters.write_back import write_values
+from freefloat.prediction.inputs import lock_unrecorded
 from freefloat.prediction.measurements import with_sensor_noise
 from freefloat.prediction.recording_pieces import cut_at_gaps
 from freefloat.provenance import provenance
@@ -106,7 +107,7 @@ def identify(
     options = _merge(options, **given, seed=seed, momentum=momentum)
     how = {"plan": plan, "known_start": known_start, "seed": options.seed}
     used = _prepare(parameters, recorded, options, raw=raw, is_planned=plan is not None)
-    fit = _identify(model, used, method, options, search, how)
+    fit = _identify(used, method, options, search, how)
     if assess:
         how |= {"search": search, "options": trust, "improve": method == "auto"}
         fit = grade_fit(fit, used.pieces, parameters=used.parameters, biases=used.biases, **how)
@@ -154,7 +155,10 @@ def _prepare(
     is_planned: bool,
 ) -> _Used:
     """The recordings without their faults, and what of the parameters they have."""
-    model = parameters.model
+    model, locked = parameters.model, ()
+    if not is_planned:
+        model, locked = lock_unrecorded(model, recorded)
+        parameters = replace(parameters, model=model) if locked else parameters
     is_delay_sought = options.clock is not None or any(
         parameter.name.startswith("delay.") for parameter in parameters.free_ones
     )
@@ -165,11 +169,10 @@ def _prepare(
     parameters, held = fix_unrecorded(parameters, sound, is_planned=is_planned)
     # a plan drives a simulation across any gap; equations take no notice of them
     pieces, cuts = (sound, ()) if is_planned else cut_at_gaps(model, sound)
-    return _Used(parameters, sound, pieces, biases, (*notes, *held), cuts)
+    return _Used(parameters, sound, pieces, biases, (*locked, *notes, *held), cuts)
 
 
 def _identify(
-    model: Model,
     used: _Used,
     method: str,
     options: LinearOptions,
@@ -177,7 +180,8 @@ def _identify(
     how: Mapping[str, Any],
 ) -> Fit:
     """By the method asked for or chosen; by output error where noise hides too much from that."""
-    parameters, recorded = write_values(used.parameters), used.recorded
+    model, recorded = used.parameters.model, used.recorded
+    parameters = write_values(used.parameters)
     wider = parameters.free(*used.biases) if used.biases else parameters
     by_output_error = partial(
         identify_by_output_error, wider, used.pieces, prior_model=model, robust=options.robust,

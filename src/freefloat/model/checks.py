@@ -132,7 +132,9 @@ def _tree_faults(model: Model) -> Iterator[Fault]:
             "root.type",
             f"{model.root.type}, and no body has mass",
             "at least one body with mass on a root that is free to move",
-            "give the bodies their mass and inertia",
+            "a file that is only for drawing has no masses: add <inertial> with <mass> and"
+            " <inertia> to its links, or [[body]] tables with mass, com and inertia to a model"
+            " file (.toml) that names it",
             "model.massless",
         )
     reached = _connected_bodies(model, known)

@@ -177,6 +177,26 @@ def inconsistency(phi: ArrayLike, *, tolerance: float = 1e-9) -> str | None:
     return None
 
 
+def closest_inertia(inertia: ArrayLike) -> tuple[Array, float]:
+    """The closest inertia about the CoM that a real body can have, and how far off it is.
+
+    Closest in the Frobenius norm, whose principal axes stay what they are: the principal moments
+    are projected on the cone of the triangle inequalities. Its edges are thin rods, so moments are
+    sums of rods of no negative share. The distance is relative to the inertia given, 0 to 1.
+
+    >>> closest_inertia([1.0, 0.0, 0.0, 1.0, 0.0, 2.3])[0]
+    array([1.1, 0. , 0. , 1.1, 0. , 2.2])
+    """
+    from scipy.optimize import nnls
+
+    given = tensor(inertia)
+    moments, axes = np.linalg.eigh(given)
+    size = float(np.linalg.norm(moments))
+    rods = 1.0 - np.eye(3)  # a rod along one axis has its moment about the other two
+    shares, distance = nnls(rods, moments / (size or 1.0))
+    return six(axes @ np.diag(rods @ shares * size) @ axes.T), float(distance)
+
+
 def divergence(phi: ArrayLike, prior: ArrayLike) -> float:
     """The log-det (Bregman) divergence of phi from a physical prior; zero only when equal.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from freefloat.errors import Fault, ModelError, require_type
 from freefloat.files import atomic_write, output_fault, together
-from freefloat.model.model_write import SUFFIXES
+from freefloat.model.model_write import MJCF
 from freefloat.part_files import is_same_file
 from freefloat.text import did_you_mean
 
@@ -20,22 +20,45 @@ if TYPE_CHECKING:
     from freefloat.model.model import Model
 
 
-def load_model(name_or_path: str | Path) -> Model:
-    """The built-in model of that name, or the model in a .toml or .urdf file.
+URDF = (".urdf", ".xacro")
+SUFFIXES = (".toml", *URDF, *MJCF)
 
-    Raises ModelError listing every fault found in the file.
+
+def load_model(name_or_path: str | Path, *, strict: bool = False) -> Model:
+    """The built-in model of that name, or the model in a .toml, .urdf, .xacro or MJCF (.xml) file.
+
+    Args:
+        name_or_path: the name of a built-in model, or a file.
+        strict: refuse a robot of which anything has to be read in another way than it is written;
+            otherwise `notes` of the model say what was.
+
+    Returns:
+        The model.
+
+    Raises:
+        ModelError: listing every fault found in the file.
 
     >>> load_model("servicer").name
     'servicer'
     """
     path = _path_of(name_or_path)
-    if path.suffix.lower() == ".urdf":
+    if path.suffix.lower() in URDF:
         from freefloat.model.urdf import read_urdf
 
-        return read_urdf(path)
+        return read_urdf(path, strict=strict)
+    if path.suffix.lower() in MJCF:
+        return _read_xml(path, strict=strict)
     from freefloat.model.model_file import read_model
 
-    return read_model(path)
+    return read_model(path, strict=strict)
+
+
+def _read_xml(path: Path, *, strict: bool) -> Model:
+    """The model of an .xml file, which may be MJCF or a URDF."""
+    from freefloat.model.mujoco_ import is_mjcf, read_mjcf
+    from freefloat.model.urdf import read_urdf
+
+    return read_mjcf(path, strict=strict) if is_mjcf(path) else read_urdf(path, strict=strict)
 
 
 def _path_of(name_or_path: str | Path) -> Path:
@@ -54,7 +77,7 @@ def _path_of(name_or_path: str | Path) -> Path:
         raise _missing(str(name_or_path), list(known))
     if path.suffix.lower() not in SUFFIXES:
         value, expected = path.suffix or "no suffix", " or ".join(SUFFIXES)
-        remedy = "give a model file (.toml) or a URDF (.urdf)"
+        remedy = "give a model file (.toml), a URDF (.urdf, .xacro) or MJCF (.xml)"
         fault = Fault(str(path), value, expected, remedy, "file.suffix")
         raise ModelError(f"{path.name or path}: not a model file", [fault])
     return path
@@ -67,7 +90,7 @@ def model_files(name_or_path: str | Path) -> tuple[Path, ...]:
     ['servicer.toml']
     """
     path = _path_of(name_or_path)
-    urdf = "" if path.suffix.lower() == ".urdf" else _description_and_urdf(path)[1]
+    urdf = "" if path.suffix.lower() in (*URDF, *MJCF) else _description_and_urdf(path)[1]
     return (path, path.parent / urdf) if urdf else (path,)
 
 

@@ -36,6 +36,8 @@ from freefloat.model.uncertainty import rename_owner, without_idle_uncertainty
 from freefloat.notes import Note
 from freefloat.text import did_you_mean, listing
 
+# format: of the heaviest body on it; files give a root that stands for nothing a gram or less
+DUMMY = 1e-3
 ON_BODY = ("tanks", "wheels", "thrusters", "frames", "capsules")  # parts that a body carries
 
 
@@ -91,6 +93,20 @@ class Model:
             if parts
         )
         return f"{self.name}: {self.root.type} root {self.root.body}, {counts}, {self.mass:.6g} kg"
+
+    @property
+    def bus(self) -> str:
+        """The body that everything hangs on: the root, or what is firmly on a root without mass.
+
+        Files often begin with an empty link (`world`, `base_link`), or one of a gram at most.
+        """
+        mass = {body.name: body.mass for body in self.bodies}
+        firm = [self.root.body]
+        for name in firm:  # grows while it is walked through
+            firm += [j.child for j in self.joints if j.type == "fixed" and j.parent == name]
+        heaviest = max(firm, key=lambda name: mass.get(name, 0.0))
+        is_dummy = mass.get(self.root.body, 0.0) < DUMMY * mass.get(heaviest, 0.0)
+        return heaviest if is_dummy else self.root.body
 
     @property
     def mass(self) -> float:
@@ -190,9 +206,12 @@ class Model:
         stated = rename_owner(self.uncertainty, name, body.name)
         return replace(swapped, sensors=tuple(sensors), uncertainty=stated)
 
-    def save(self, path: str | Path) -> None:
-        """Write the model as .toml (complete) or .urdf (bodies and joints)."""
-        save_model(self, path)
+    def save(self, path: str | Path, *, like: str | Path | None = None) -> None:
+        """Write the model as .toml (complete), .urdf (bodies and joints) or .xml (MJCF).
+
+        like: the MJCF that the model was read from, which is written anew with its values.
+        """
+        save_model(self, path, like=like)
 
     def _refuse_unreal(self, body: Body) -> None:
         faults = target_faults(body)

@@ -9,14 +9,17 @@ from typing import Any
 
 from freefloat.errors import Fault, ModelError
 from freefloat.model.checks import structure_faults
+from freefloat.model.joint_wheels import turn_into_wheels
 from freefloat.model.model import Model
 from freefloat.model.model_tables import NAMED, SECTIONS, build, model_schema
+from freefloat.model.model_write import MJCF
+from freefloat.model.mujoco_ import is_mjcf, read_mjcf
 from freefloat.model.uncertainty import entries_of, name_faults, place_of
 from freefloat.model.urdf import draft_urdf
 from freefloat.model.urdf_values import UrdfReader
 from freefloat.model.urdf_write import extras_faults
-from freefloat.model.urdf_xml import URDF_FILE
-from freefloat.records.bounded_read import FileKind, path_inside, read_bytes, read_text
+from freefloat.model.xacro_ import read_urdf_bytes
+from freefloat.records.bounded_read import FileKind, path_inside, read_text
 from freefloat.records.fault_list import NamedFaults
 from freefloat.records.toml_text import entries, lines_of, parse_toml
 from freefloat.records.values import KeyPath
@@ -32,16 +35,19 @@ MODEL_FILE = FileKind(
 REFERENCES = ("parent", "child", "body", "on")  # keys whose value is the name of another part
 
 
-def read_model(path: str | Path) -> Model:
+def read_model(path: str | Path, *, strict: bool = False) -> Model:
     """The model of a model file, with the URDF beside it if it names one.
 
-    Raises ModelError listing everything wrong with either file.
+    Raises ModelError listing everything wrong with either file; `strict` is for the URDF.
     """
     path = Path(path)
-    return read_model_text(read_text(path, MODEL_FILE), file=path.name, folder=path.parent)
+    text = read_text(path, MODEL_FILE)
+    return read_model_text(text, file=path.name, folder=path.parent, strict=strict)
 
 
-def read_model_text(text: str, *, file: str = "TOML text", folder: Path | None = None) -> Model:
+def read_model_text(
+    text: str, *, file: str = "TOML text", folder: Path | None = None, strict: bool = False
+) -> Model:
     """The model of the text of a model file; only with a `folder` may it name a URDF.
 
     >>> text = 'format = 1; name = "one"; body = [{ name = "bus", mass = 5, inertia = [1, 1, 1] }]'
@@ -50,7 +56,7 @@ def read_model_text(text: str, *, file: str = "TOML text", folder: Path | None =
     """
     raw = parse_toml(text, file=file, kind=MODEL_FILE, sections=SECTIONS)
     faults = ModelFaults(file, raw, lines_of(text))
-    base, urdf = _read_urdf(raw, folder, faults)
+    base, urdf = _read_urdf(raw, folder, faults=faults, strict=strict)
     faults.faults += urdf.faults if urdf is not None else []
     reading = model_schema().read(raw)
     faults.extend(reading.faults)
@@ -58,6 +64,8 @@ def read_model_text(text: str, *, file: str = "TOML text", folder: Path | None =
     is_complete = base is not None or "urdf" not in raw
     model = build(reading.content, base, faults) if is_complete else None
     if model is not None:
+        model, no_wheels = turn_into_wheels(model)
+        faults.add_checks(no_wheels, urdf)
         faults.add_checks([*structure_faults(model), *extras_faults(model)], urdf)
         if len(faults.faults) == sum(path[0] == "uncertainty" for path in faults.paths):
             # the model is sound otherwise, so that it has names
@@ -68,7 +76,7 @@ def read_model_text(text: str, *, file: str = "TOML text", folder: Path | None =
 
 
 def _read_urdf(
-    raw: dict[str, Any], folder: Path | None, faults: NamedFaults
+    raw: dict[str, Any], folder: Path | None, *, faults: NamedFaults, strict: bool
 ) -> tuple[Model | None, UrdfReader | None]:
     """The draft of the URDF a model file names; what makes it unreadable is written down."""
     name = raw.get("urdf")
@@ -84,7 +92,9 @@ def _read_urdf(
         faults.faults.append(replace(path, place=faults.place(("urdf",)), line=line))
         return None, None
     try:
-        return draft_urdf(read_bytes(path, URDF_FILE), path.name)
+        if path.suffix.lower() in MJCF and is_mjcf(path):
+            return read_mjcf(path, strict=strict), None
+        return draft_urdf(read_urdf_bytes(path), path.name, strict=strict)
     except ModelError as error:
         faults.faults += error.faults
         return None, None

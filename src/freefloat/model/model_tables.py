@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
+from freefloat.model.joint_wheels import WHEEL
 from freefloat.model.model import Model
 from freefloat.model.parts import (
     Body,
@@ -24,6 +25,7 @@ from freefloat.model.parts import (
     Limits,
     Orbit,
     Placement,
+    Role,
     Root,
     Sensor,
     Six,
@@ -74,7 +76,11 @@ def part_tables() -> dict[str, TableKind]:
         "root": table_of(Root, TOML, optional=("body",)),
         "body": table_of(Body, TOML, instead=inertial),
         "joint": table_of(
-            Joint, TOML, instead={"extras": extras}, spread=placed, optional=GEOMETRY
+            Joint,
+            TOML,
+            instead={"extras": extras, "role": values.one_of(*get_args(Role), WHEEL)},
+            spread=placed,
+            optional=GEOMETRY,
         ),
         "tank": table_of(Tank, TOML, instead=dict.fromkeys(("stiffness", "damping"), one_or_two)),
         "wheel": table_of(Wheel, TOML),
@@ -120,13 +126,13 @@ def build(content: dict[str, Any], base: Model | None, faults: PartFaults) -> Mo
             remedy = 'add [[body]] tables, or urdf = "..." with a file that has the bodies'
             faults.add(PathFault(("body",), "no body", "at least one", remedy, "key.missing"))
         return None
-    first = base.root.body if base else bodies[0].name
+    first = base.root if base else Root(bodies[0].name)
     frames = tuple(Frame(**_place(given)) for given in tables["frame"])
     known = ("description", "gravity", "uncertainty")
     head = {key: content[key] for key in known if key in content}
     return Model(
         name=content.get("name", "unnamed"),
-        root=Root(**{"body": first, **content.get("root", {})}),
+        root=replace(first, **content.get("root", {})),
         bodies=bodies,
         joints=_joints(tables["joint"], base, faults),
         tanks=tuple(map(_tank, tables["tank"])),

@@ -12,29 +12,45 @@ from freefloat.model.checks import structure_faults
 from freefloat.model.parts import Body, Joint, Limits, Target
 from freefloat.model.urdf_write import extras_faults, write_urdf
 from freefloat.records.toml_text import changed_fields, table_text, value_text
+from freefloat.wiring import service
 
 if TYPE_CHECKING:
     from freefloat.model.model import Model
 
-SUFFIXES = (".toml", ".urdf")
+MJCF = (".xml", ".mjcf")
+SUFFIXES = (".toml", ".urdf", *MJCF)
 
 
-def save_model(model: Model, path: str | Path) -> None:
-    """Write a model to a .toml file (complete) or a .urdf file (bodies and joints).
+def save_model(model: Model, path: str | Path, *, like: str | Path | None = None) -> None:
+    """Write a model to a .toml file (complete), a .urdf (bodies and joints) or MJCF (.xml).
 
-    The file is written whole or not at all. A URDF names in a comment what it cannot hold.
+    The file is written whole or not at all. A URDF names in a comment what it cannot hold. MJCF is
+    that of `like`, the file the model was read from, with the model's bodies and springs.
     """
     suffix = Path(path).suffix.lower()
     if suffix == ".toml":
         text = write_model_text(model)
     elif suffix == ".urdf":
         text = write_urdf(model)
+    elif suffix in MJCF:
+        text = _mjcf_text(model, Path(path), like)
     else:
-        remedy = "end the name in .toml (complete) or .urdf (bodies and joints)"
+        remedy = "end the name in .toml (complete), .urdf (bodies and joints) or .xml (MJCF)"
         value, expected = suffix or "no suffix", " or ".join(SUFFIXES)
         fault = Fault(str(path), value, expected, remedy, "file.suffix")
         raise ModelError(f"{Path(path).name}: cannot write this kind of file", [fault])
     atomic_write(path, text)
+
+
+def _mjcf_text(model: Model, path: Path, like: str | Path | None) -> str:
+    if like is None or Path(like).absolute().parent != path.absolute().parent:
+        value = "no file to write it like" if like is None else f"like {like}"
+        expected = "the MJCF that the model was read from, in the same folder: its meshes and"
+        remedy = 'say like="robot.xml", or save the model as .urdf, which MuJoCo reads as well'
+        fault = Fault(str(path), value, f"{expected} included files stay where they are", remedy,
+                      "mjcf.source")  # fmt: skip
+        raise ModelError(f"{path.name}: cannot be written", [fault])
+    return service("write_mjcf")(model, like)
 
 
 def write_model_text(model: Model) -> str:

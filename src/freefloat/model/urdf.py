@@ -1,8 +1,10 @@
-"""URDF, read strictly: every fault with its line, nothing guessed, nothing silently dropped.
+"""URDF as it is found: every fault with its line, nothing silently dropped or changed.
 
-A number that is not a number, a link that does not exist or an inertia no body can have is a
-fault; all of them are reported together. What a URDF says beyond bodies and joints (visuals,
-transmissions, ...) is kept word for word and written back.
+A number that is not a number or a link that does not exist is a fault; all of them are reported
+together. What has one safe reading (an inertia by rounding no body can have, an axis of another
+length, an unknown attribute) is read so and noted, with its place; reading strictly, it is a
+fault too. What a URDF says beyond bodies and joints (visuals, transmissions, ...) is kept word for
+word and written back.
 """
 
 from __future__ import annotations
@@ -16,22 +18,31 @@ from freefloat.errors import ModelError
 from freefloat.model import inertia as inertial
 from freefloat.model.checks import structure_faults
 from freefloat.model.model import Model
-from freefloat.model.parts import Body, Root, Six, Vector
+from freefloat.model.parts import Body, Six, Vector
 from freefloat.model.urdf_joints import FLOATING, read_joint, read_origin, remove_root_joint
+from freefloat.model.urdf_substitutes import (
+    hold_root,
+    move_declaration,
+    physical_body,
+    replace_names,
+    unit_axis,
+)
 from freefloat.model.urdf_values import UrdfReader
 from freefloat.model.urdf_xml import URDF_FILE, Element, parse_xml
-from freefloat.records.bounded_read import decode, read_bytes
+from freefloat.model.xacro_ import read_urdf_bytes
+from freefloat.records.bounded_read import decode
 from freefloat.records.toml_text import MAX_PARTS
 from freefloat.text import count_noun, listing
 
 _STAND_IN = Body("", 1.0, inertia=(1.0, 0.0, 0.0, 1.0, 0.0, 1.0))
 
 
-def read_urdf(source: str | Path) -> Model:
+def read_urdf(source: str | Path, *, strict: bool = False) -> Model:
     """The model of a URDF file, or of a URDF text (any string with a "<" in it).
 
     The root floats and every joint has the role "motion"; a model file (.toml) beside the URDF
-    says otherwise.
+    says otherwise. `notes` of the model say what was read in another way than it is written;
+    `strict` refuses such a file.
 
     >>> read_urdf('<robot name="r"><link name="a"><inertial><mass value="2"/><inertia ixx="1"'
     ...           ' ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link></robot>').mass
@@ -40,24 +51,25 @@ def read_urdf(source: str | Path) -> Model:
     if isinstance(source, str) and "<" in source:
         file, data = "URDF text", source.encode("utf-8", "replace")
     else:
-        file, data = Path(source).name, read_bytes(Path(source), URDF_FILE)
-    model, reading = draft_urdf(data, file)
+        file, data = Path(source).name, read_urdf_bytes(Path(source))
+    model, reading = draft_urdf(data, file, strict=strict)
     faults = [*reading.faults, *reading.locate(structure_faults(model))]
     if faults:
         raise ModelError(f"{file}: {count_noun(len(faults), 'fault')} found", faults)
     return model
 
 
-def draft_urdf(data: bytes, file: str) -> tuple[Model, UrdfReader]:
+def draft_urdf(data: bytes, file: str, *, strict: bool = False) -> tuple[Model, UrdfReader]:
     """The model as far as it can be read, and what was found on the way; nothing is checked yet."""
-    data = decode(data, file, URDF_FILE).encode()
-    robot = parse_xml(data, file)
-    reading = UrdfReader(file, data)
+    reading = UrdfReader(file, decode(data, file, URDF_FILE).encode(), strict=strict)
+    move_declaration(reading)
+    robot = parse_xml(reading.data, file)
     if robot.tag != "robot":
         value, remedy, code = f"<{robot.tag}>", "give a URDF file", "file.format"
         reading.fault(robot, "", value=value, expected="<robot>", remedy=remedy, code=code)
         raise ModelError(f"{file}: not a URDF", reading.faults)
-    name = reading.require(robot, "", "name") or "unnamed"
+    robot = replace_names(reading, robot)
+    name = _read_name(reading, robot)
     reading.lines |= {"root.body": robot.line, "root.type": robot.line, "name": robot.line}
     reading.no_text(robot, "")
     used = ("link", "joint")
@@ -75,6 +87,8 @@ def draft_urdf(data: bytes, file: str) -> tuple[Model, UrdfReader]:
         raise ModelError(f"{file}: no bodies", reading.faults)
     bodies = [_read_link(reading, element, key) for key, element in links.items()]
     read = [read_joint(reading, element, key) for key, element in joints.items()]
+    bodies = [physical_body(reading, body) for body in bodies]
+    read = [unit_axis(reading, joint) for joint in read]
     bodies, read = remove_root_joint(reading, bodies, read)
     carried = {joint.child for joint in read}
     roots = [body.name for body in bodies if body.name not in carried]
@@ -88,16 +102,28 @@ def draft_urdf(data: bytes, file: str) -> tuple[Model, UrdfReader]:
             remedy="break the loop of joints",
             code="model.loop",
         )
+    root = hold_root(reading, roots[0] if roots else bodies[0].name, bodies=bodies, joints=read)
     _write_notes(reading, bodies)
     model = Model(
         name=name,
-        root=Root(roots[0] if roots else bodies[0].name),
+        root=root,
         bodies=tuple(bodies),
         joints=tuple(replace(j, type="fixed") if j.type == FLOATING else j for j in read),
         extras=extras,
-        notes=tuple(reading.notes),
+        notes=(*reading.substitution_notes(), *reading.notes),
     )
     return model, reading
+
+
+def _read_name(reading: UrdfReader, robot: Element) -> str:
+    """The name of the robot; that of its file where it says none."""
+    name = robot.attributes.get("name", "").strip()
+    stem = Path(reading.file).stem
+    if name or reading.strict:
+        return reading.require(robot, "", "name") or "unnamed"
+    text = f"the robot has no name and is called after its file (line {robot.line})"
+    reading.note("substituted.name", text)
+    return stem
 
 
 def _family(reading: UrdfReader, robot: Element, tag: str) -> dict[str, Element]:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from freefloat.model.parts import Body, Joint, JointLimits, Placement, Vector
-from freefloat.model.urdf_values import UrdfReader
+from freefloat.model.urdf_values import Instead, UrdfReader
 from freefloat.model.urdf_xml import Element
 
 FLOATING = "floating"
 TYPES = ("revolute", "continuous", "prismatic", "fixed")
-USED = ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic")
+USED = ("origin", "parent", "child", "axis", "limit", "dynamics")
+MIMIC = Instead(
+    "substituted.mimic",
+    'joints that mimic another one are locked (role = "motion" in a model file moves them)',
+)
 LIMITS = ("lower", "upper", "velocity", "acceleration", "jerk", "effort")
 
 
@@ -20,7 +25,7 @@ def read_joint(reading: UrdfReader, element: Element, name: str) -> Joint:
     kind = _read_type(reading, element, owner)
     reading.no_text(element, owner)
     extras = reading.extras(element, owner, used=USED, named=("name", "type"))
-    _refuse_mimic(reading, element, owner)
+    held = _read_mimic(reading, element, owner) if kind != "fixed" or reading.strict else {}
     for child in element.children:
         field = {"origin": "placement", "limit": "limits"}.get(child.tag, child.tag)
         reading.lines[f"{key}.{field}"] = child.line
@@ -38,6 +43,7 @@ def read_joint(reading: UrdfReader, element: Element, name: str) -> Joint:
         friction=friction,
         limits=_read_limits(reading, element, owner, kind),
         extras=extras,
+        **held,
     )
 
 
@@ -76,17 +82,22 @@ def _read_type(reading: UrdfReader, element: Element, owner: str) -> str:
     return "fixed"
 
 
-def _refuse_mimic(reading: UrdfReader, element: Element, owner: str) -> None:
+def _read_mimic(reading: UrdfReader, element: Element, owner: str) -> dict[str, Any]:
+    """Role and home of a joint that follows another: held where it is while that one is at 0."""
     mimic = reading.single(element, owner, "mimic")
-    if mimic is not None:
-        reading.fault(
-            mimic,
-            f"{owner} <mimic>",
-            value=f"<mimic joint={mimic.attributes.get('joint', '')!r}>",
-            expected="joints that move by themselves",
-            remedy="delete the <mimic> and give the joint its motion, or make it fixed",
-            code="urdf.mimic",
-        )
+    if mimic is None:
+        return {}
+    reading.fault(
+        mimic,
+        f"{owner} <mimic>",
+        value=f"<mimic joint={mimic.attributes.get('joint', '')!r}>",
+        expected="joints that move by themselves",
+        remedy="delete the <mimic> and give the joint its motion, or make it fixed",
+        code="urdf.mimic",
+        instead=MIMIC,
+    )
+    offset = reading.optional_number(mimic, owner, "offset")
+    return {"role": "locked", "home": 0.0 if offset is None else offset}
 
 
 def _read_end(reading: UrdfReader, element: Element, owner: str, tag: str) -> str:

@@ -6,27 +6,44 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
 from freefloat.errors import Fault, ModelError
 from freefloat.model.parts import Vector
 from freefloat.model.urdf_xml import Element, escape
 from freefloat.notes import Note
 from freefloat.records.values import LARGEST, MAX_FAULTS
-from freefloat.text import did_you_mean
+from freefloat.text import did_you_mean, listing
 
 # What every C, Python and MATLAB reads alike: no hexadecimal, no underscores, no nan, no inf.
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 LONGEST_NUMBER = 100  # format: characters; more digits than that are no measurement
 MAX_UNKNOWN_TAGS = 500  # format: files hold a dozen tags of others
+SHOWN_PLACES = 4  # format: of a note; the count tells of the rest
 SPACES = re.compile(r"[ \t\r\n]+")
+
+
+class Instead(NamedTuple):
+    """The one safe reading of something that is not as it should be: a code and a sentence.
+
+    what: which of several things at a place it is about.
+    """
+
+    code: str
+    text: str
+    what: str = ""
+
+
+UNUSED = Instead("substituted.unknown_part", "elements and attributes not known there are not used")
 
 
 class UrdfReader:
     """What has been found so far: faults, notes, and the line of every part."""
 
-    def __init__(self, file: str, data: bytes) -> None:
+    def __init__(self, file: str, data: bytes, *, strict: bool = False) -> None:
         self.file = file
         self.data = data
+        self.strict = strict
         self.faults: list[Fault] = []
         self.lines: dict[str, int] = {}
         self.told: set[str] = set()  # places the structure checks need not mention again
@@ -34,17 +51,36 @@ class UrdfReader:
         self.kept: Counter[str] = Counter()
         self.ignored: Counter[str] = Counter()
         self.notes: list[Note] = []
+        self.substitutions: dict[tuple[str, str], list[str]] = {}
 
     def fault(
-        self, element: Element, where: str, *, value: str, expected: str, remedy: str, code: str
-    ) -> None:
-        """Write down a fault at the line of `element`."""
+        self, element: Element, where: str, *, value: str, expected: str, remedy: str, code: str,
+        instead: Instead | None = None,
+    ) -> None:  # fmt: skip
+        """Write down a fault at the line of `element`.
+
+        Where there is one safe reading, `instead`, it is taken and noted, unless reading strictly.
+        """
+        if instead is not None and not self.strict:
+            self.substitute(instead, f"{where} {instead.what}".strip() + f" (line {element.line})")
+            return
         place = f"{self.file}:{element.line}" + (f": {where}" if where else "")
         self.faults.append(Fault(place, value, expected, remedy, code, element.line))
         if len(self.faults) >= MAX_FAULTS:
             raise ModelError(
                 f"{self.file}: {MAX_FAULTS} faults found and more to come", self.faults
             )
+
+    def substitute(self, instead: Instead, place: str) -> None:
+        """Write down what was read in another way than it is written, and where."""
+        self.substitutions.setdefault((instead.code, instead.text), []).append(place)
+
+    def substitution_notes(self) -> list[Note]:
+        """One note for every kind of substitution, with how often and where."""
+        return [
+            Note(code, f"{text}, {len(places)} in all: {listing(places, most=SHOWN_PLACES)}")
+            for (code, text), places in self.substitutions.items()
+        ]
 
     def note(self, code: str, text: str) -> None:
         """Write down what a reader should know, though it is no fault."""
@@ -75,6 +111,9 @@ class UrdfReader:
             if ":" in name:  # somebody else's extension
                 self.ignored[f"<{element.tag} {name}>"] += 1
                 continue
+            # A misspelt attribute that is missed has no safe reading; any other may be left out.
+            missed = [one for one in allowed if one not in element.attributes]
+            is_misspelt = name.lower() in allowed or _did_you_mean(name, missed, likeness=0.6)
             self.fault(
                 element,
                 where,
@@ -82,6 +121,7 @@ class UrdfReader:
                 expected=" or ".join(allowed),
                 remedy=_did_you_mean(name, allowed, likeness=0.6) or "delete it",
                 code="key.unknown",
+                instead=None if is_misspelt else UNUSED._replace(what=name),
             )
 
     def require(self, element: Element, owner: str, name: str) -> str | None:
@@ -242,6 +282,7 @@ class UrdfReader:
             expected=" or ".join(f"<{tag}>" for tag in used) or "no element in here",
             remedy=meant or "delete it",
             code="key.unknown",
+            instead=None if meant else UNUSED,
         )
 
     def no_text(self, element: Element, owner: str) -> None:
@@ -254,6 +295,7 @@ class UrdfReader:
                 expected="no text between tags",
                 remedy="give values as attributes; put remarks in <!-- ... -->",
                 code="urdf.text",
+                instead=Instead("substituted.text", "text between tags, not used"),
             )
 
 

@@ -22,6 +22,7 @@ from freefloat.observability.information import (
     column_mix,
     expected_rows,
     free_parameters,
+    sensor_notes,
     unknown_initial_states,
 )
 from freefloat.observability.scale import Scale, is_scaled, scale_of
@@ -93,7 +94,7 @@ def identifiability(
         values=np.array([p.value for p in wanted]),
         units=[p.unit for p in wanted],
         scale=_scale(rows, wanted, sizes, nuisance, _sources(rows, flown, model, known, wanted)),
-        notes=(*rows.notes, *_plan_notes(plan, flown, model)),
+        notes=(*rows.notes, *sensor_notes(model, sensors), *_plan_notes(plan, flown, model)),
     )
 
 

@@ -20,6 +20,7 @@ from freefloat.dynamics.tree import System
 from freefloat.errors import Fault, IdentificationError
 from freefloat.excitation.plan import Plan
 from freefloat.model.checks import sensor_targets
+from freefloat.model.default_sensors import default_sensor_note, with_default_sensors
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import ParameterName
 from freefloat.model.parts import Sensor
@@ -267,11 +268,11 @@ def choose_sensors(model: Model, asked: str | Sequence[Sensor] | None) -> tuple[
                 [Fault("sensors", "none", "a sensor", "name some", "sensors.none")],
             )
         return suite
+    model = with_default_sensors(model)
     if not model.sensors:
-        remedy = "add [[sensor]] entries to its .toml file"
         raise IdentificationError(
-            f"{model.name!r} has no sensors",
-            [Fault("sensors", "none", "a sensor", remedy, "sensors.none")],
+            f"{model.name!r} has nothing that a sensor could read",
+            [Fault("sensors", "none", "a sensor", "free the root or a joint", "sensors.none")],
         )
     if asked is None:
         return model.sensors
@@ -288,6 +289,12 @@ def choose_sensors(model: Model, asked: str | Sequence[Sensor] | None) -> tuple[
             ],
         )  # fmt: skip
     return tuple(s for s in model.sensors if any(_fits(model, s, word) for word in words))
+
+
+def sensor_notes(model: Model, asked: str | Sequence[Sensor] | None) -> Iterator[Note]:
+    """What `choose_sensors` took that neither the model nor the caller named."""
+    if not model.sensors and (asked is None or isinstance(asked, str)):
+        yield default_sensor_note(model)
 
 
 def _fits(model: Model, sensor: Sensor, word: str) -> bool:

@@ -29,6 +29,7 @@ from freefloat.telemetry.rate_samples import RateSamples, rates_in_gaps
 from freefloat.telemetry.smoothing import SmoothSignal, smooth
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.thrust_levels import is_held, mean_levels, open_levels
+from freefloat.text import listing
 
 Motion = Callable[[Array], tuple[Array, Array, Array]]
 
@@ -95,8 +96,28 @@ def with_prescribed(model: Model, names: Sequence[str]) -> Model:
     return replace(model, joints=tuple(joints), wheels=tuple(wheels))
 
 
+def lock_unrecorded(
+    model: Model, recordings: Sequence[Telemetry]
+) -> tuple[Model, tuple[Note, ...]]:
+    """The model with joints locked at home of which no recording has a channel, and a note.
+
+    Where no driven joint is recorded at all, the recording is of something else: nothing is locked.
+    """
+    known = {name for recording in recordings for name in recording.names}
+    driven = [joint for joint in model.joints if joint.type != "fixed" and joint.drive is None
+              and joint.role == "motion"]  # fmt: skip
+    silent = [joint.name for joint in driven
+              if not any(name.startswith(f"{joint.name}.") for name in known)]  # fmt: skip
+    if not silent or len(silent) == len(driven):
+        return model, ()
+    joints = (replace(j, role="locked") if j.name in silent else j for j in model.joints)
+    text = f"not recorded, so locked at home: {listing(silent)}"
+    return replace(model, joints=tuple(joints)), (Note("inputs.joints_locked", text),)
+
+
 def drive_by_recording(model: Model, telemetry: Telemetry) -> Model:
     """The model as a recording drives it: torque-driven coordinates follow their encoders."""
+    model, _ = lock_unrecorded(model, [telemetry])
     recorded = [
         c.name
         for c in model.assembly.coordinates
@@ -114,7 +135,7 @@ def inputs_from_telemetry(
     a period of what the smoothing lets pass. margin: at most this share of the recording may be
     left out for it, at each end.
     """
-    notes: list[str] = []
+    notes: list[str] = [*lock_unrecorded(model, [telemetry])[1]]
     model = drive_by_recording(model, telemetry)
     system = flatten(model)
     parts = [_motion(model.assembly.coordinates[i], telemetry, notes) for i in system.tree.given]

@@ -18,6 +18,7 @@ from freefloat.errors import TelemetryError, require_type
 from freefloat.excitation.commands import WRENCH
 from freefloat.excitation.plan import Plan
 from freefloat.model.checks import BODY_SENSORS, JOINT_SENSORS, MOTOR_SENSORS, WHEEL_SENSORS
+from freefloat.model.default_sensors import default_sensor_note, with_default_sensors
 from freefloat.model.model import Model
 from freefloat.model.parts import Sensor
 from freefloat.prediction.flight import FlightSegment
@@ -44,7 +45,8 @@ def simulate(
     """Fly `plan` with `model` and return what its sensors report, with the truth beside it.
 
     The step [s] is shortened so that every sensor's samples fall on steps. `sensors` replaces the
-    model's own suite. The same seed gives the same noise.
+    model's own suite; a model without any has the usual ones, named in `metadata["sensors"]`. The
+    same seed gives the same noise.
 
     >>> import freefloat as ff
     >>> flight = ff.simulate(ff.load_model("cepheus"), ff.default_plan("cepheus"), seed=1)
@@ -56,6 +58,8 @@ def simulate(
     require_type(step, (float, int), "step", error=TelemetryError)
     if sensors is not None:
         model = replace(model, sensors=tuple(sensors))  # to be checked as if from its file
+    is_bare = sensors is None and not model.sensors
+    model = with_default_sensors(model) if is_bare else model
     suite = model.sensors
     plan.check(model)
     _check(model, step=step, seed=seed)
@@ -76,6 +80,8 @@ def simulate(
         "method": method,
         THRUST: MEAN,
     }
+    if is_bare:
+        metadata["sensors"] = str(default_sensor_note(model))
     truth = Telemetry.of(_truth_channels(system, suite, at), metadata=metadata)
     return Telemetry.of(channels, metadata=metadata).with_truth(truth)
 

@@ -148,13 +148,13 @@ def _parts_of(body: str, fields: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def _bodies(rows: WhiteRows, recording: Recording) -> list[str]:
-    """The root body, what is held, and whatever is estimated."""
+    """The bus, what is held, and whatever is estimated."""
     model = recording.model
     names = map(ParameterName.parse, (u.name for u in rows.problem.unknowns.items))
     estimated = [name.owner for name in names if name.is_inertial]
     held = [target.name for target in model.targets]
     tanks = {tank.name for tank in model.tanks}
-    return [b for b in dict.fromkeys([model.root.body, *held, *estimated]) if b not in tanks]
+    return [b for b in dict.fromkeys([model.bus, *held, *estimated]) if b not in tanks]
 
 
 def _compliances(rows: WhiteRows, flown: Sequence[_Flown]) -> Iterator[Effect]:
