@@ -108,7 +108,7 @@ def try_flight(
     each = [_errors(fit, believed, truth) for truth in truths]
     found = min(each, key=lambda e: (e["is_wrong"], e["total_sigma"]))
     listed = fit.assessment.causes if fit.assessment else ()
-    named = [cause.names for cause in listed] + _unchecked(fit)
+    named = [cause.names for cause in listed]
     hits = [k for k, names in enumerate(named, start=1) if _is_one_of(names, causes)]
     mended = [n for n in _repaired(flight, believed) if _is_one_of(n, causes)] if causes else []
     if mended:  # named, with its size, before any fit
@@ -118,14 +118,6 @@ def try_flight(
         rank=min(hits, default=0), named=tuple(names[0] for names in named[:5]),
         healing=tuple(c.names[0] for c in listed if c.heals), seconds=seconds,
     )  # fmt: skip
-
-
-def _unchecked(fit: Fit) -> list[tuple[str, ...]]:
-    """What the scale is said to rest on with nothing to check it, where that costs trust."""
-    if fit.assessment is None or "scale.assumed" not in codes_of(fit):
-        return []
-    bold = [c for c in fit.assessment.carriers if not (c.is_stated or c.is_checked)]
-    return [tuple(dict.fromkeys(c.names)) for c in bold]
 
 
 def _repaired(flight: ff.Telemetry, believed: ff.Model) -> list[tuple[str, ...]]:

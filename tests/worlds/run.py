@@ -164,8 +164,11 @@ def _wrong_summary(wrong: list[Outcome]) -> list[str]:
 
 
 def _causes(what: str, some: list[Outcome]) -> list[str]:
-    """Where a cause is named at all or trust withheld: how often the true one is named."""
-    told = [o for o in some if o.named or o.grade != "trusted"]
+    """Where a cause is named at all or trust withheld: how often the true one is named.
+
+    Not where all that is said is that nothing could show it (`scale.assumed`).
+    """
+    told = [o for o in some if o.named or {*o.codes} - {"scale.assumed", "total.too_large"}]
     if not told:
         return []
     first, three, anywhere = (

@@ -31,6 +31,8 @@ from freefloat.identification.trust.sensor_effects import Effect
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.identification.trust.white_rows import RANK, WhiteRows
 
+CLEARLY = 0.5  # theory: a convention; half of the excess that all freed assumptions leave
+
 
 @dataclass(frozen=True)
 class EffectScore:
@@ -138,7 +140,7 @@ def with_effects(found: Explanation, reported: Reported, options: TrustOptions) 
 
     Where one assumption heals, effects that the data cannot tell from it are named beside it. Where
     several do, an effect comes first that heals and explains more than any of them; where none
-    does, one that explains more than all of them.
+    does, one that heals, or leaves clearly less than all of them.
     """
     first, freed = found.first, _freed_vectors(found)
     if first is None or (found.is_noise and not freed):
@@ -152,7 +154,10 @@ def with_effects(found: Explanation, reported: Reported, options: TrustOptions) 
     best = scores[0]
     # what takes any shape explains too much to heal
     heals = best.effect.spread is None and is_noise(held.without(best.effect), options)
-    if best.gain < _rival_gain(held, found, freed) or (found.is_noise and not heals):
+    rival = _rival_gain(held, found, freed)
+    left, left_by_rival = (max(held.excess - gain, 0.0) for gain in (best.gain, rival))
+    is_clear = not found.is_noise and left < CLEARLY * left_by_rival
+    if best.gain < rival or not (heals or is_clear):
         return found
     others = [replace(c, heals=c.heals and not heals) for c in found.causes]
     # where something else is left, explaining a little more decides nothing
