@@ -22,8 +22,14 @@ from freefloat.identification.trust.assumption_columns import (
     with_common,
     without_repetition,
 )
-from freefloat.identification.trust.causes import Explanation, Reported, is_noise, noise_level
-from freefloat.identification.trust.consider import Consideration, doubt_shares, total_deviations
+from freefloat.identification.trust.assumption_scores import noise_level
+from freefloat.identification.trust.causes import Explanation, Reported, is_noise
+from freefloat.identification.trust.consider import (
+    Consideration,
+    doubt_shares,
+    posterior_root,
+    total_deviations,
+)
 from freefloat.identification.trust.evidence import (
     cause_evidence,
     misfit_evidence,
@@ -204,7 +210,9 @@ def _consider(
     G, moved = all_.columns[:-n], all_.columns[-n:]
     F = G.T @ G
     is_scale = np.array([carries_scale(a.name) for a in all_.assumptions], dtype=bool)
-    return Consideration(all_.assumptions, is_scale, G, moved, F, np.linalg.inv(np.eye(len(F)) + F))
+    return Consideration(
+        all_.assumptions, is_scale, G, moved, F, posterior_root(G, np.ones(len(F)))
+    )
 
 
 def judge_estimate(trust: LiveTrust, estimate: LiveEstimate, options: TrustOptions) -> Judgement:

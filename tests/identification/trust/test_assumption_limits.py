@@ -5,7 +5,8 @@ import pytest
 from identification.trust.linear_rows import assumptions, linear_rows
 
 from freefloat.identification.trust.assumption_limits import VISIBLE, assumption_limits
-from freefloat.identification.trust.causes import Reported, noise_level
+from freefloat.identification.trust.assumption_scores import noise_level
+from freefloat.identification.trust.causes import Reported
 from freefloat.identification.trust.consider import consider
 
 

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from identification.trust.linear_rows import assumptions, linear_rows
 
-from freefloat.identification.trust.causes import Reported, explain, score
+from freefloat.identification.trust.assumption_scores import score
+from freefloat.identification.trust.causes import Reported, explain
 from freefloat.identification.trust.consider import (
     consider,
     doubt_shares,
-    posterior_covariance,
+    most_probable_turn,
+    posterior_root,
     total_deviations,
 )
 from freefloat.identification.trust.joint_point import JointPoint, approach_straight
@@ -80,10 +82,15 @@ def test_a_larger_doubt_never_makes_an_estimate_better_known(c):
 
 def test_the_posterior_is_the_inverse_and_what_nothing_holds_is_not_known():
     G = np.random.default_rng(3).standard_normal((40, 3))
-    found = posterior_covariance(G, np.array([1.0, 0.0, 4.0]))
+    root = posterior_root(G, np.array([1.0, 0.0, 4.0]))
+    found = root.T @ root
     np.testing.assert_allclose(found, np.linalg.inv(G.T @ G + np.diag([1.0, 0.0, 4.0])), rtol=1e-10)
     G[:, 1] = 0.0
-    assert posterior_covariance(G, np.array([1.0, 0.0, 4.0]))[1, 1] > 1e20
+    root = posterior_root(G, np.array([1.0, 0.0, 4.0]))
+    assert np.sum(root[:, 1] ** 2) > 1e20
+    # and nothing moves it
+    turn = most_probable_turn(G, np.array([1.0, 0.0, 4.0]), G @ [1.0, 1.0, 1.0], np.ones(3))
+    assert turn[1] == 0.0 and np.all(turn[[0, 2]] < 0.0)
 
 
 @pytest.mark.parametrize("c", [0, 2])

@@ -6,7 +6,8 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.identification.assessment import AssumptionLimits
-from freefloat.identification.trust.causes import Reported, noise_level, score
+from freefloat.identification.trust.assumption_scores import noise_level, score
+from freefloat.identification.trust.causes import Reported
 from freefloat.identification.trust.consider import Consideration
 from freefloat.identification.trust.white_rows import WhiteRows
 

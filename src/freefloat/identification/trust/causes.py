@@ -1,10 +1,7 @@
 """Score tests: which assumption, were it wrong, would explain the residuals.
 
 Every assumption is allowed to be off by its stated deviation (a prior row each); one at a time is
-then freed altogether. With prior-scaled columns G, what the unknowns explain projected out, and
-M = (1 + G'G)^-1, the jointly most probable deviations are d = M G'r, and freeing assumption c
-rather than taking it as exact takes d_c^2 / (M_cc (1 - M_cc)) off the sum of squares. How
-improbable the deviation is under its own prior, the *surprise*, is d_c / sqrt(1 - M_cc).
+then freed altogether (`assumption_scores`).
 
 The one that explains most is freed, the joint maximum looked for, and so on while any is
 improbable: two that are wrong at once hide each other. That is begun with all assumptions exact,
@@ -17,11 +14,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import ndtri
 
 from freefloat.arrays import Array
 from freefloat.identification.assessment import Cause
 from freefloat.identification.trust.assumption_columns import AssumptionColumns
+from freefloat.identification.trust.assumption_scores import (
+    Scores,
+    noise_level,
+    score,
+    surprise_limit,
+)
 from freefloat.identification.trust.consider import Consideration, total_deviations
 from freefloat.identification.trust.joint_point import JointPoint, approach
 from freefloat.identification.trust.misfit import band_tests, chance_of_squares
@@ -32,54 +34,7 @@ from freefloat.model.parameter_name import ParameterName
 # theory: chances of errors far beyond a doubt fall about with the square of their size: what would
 # have to be three times as far off is ten times less likely
 LESS_LIKELY = 3.0
-
-
-@dataclass(frozen=True)
-class Scores:
-    """One entry an assumption.
-
-    amplitude and std: its deviation if freed, in units of its doubt; chi_square: what that takes
-    off; surprise [standard deviations]: how improbable it is under its doubt.
-    """
-
-    amplitude: Array
-    std: Array
-    chi_square: Array
-    surprise: Array
-
-
-def score(considered: Consideration, slopes: Array, *, noise: float = 1.0) -> Scores:
-    """The scores for slopes G'r; noise: standard deviation of whitened noise, by the draws."""
-    M = considered.posterior
-    left = np.diag(M)
-    seen = np.maximum(1.0 - left, 1e-12)  # an assumption the data cannot see scores nothing
-    d = M @ slopes
-    surprise = d / np.sqrt(seen) / noise
-    surprise = np.where(1.0 - left > 1e-9, surprise, 0.0)
-    return Scores(
-        d / seen, np.sqrt(left / seen) * noise, surprise**2 / np.maximum(left, 1e-300), surprise
-    )
-
-
-def surprise_limit(n: int, significance: float) -> float:
-    """The surprise that n right assumptions exceed with that chance (Bonferroni, two-sided)."""
-    return float(-ndtri(0.5 * significance / max(n, 1)))
-
-
-def noise_level(rows: WhiteRows, considered: Consideration) -> float:
-    """Root mean square surprise of draws of the noise, at least one.
-
-    Whitening channel by channel leaves what input noise makes common to several channels.
-    """
-    slopes = considered.columns.T @ rows.draws
-    each = [score(considered, slopes[:, k]).surprise for k in range(slopes.shape[1])]
-    # theory: d = M G'w of noise w alone, without prior deviations, has the covariance M G'G M
-    M = considered.posterior
-    variance = np.einsum("ij,jk,ki->i", M, considered.information, M)
-    spread = np.sqrt(np.maximum(variance, 0.0) / np.maximum(1.0 - np.diag(M), 1e-12))
-    known = (spread > 1e-6) & (np.diag(M) < 1.0)
-    values = np.concatenate([s[known] / spread[known] for s in each]) if each else np.ones(0)
-    return max(1.0, float(np.sqrt(np.mean(values**2)))) if len(values) else 1.0
+POSITIVE = ("scale", "mass", "ixx", "iyy", "izz")  # theory: of a body that can be
 
 
 @dataclass(frozen=True)
@@ -154,8 +109,7 @@ def explain(
         return Explanation(left, (), considered, None, shift, moved, is_all, point)
     path = _best_path(point, found, options, advance)
     point = path.point
-    left = _at_joint(point)
-    heals = is_noise(left, options)
+    left, heals = _at_joint(point), _is_healed(point, options)
     causes = _causes(path, heals, reported, total, options)
     begun = path.begun
     shift, moved = reported.largest_shift(begun.consideration.moves @ begun.deviations, total)
@@ -203,14 +157,13 @@ def _best_path(
     off hide which one is grossly.
     """
     paths = [_free_by_turns(point, found, options, advance)]
-    if not (paths[0].freed and is_noise(_at_joint(paths[0].point), options)):
+    if not (paths[0].freed and _is_healed(paths[0].point, options)):
         settled = advance(point, options.joint_evaluations)
         paths.append(_free_by_turns(settled, _scores(settled), options, advance))
 
     def rank(path: _Path) -> tuple[bool, bool, float]:
-        rest = _at_joint(path.point)
-        left = float(rest.residual @ rest.residual)
-        return not path.point.is_reached, not is_noise(rest, options), left
+        left = _at_joint(path.point).residual
+        return not path.point.is_reached, not _is_healed(path.point, options), float(left @ left)
 
     return min((path for path in paths if path.freed or path is not paths[0]), key=rank)
 
@@ -249,7 +202,7 @@ def _hold_again(
     if len(kept) == len(path.freed) or not kept:
         return path
     trial = advance(replace(point, freed=kept), options.joint_evaluations)
-    before, after = (is_noise(_at_joint(one), options) for one in (point, trial))
+    before, after = (_is_healed(one, options) for one in (point, trial))
     is_worse = not trial.is_reached or before > after
     return path if is_worse else replace(path, point=trial, freed=kept)
 
@@ -333,6 +286,20 @@ def _scores(point: JointPoint) -> _PointScores:
     found = score(considered, slopes, noise=noise_level(rows, considered))
     found.surprise[list(point.freed)] = 0.0  # what nothing holds surprises nobody
     return _PointScores(**vars(found), joint=-considered.posterior @ slopes)
+
+
+def _is_healed(point: JointPoint, options: TrustOptions) -> bool:
+    """Whether nothing but noise is left, and what explains it is probable and possible.
+
+    Many that are wrong together explain anything: none that is still held may be improbable, and
+    no body may have become one that cannot be.
+    """
+    taken = point.taken.assumptions
+    values = [(taken[c], taken[c].value + point.deviations[c] * taken[c].std) for c in point.freed]
+    positive = [v for a, v in values if ParameterName.parse(a.name).field in POSITIVE]
+    is_possible = min(positive, default=1.0) > 0.0
+    is_settled = is_possible and not _scores(point).significant(options)
+    return is_settled and is_noise(_at_joint(point), options)
 
 
 def is_noise(rows: WhiteRows, options: TrustOptions) -> bool:

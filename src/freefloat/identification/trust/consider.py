@@ -16,7 +16,7 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.identification.assessment import DoubtShare
 from freefloat.identification.trust.assumption_columns import AssumptionColumns
-from freefloat.identification.trust.white_rows import WhiteRows
+from freefloat.identification.trust.white_rows import RANK, WhiteRows
 from freefloat.prediction.assumptions import Assumption
 from freefloat.telemetry.channel import Mask
 
@@ -31,9 +31,9 @@ class Consideration:
     """How the assumptions move the unknowns.
 
     moves (unknowns, assumptions): by one standard deviation of each, in natural sizes.
-    posterior (assumptions, assumptions): covariance of the assumptions, in units of their
-    deviations, once the data have spoken. information: of the data on them alone. is_adjusted: the
-    estimates belong to the most probable assumptions, not to exact ones.
+    root (k, assumptions): of their covariance, in units of their deviations, once the data have
+    spoken. information: of the data on them alone. is_adjusted: the estimates belong to the most
+    probable assumptions, not to exact ones.
     """
 
     assumptions: tuple[Assumption, ...]
@@ -41,8 +41,13 @@ class Consideration:
     columns: Array  # (rows, assumptions), without what the unknowns explain
     moves: Array
     information: Array
-    posterior: Array
+    root: Array
     is_adjusted: bool = False
+
+    @cached_property
+    def posterior(self) -> Array:
+        """Covariance of the assumptions (assumptions, assumptions) once the data have spoken."""
+        return self.root.T @ self.root
 
     @cached_property
     def room(self) -> Array:
@@ -55,6 +60,15 @@ class Consideration:
             return self.posterior
         both = np.outer(~self.is_scale, ~self.is_scale)
         return np.where(both, self.posterior, np.diag(np.ones(len(self.posterior))) * ~both)
+
+    def variance(self, place: int) -> float:
+        """What all assumptions add to the variance of an unknown, in its natural size squared.
+
+        theory: by the root of the covariance, so that rounding makes no variance negative.
+        """
+        moves = self.moves[place]
+        taken = np.zeros(len(moves), bool) if self.is_adjusted else self.is_scale
+        return float(np.sum((self.root @ (moves * ~taken)) ** 2) + np.sum(moves[taken] ** 2))
 
     def shares(self, place: int) -> Array:
         """What every assumption adds to the variance of an unknown, in its natural size squared."""
@@ -72,30 +86,45 @@ def consider(
     held = np.ones(columns.shape[1]) if precision is None else precision
     return Consideration(
         taken.assumptions, taken.is_scale, columns, -rows.inverse @ taken.columns,
-        columns.T @ columns, posterior_covariance(columns, held),
+        columns.T @ columns, posterior_root(columns, held),
     )  # fmt: skip
 
 
-def posterior_covariance(columns: Array, precision: Array) -> Array:
-    """Covariance (n, n) of what rows (rows, n) and priors of that precision hold: (P + G'G)^-1.
+def posterior_root(columns: Array, precision: Array) -> Array:
+    """The root (n, n) of the covariance of what rows (rows, n) and priors hold: (P + G'G)^-1.
 
-    theory: by its square root, columns of length one. Next to a doubt of 1e6 rad the squares of
-    all others are below rounding, their roots are not. A direction that nothing holds beyond
-    rounding has a very large variance, not none.
+    theory: columns of length one. Next to a doubt of 1e6 rad the squares of all others are below
+    rounding, their roots are not. A direction that nothing holds beyond rounding has a very large
+    variance, not none.
     """
-    both = np.vstack([np.linalg.qr(columns, mode="r"), np.diag(np.sqrt(precision))])
+    both, length, _ = _with_priors(columns, precision)
+    _, s, V = np.linalg.svd(both, full_matrices=False)
+    return V / (np.maximum(s, ROUNDING)[:, None] * length)
+
+
+def most_probable_turn(
+    columns: Array, precision: Array, residual: Array, deviations: Array
+) -> Array:
+    """By how much the deviations must change to be most probable; what nothing holds stays."""
+    both, length, Q = _with_priors(columns, precision)
+    left = np.concatenate([Q.T @ residual, np.sqrt(precision) * deviations])
+    return -np.linalg.lstsq(both, left, rcond=RANK)[0] / length
+
+
+def _with_priors(columns: Array, precision: Array) -> tuple[Array, Array, Array]:
+    """Rows of data and priors with columns of length one, the lengths, and what reduced them."""
+    Q, R = np.linalg.qr(columns)
+    both = np.vstack([R, np.diag(np.sqrt(precision))])
     length = np.linalg.norm(both, axis=0)
     length = np.where(length > 0.0, length, 1.0)
-    _, s, V = np.linalg.svd(both / length, full_matrices=False)
-    root = V / (np.maximum(s, ROUNDING)[:, None] * length)
-    return root.T @ root
+    return both / length, length, Q
 
 
 def total_deviations(
     considered: Consideration, places: Sequence[int], std: Array, sizes: Array
 ) -> Array:
     """Total standard deviations of the unknowns at `places`, whose statistical ones are `std`."""
-    added = np.array([np.sum(considered.shares(k)) for k in places]) * sizes**2
+    added = np.array([considered.variance(k) for k in places]) * sizes**2
     return np.sqrt(std**2 + added)
 
 

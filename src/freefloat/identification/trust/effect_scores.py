@@ -17,12 +17,12 @@ from scipy.special import chdtri
 
 from freefloat.arrays import Array
 from freefloat.identification.assessment import Cause
+from freefloat.identification.trust.assumption_scores import noise_level
 from freefloat.identification.trust.causes import (
     Explanation,
     Reported,
     in_doubt,
     is_noise,
-    noise_level,
     vector_of,
 )
 from freefloat.identification.trust.joint_point import JointPoint

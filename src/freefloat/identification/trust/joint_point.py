@@ -20,7 +20,7 @@ from freefloat.identification.trust.assumption_columns import (
     assumption_columns,
     assumption_values,
 )
-from freefloat.identification.trust.consider import Consideration, consider, posterior_covariance
+from freefloat.identification.trust.consider import Consideration, consider, most_probable_turn
 from freefloat.identification.trust.white_rows import WhiteRows, residual_rows
 
 # theory: half the sum of squares falls by s^2 / 2 over s standard deviations: s = 0.2, and where
@@ -111,8 +111,8 @@ def approach_straight(point: JointPoint, _most: int = 0) -> JointPoint:
     """The joint maximum where slopes do not change: without a simulation."""
     exact, G = point.exact_rows, point.taken.columns
     projected = exact.project_out(G)
-    slope = projected.T @ exact.residual
-    off = -posterior_covariance(projected, point.precision) @ slope
+    nowhere = np.zeros(len(point.precision))
+    off = most_probable_turn(projected, point.precision, exact.residual, nowhere)
     rows = replace(point.rows, residual=exact.residual + G @ off)
     return replace(point, rows=rows, deviations=off, is_reached=True)
 
@@ -130,7 +130,7 @@ def _step(point: JointPoint) -> tuple[Array, Array, float]:
     rows, G = point.rows, point.taken.columns
     projected = rows.project_out(G)
     slope = projected.T @ rows.residual + point.precision * point.deviations
-    turn = -posterior_covariance(projected, point.precision) @ slope
+    turn = most_probable_turn(projected, point.precision, rows.residual, point.deviations)
     move = -rows.inverse @ (rows.residual + G @ turn)
     along = rows.basis.T @ rows.residual
     return move, turn, 0.5 * float(along @ along) - 0.5 * float(slope @ turn)

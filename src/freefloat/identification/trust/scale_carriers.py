@@ -14,7 +14,8 @@ import numpy as np
 from freefloat.digits import amount_text
 from freefloat.identification.assessment import ScaleCarrier
 from freefloat.identification.trust.assumption_columns import COMMON, belongs
-from freefloat.identification.trust.causes import Reported, surprise_limit
+from freefloat.identification.trust.assumption_scores import surprise_limit
+from freefloat.identification.trust.causes import Reported
 from freefloat.identification.trust.consider import Consideration
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.notes import Note
