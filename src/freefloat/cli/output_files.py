@@ -111,7 +111,8 @@ def _suffixes(what: str) -> tuple[str, ...]:
     return {
         "model": (".toml", ".urdf"), "plan": (".toml",), "table": (".csv",), "fit": (".json",),
         "verdict": (".json",), "rows": (".json",), "report": (".html", ".htm"),
-        "parquet": (".parquet", ".pq"), "estimates": (), "state": (),  # any name will do
+        "parquet": (".parquet", ".pq"), "mcap": (".mcap",),
+        "estimates": (), "state": (),  # any name will do
         "export": (),  # looked at by the verb: it knows the format
     }[what]  # fmt: skip
 
