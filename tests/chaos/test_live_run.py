@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from live_flights import noisy
+from mcap.reader import make_reader
 from pyarrow.parquet import ParquetFile
 
 import freefloat as ff
@@ -90,7 +91,8 @@ def samples_in(state: Path) -> int:
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
 def test_a_signal_ends_it_like_the_end_of_data(name, tmp_path):
-    process = start(tmp_path, "--state", "s", "--out", "o", "--parquet", "p.parquet", "--json")
+    process = start(tmp_path, "--state", "s", "--out", "o", "--parquet", "p.parquet", "--mcap",
+                    "e.mcap", "--json")  # fmt: skip
     assert process.stdin is not None
     process.stdin.write("\n".join(LINES[:300]).encode() + b"\n")
     process.stdin.flush()
@@ -105,6 +107,9 @@ def test_a_signal_ends_it_like_the_end_of_data(name, tmp_path):
     assert estimates[-1]["time"] == pytest.approx(29.9)  # the time of line 300, rounded
     table = ParquetFile(tmp_path / "p.parquet").read().to_pydict()
     assert table["time"] == [estimate["time"] for estimate in estimates]
+    with (tmp_path / "e.mcap").open("rb") as file:
+        messages = [m for _, _, m in make_reader(file).iter_messages(topics=["/estimate"])]
+    assert [json.loads(m.data)["t"] for m in messages] == table["time"]
 
 
 def kill_and_resume(folder: Path, rng: random.Random) -> None:
@@ -288,7 +293,7 @@ def test_a_table_is_written_in_pieces(track, monkeypatch):
 def test_a_run_that_never_begins_leaves_older_files_alone(track, capsys):
     Path("o").write_text("old\n")
     code = run(["track", MODEL, "tcp://127.0.0.1:9", "--retry", "0", "--out", "o",
-                "--parquet", "p.parquet", "--state", "s"])  # fmt: skip
+                "--parquet", "p.parquet", "--mcap", "e.mcap", "--state", "s"])  # fmt: skip
     assert code == 2 and Path("o").read_text() == "old\n"
     assert not list(Path().glob("*s")) and not list(Path().glob(".*"))
 

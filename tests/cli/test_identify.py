@@ -104,6 +104,43 @@ def test_every_choice_reaches_the_library(command, asked):
     assert "(the default" not in ended.out and re.search("prior: .*bus.mass", ended.out)
 
 
+def test_bounds_starts_and_parameters_of_each_flight_reach_the_library(command, asked):
+    ended = command(
+        "identify", "servicer", "flight.csv", "other.csv", "--free", "target.*",
+        "--bound", "target.mass=100..300", "--bound", "target.i??=0.5..", "--start",
+        "target.mass=150", "--prior", "target.mass=20", "--per-recording", "target.m[xy]",
+    )  # fmt: skip
+    assert ended.code == 0, ended.err
+    mass, model = asked.parameters["target.mass"], ff.load_model("servicer").body("target").mass
+    assert (mass.lower, mass.upper, mass.value) == (100.0, 300.0, 150.0)
+    assert mass.status == "free" and mass.prior == (model, 20.0)  # which is about the model's
+    ixx = asked.parameters["target.ixx"]
+    assert (ixx.lower, ixx.upper) == (0.5, float("inf"))
+    own = [p.name for p in asked.parameters if not p.is_shared]
+    assert own == ["target.mx", "target.my"]
+
+
+def test_channels_and_their_noise_are_chosen(command, asked, tmp_path):
+    head, *rows = ROWS.splitlines()
+    more = [f"{head},base.angle [rad],arm_1.position [rad]", *(f"{row},0,0" for row in rows)]
+    (tmp_path / "flight.csv").write_text("\n".join(more) + "\n")
+    both = ("identify", "planar-capture", "flight.csv", "other.csv")
+    command(*both, "--channels", "base.*", "--without", "*.angle", "--noise", "base.*=1e-3")
+    assert [flight.names for flight in asked.flights] == [("base.rate.z",)] * 2
+    assert asked.flights[0]["base.rate.z"].noise == 1e-3
+    command(*both, "--without", "arm_*")  # which only one of them has
+    assert [len(flight.names) for flight in asked.flights] == [2, 1]
+    ended = command(*both, "--channels", "arm_*", "--json")
+    assert ended.error_codes[1:] == ["channel.none"] and ended.error_places == ["--channels"]
+    assert "other.csv" in ended.json["error"]["faults"][0]["value"]
+
+
+def test_the_library_is_quoted_in_words_of_the_command(command, asked):
+    asked.error = IdentificationError("no torques; give plan=, or use method='output_error'")
+    ended = command("identify", "cepheus", "flight.csv")
+    assert "give --plan, or use --method output_error" in " ".join(ended.err.split())
+
+
 def test_the_screen_shows_the_fit_within_eighty_columns(command, asked):
     ended = command("identify", "cepheus", "flight.csv")
     assert all(str(asked.fit).splitlines()[row] in ended.out for row in (0, 6))
@@ -205,6 +242,29 @@ BAD_INPUT = {
     "a prior of inf": (("flight.csv", "--prior", "bus.mass=inf"), "option.form"),
     "a percentage of nothing": (("flight.csv", "--prior", "bus.mz=10%"), "value.range"),
     "a prior on a fixed one": (("flight.csv", "--prior", "link_1.mass=3"), "value.conflict"),
+    "a bound of nothing": (("flight.csv", "--bound", "bux.mass=0..1"), "name.unknown"),
+    "a bound without a range": (("flight.csv", "--bound", "bus.mass=3"), "option.form"),
+    "a bound of a word": (("flight.csv", "--bound", "bus.mass=a..3"), "option.form"),
+    "a bound of neither side": (("flight.csv", "--bound", "bus.mass=.."), "option.form"),
+    "a bound upside down": (("flight.csv", "--bound", "bus.mass=3..1"), "option.order"),
+    "a bound in many units": (("flight.csv", "--bound", "bus.*=0..1"), "value.conflict"),
+    "a bound of a fixed one": (("flight.csv", "--bound", "link_1.mass=0..1"), "value.conflict"),
+    "a start of nothing": (("flight.csv", "--start", "bux.mass=3"), "name.unknown"),
+    "a start at a word": (("flight.csv", "--start", "bus.mass=heavy"), "option.form"),
+    "a start in many units": (("flight.csv", "--start", "bus.*=3"), "value.conflict"),
+    "a start of a fixed one": (("flight.csv", "--start", "link_1.mass=3"), "value.conflict"),
+    "each flight's nothing": (("flight.csv", "--per-recording", "bux.*"), "name.unknown"),
+    "each flight's fixed one": (("flight.csv", "--per-recording", "link_1.mass"), "value.conflict"),
+    "each flight's by linear equations": (
+        ("flight.csv", "--per-recording", "bus.mass", "--method", "momentum"),
+        "option.conflict",
+    ),
+    "no such channel": (("flight.csv", "--channels", "base.rat.z"), "channel.unknown"),
+    "without no such channel": (("flight.csv", "--without", "bas.*"), "channel.unknown"),
+    "noise of no such channel": (("flight.csv", "--noise", "bas.*=1"), "channel.unknown"),
+    "noise of a word": (("flight.csv", "--noise", "base.*=low"), "option.form"),
+    "noise below zero": (("flight.csv", "--noise", "base.*=-1"), "option.form"),
+    "nothing is left": (("flight.csv", "--without", "*"), "channel.none"),
     "no such method": (("flight.csv", "--method", "magic"), "value.type"),
     "no such solver": (("flight.csv", "--solver", "magic"), "value.type"),
     "a fit of another kind": (("flight.csv", "--out", "fit.toml"), "file.suffix"),

@@ -236,7 +236,7 @@ def test_numbers_that_cannot_be_are_bad_input_and_name_the_option(command, argum
 
 @pytest.mark.parametrize("size", ["1e300", "1e-300"])
 def test_a_prior_of_no_size_is_bad_input(size):
-    from freefloat.cli.options import choose_parameters
+    from freefloat.cli.parameter_options import choose_parameters
     from freefloat.model import load_model
 
     with refused(FreefloatError, "option.form", naming="--prior"):

@@ -39,6 +39,15 @@ def test_parts_are_listed_for_people(command, flown):
         assert word in ended.out
 
 
+def test_bounds_and_channels_count(command, flown):
+    bus = ff.load_model("servicer-slosh").body("bus").mass
+    told = command(
+        "structure", "servicer-slosh", flown, "--plan", "plan.toml", "--known-start", "--free",
+        "bus.mass", "--bound", f"bus.mass={1.01 * bus}..", "--without", "*.torque", "--json",
+    ).json  # fmt: skip
+    assert told["values"]["bus.mass"]["value"] >= 1.01 * bus
+
+
 def test_a_payload_is_estimated_beside_the_root_unless_said(command, tmp_path):
     # a target that is heavier than believed would otherwise spoil every verdict
     model = ff.load_model("planar-capture")
@@ -61,6 +70,12 @@ def test_a_payload_is_estimated_beside_the_root_unless_said(command, tmp_path):
         (("--effects", "wind"), "no effect called"),
         (("--effects", "wheels"), "has no wheels"),
         (("--known-start",), "--plan"),
+        (("--bound", "bus.mass=2..1"), "--bound"),
+        (("--tie", "bus.mass"), "--tie"),
+        (("--start", "bus.mass=heavy"), "--start"),
+        (("--per-recording", "bux.*"), "--per-recording"),
+        (("--without", "bas.*"), "--without"),
+        (("--noise", "base.*=low"), "--noise"),
     ],
 )
 def test_bad_requests_are_refused(command, flown, arguments, words):

@@ -94,3 +94,16 @@ def test_a_plan_drives_the_prediction(command, tmp_path):
     )  # fmt: skip
     codes = {criterion["name"]: criterion["code"] for criterion in told.json["criteria"]}
     assert told.code == 0 and codes["start"] == "start.known", told.json["status"]
+
+
+def test_channels_and_noise_are_chosen(command, files):
+    asked = ("validate", "fit.json", "second.parquet")
+    told = command(*asked, "--without", "base.position.*", "--json").json
+    channels = {residual["channel"] for residual in told["residuals"]}
+    assert channels and not any(name.startswith("base.position") for name in channels)
+    ended = command(*asked, "--noise", "base.angel=1", "--without", "bas.*", "--json")
+    assert ended.code == 2 and set(ended.error_places) == {"--noise", "--without"}
+    # a gyro that is said to be a thousand times better than it is does not predict its noise
+    gyro = planar_flight(2)["base.rate.z"]
+    wrong = command(*asked, "--noise", f"base.rate.z={gyro.noise / 1000.0}", "--json")
+    assert wrong.code == 1

@@ -117,7 +117,7 @@ def find_visibility(
 
     FreefloatError for a plan that cannot be read, an unknown sensor or a glob that fits nothing.
     """
-    from freefloat.cli.options import choose_parameters, default_globs
+    from freefloat.cli.parameter_options import choose_parameters, default_globs
     from freefloat.cli.waiting import busy, tell_first_run
     from freefloat.excitation.plan_file import load_plan
     from freefloat.observability.identifiability import identifiability

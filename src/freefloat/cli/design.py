@@ -12,19 +12,9 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from freefloat.cli import screen
-from freefloat.cli.options import (
-    FLAG,
-    REPEATED,
-    WHOLE,
-    ParameterOptions,
-    Shared,
-    check_value,
-    choose_parameters,
-    default_globs,
-    parse_pairs,
-    require,
-)
+from freefloat.cli.options import FLAG, REPEATED, WHOLE, Shared, check_value, parse_pairs, require
 from freefloat.cli.output_files import OutputFiles, paths_as_text
+from freefloat.cli.parameter_options import ParameterOptions, choose_parameters, default_globs
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault, FreefloatError
 from freefloat.files import together

@@ -18,8 +18,9 @@ from freefloat.cli.identify import (
     run_identification,
     state_uncertainty,
 )
-from freefloat.cli.options import FLIGHTS, FlightOptions, ParameterOptions, Shared
+from freefloat.cli.options import FLIGHTS, RecordingOptions, Shared
 from freefloat.cli.output_files import OutputFiles
+from freefloat.cli.parameter_options import FitParameterOptions
 from freefloat.digits import amount_text
 from freefloat.errors import Fault, IdentificationError
 
@@ -35,9 +36,9 @@ def diagnose(
     /,
     *flights: Annotated[Path, FLIGHTS],
     fit: Path | None = None,
-    wanted: ParameterOptions = ParameterOptions(),  # noqa: B008
+    wanted: FitParameterOptions = FitParameterOptions(),  # noqa: B008
     choices: Choices = Choices(),  # noqa: B008
-    reading: FlightOptions = FlightOptions(),  # noqa: B008
+    reading: RecordingOptions = RecordingOptions(),  # noqa: B008
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Name the assumptions that recorded flights contradict.

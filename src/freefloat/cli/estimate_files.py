@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from abc import ABC, abstractmethod
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,11 +123,47 @@ def _mend(handle: int) -> int:
     return size + 1
 
 
-class TableFile:
-    """A Parquet table of estimates, written in row groups; it takes its name at the end.
+class EstimateFile(ABC):
+    """A file of estimates that takes its name at the end; until then an older one stays.
 
-    Columns are the time, and value and both deviations of every parameter. A table that is gone on
-    with keeps its rows, `last` [s] is the time of the last of them.
+    A file that is gone on with keeps its estimates, `last` [s] is the time of the last of them. An
+    estimate takes the place of one of the same time: it says the same, or more.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.last: float | None = None
+        self._stack = ExitStack()
+        self._temporary = self._stack.enter_context(atomic_path(path))
+
+    @abstractmethod
+    def write(self, estimate: LiveEstimate) -> None:
+        """Add an estimate, once there is one."""
+
+    @abstractmethod
+    def _end(self) -> None:
+        """Write what is held back, and end the file."""
+
+    @abstractmethod
+    def _abandon(self) -> None:
+        """Let go of the file."""
+
+    def close(self) -> None:
+        """The last estimates, and the name."""
+        with self._stack:
+            self._end()
+
+    def discard(self) -> None:
+        """Leave nothing behind."""
+        with suppress(Exception), self._stack:
+            with suppress(Exception):
+                self._abandon()
+            raise OSError("discarded")  # so that the temporary file goes
+
+
+class TableFile(EstimateFile):
+    """A Parquet table of estimates, written in row groups.
+
+    Columns are the time, and value and both deviations of every parameter.
     """
 
     def __init__(self, path: Path, names: Sequence[str], *, is_resumed: bool = False) -> None:
@@ -136,11 +173,9 @@ class TableFile:
         ends = ("", ".std", ".total_std")
         columns = ["time", *(f"{name}{end}" for name in names for end in ends)]
         self._schema = pa.schema([(column, pa.float64()) for column in columns])
-        self._stack = ExitStack()
-        temporary = self._stack.enter_context(atomic_path(path))
-        self._writer = pq.ParquetWriter(temporary, self._schema)
+        super().__init__(path)
+        self._writer = pq.ParquetWriter(self._temporary, self._schema)
         self._rows: list[list[float]] = []
-        self.last: float | None = None
         if is_resumed and path.is_file():
             self._keep_rows(path)
 
@@ -160,7 +195,7 @@ class TableFile:
         """Add a row, once there is an estimate."""
         if estimate.time is None:
             return
-        if self._rows and self._rows[-1][0] == estimate.time:  # it says the same, or more
+        if self._rows and self._rows[-1][0] == estimate.time:
             self._rows.pop()
         if len(self._rows) >= ROWS:
             self._flush()
@@ -175,15 +210,9 @@ class TableFile:
         if columns:
             self._writer.write_table(pa.table(columns, schema=self._schema))
 
-    def close(self) -> None:
-        """The last rows, and the name."""
-        with self._stack:
-            self._flush()
-            self._writer.close()
+    def _end(self) -> None:
+        self._flush()
+        self._writer.close()
 
-    def discard(self) -> None:
-        """Leave nothing behind."""
-        with suppress(Exception), self._stack:
-            with suppress(Exception):
-                self._writer.close()
-            raise OSError("discarded")  # so that the temporary file goes
+    def _abandon(self) -> None:
+        self._writer.close()

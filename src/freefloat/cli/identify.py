@@ -17,21 +17,23 @@ from freefloat.cli.options import (
     FLIGHTS,
     REPEATED,
     WHOLE,
-    FlightOptions,
-    ParameterOptions,
+    RecordingOptions,
     Shared,
     check_flights,
     check_value,
-    choose_parameters,
-    default_globs,
     parse_pairs,
     read_flights,
     read_plans,
     require,
 )
 from freefloat.cli.output_files import OutputFiles, paths_as_text
+from freefloat.cli.parameter_options import (
+    FitParameterOptions,
+    choose_parameters,
+    default_globs,
+)
 from freefloat.cli.settings import parse_settings, require_used, unused_settings
-from freefloat.errors import visible
+from freefloat.errors import Fault, visible
 from freefloat.files import together
 from freefloat.identification.method_names import Method
 from freefloat.notes import Note
@@ -122,9 +124,9 @@ def identify(
     model: str,
     /,
     *flights: Annotated[Path, FLIGHTS],
-    wanted: ParameterOptions = ParameterOptions(),  # noqa: B008
+    wanted: FitParameterOptions = FitParameterOptions(),  # noqa: B008
     choices: Choices = Choices(),  # noqa: B008
-    reading: FlightOptions = FlightOptions(),  # noqa: B008
+    reading: RecordingOptions = RecordingOptions(),  # noqa: B008
     out: Path | None = None,
     save_model: Path | None = None,
     report: Path | None = None,
@@ -250,11 +252,11 @@ def _with_origin(request: IdentifyRequest, fit: Fit) -> Model:
 def parse_request(
     model: str,
     flights: Sequence[Path],
-    wanted: ParameterOptions,
+    wanted: FitParameterOptions,
     choices: Choices,
     files: OutputFiles,
     *,
-    reading: FlightOptions,
+    reading: RecordingOptions,
     max_bytes: int,
     strict: bool,
 ) -> IdentifyRequest:
@@ -263,15 +265,14 @@ def parse_request(
 
     vector = tuple[float, float, float]
     momentum = check_value("--momentum", choices.momentum, vector)
-    require([*files.faults(), *check_flights(flights), *momentum])
+    own = _per_recording_faults(wanted, choices)
+    require([*files.faults(), *check_flights(flights), *momentum, *own])
     settings = parse_settings("identify", choices.set)
     require_used(settings, used=_groups(choices.method), by=f"--method {choices.method}")
     robot = state_uncertainty(read_robot(model, strict=strict), choices)
     files.require_possible(model=model, flight=flights, plan=choices.plan, map=reading.map)
     globs = wanted.free or default_globs(robot)
-    parameters = choose_parameters(
-        robot, free=globs, fix=wanted.fix, prior=wanted.prior, tie=wanted.tie
-    )
+    parameters = choose_parameters(robot, **asdict(replace(wanted, free=globs)))
     plan = read_plans(choices.plan, robot)
     recorded = read_flights(flights, reading=reading, max_bytes=max_bytes)
     sources = _sources(model, flights)
@@ -279,6 +280,13 @@ def parse_request(
         robot, parameters, globs, not wanted.free, recorded, sources, choices, plan, settings,
         files.paths, mjcf_of(model),
     )  # fmt: skip
+
+
+def _per_recording_faults(wanted: FitParameterOptions, choices: Choices) -> Iterator[Fault]:
+    if wanted.per_recording and choices.method not in ("auto", "output_error"):
+        got, expected = f"--method {choices.method}", "output error, which alone can do that"
+        remedy = "leave --method out, or write --method output_error"
+        yield Fault("--per-recording", got, expected, remedy, "option.conflict")
 
 
 def _groups(method: str) -> str:

@@ -11,13 +11,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from freefloat.cli import screen
-from freefloat.cli.estimate_files import LineFile, TableFile
+from freefloat.cli.estimate_files import EstimateFile, LineFile, TableFile
 from freefloat.cli.latency import Latencies
 from freefloat.errors import Fault, FreefloatError, shorten
 from freefloat.telemetry.sources import SampleSource
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from freefloat.cli.track_request import LiveFiles
     from freefloat.online.health import SampleOutcome
     from freefloat.online.live_estimate import LiveEstimate
+    from freefloat.parameters.parameters import Parameter
     from freefloat.telemetry.sample_rows import Sample
 
 REFRESH = 0.25  # format: [s] between pictures on a terminal
@@ -38,10 +39,11 @@ WORDS = {
     "sample": "a sample could not be taken", "estimate": "an estimate could not be worked out",
     "screen": "an estimate could not be printed", "out": "an estimate could not be written",
     "parquet": "the table of estimates could not be written",
+    "mcap": "the MCAP file of estimates could not be written",
     "state": "the state could not be saved",
     "source": "the source broke off",
 }  # fmt: skip
-OUTPUTS = ("screen", "out", "parquet", "state", "source")  # exit code 2
+OUTPUTS = ("screen", "out", "parquet", "mcap", "state", "source")  # exit code 2
 
 
 class EndingSignals:
@@ -95,15 +97,11 @@ class LiveRun:
         self._last = -AFTER_EVENT  # [s] by the clock, the last checkpoint
         self._next = 0.0  # and the next one: after the first sample, so that there is a state
         self._show: Callable[[OnlineEstimator], None] | None = None
-        names = [p.name for p in tracker.parameters.free_ones]
         self._lines = LineFile(files.out, is_resumed=is_resumed) if files.out else None
-        self._table = (
-            TableFile(files.parquet, names, is_resumed=is_resumed) if files.parquet else None
-        )
+        self._tables = _open_tables(files, tracker.parameters.free_ones, is_resumed=is_resumed)
         # [s] since when there may be estimates in the files that samples of a killed run gave
         self._resumed_at = tracker.intake.time if is_resumed else None
         self._last_line = self._lines.last_time() if self._lines else None
-        self._last_row = self._table.last if self._table else None
         self._written: float | None = None  # [s] the time of the last line of this run
 
     @property
@@ -165,7 +163,7 @@ class LiveRun:
 
     def _write(self, make: Callable[[], LiveEstimate]) -> None:
         """One estimate to wherever estimates are wanted."""
-        if not (self.is_quiet or self._lines or self._table):
+        if not (self.is_quiet or self._lines or self._tables):
             return
         try:
             estimate = make()
@@ -180,11 +178,12 @@ class LiveRun:
             is_again = estimate.time is not None and estimate.time == self._written
             if self._attempt("out", lambda: lines.write(line, is_again=is_again)):
                 self._written = estimate.time
-        if self._table is None or self._is_there(estimate.time, self._last_row):
-            return
-        if not self._attempt("parquet", self._table.write, estimate):
-            self._table.discard()  # a table with holes is none
-            self._table = None
+        for kind, table in [*self._tables.items()]:
+            if self._is_there(estimate.time, table.last):
+                continue
+            if not self._attempt(kind, table.write, estimate):
+                table.discard()  # a table with holes is none
+                del self._tables[kind]
 
     def _is_there(self, time: float | None, last: float | None) -> bool:
         """Whether a file that is gone on with has the estimate of a time [s] already."""
@@ -230,12 +229,13 @@ class LiveRun:
             self._write(lambda: last[0])
         if self._lines is not None:
             self._attempt("out", self._lines.close)
-        if self._table is not None and not self._attempt("parquet", self._table.close):
-            self._table.discard()
+        for kind, table in self._tables.items():
+            if not self._attempt(kind, table.close):
+                table.discard()
 
     def _discard(self) -> None:
-        if self._table is not None:
-            self._table.discard()
+        for table in self._tables.values():
+            table.discard()
 
     # -- what failed -------------------------------------------------------------------------------
 
@@ -289,6 +289,21 @@ class LiveRun:
             },
             "ended_by": self.ended_by,
         }
+
+
+def _open_tables(
+    files: LiveFiles, free: Sequence[Parameter], *, is_resumed: bool
+) -> dict[str, EstimateFile]:
+    """The files of estimates that take their names at the end, by the word for their failure."""
+    found: dict[str, EstimateFile] = {}
+    if files.mcap is not None:
+        from freefloat.cli.estimate_messages import MessageFile
+
+        found["mcap"] = MessageFile(files.mcap, free, is_resumed=is_resumed)
+    if files.parquet is not None:
+        names = [parameter.name for parameter in free]
+        found["parquet"] = TableFile(files.parquet, names, is_resumed=is_resumed)
+    return found
 
 
 @contextmanager

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,8 +20,7 @@ from freefloat.records.option_record import value_check
 from freefloat.records.values import LARGEST, RefusedError
 
 if TYPE_CHECKING:
-    from freefloat import Model, Parameters, Plan, Telemetry
-    from freefloat.parameters.parameters import Parameter as ModelParameter
+    from freefloat import Model, Plan, Telemetry
 
 FLAG = Parameter(negative=(), show_default=False)  # only --name, no --no-name
 # No --empty-free, and a glob such as [ab]* is not taken for a JSON list.
@@ -69,20 +69,21 @@ class FlightOptions:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class ParameterOptions:
-    """Which parameters are estimated, and what is known of them beforehand."""
+class RecordingOptions(FlightOptions):
+    """How flights are read, and what of them counts."""
 
-    free: Annotated[tuple[str, ...], REPEATED] = ()
-    """Parameters to estimate, names or globs; those of the root and of what is grasped if none."""
+    channels: Annotated[tuple[str, ...], REPEATED] = ()
+    """Channels to use, names or globs; all of them unless said."""
 
-    fix: Annotated[tuple[str, ...], REPEATED] = ()
-    """Parameters to hold at the model's value, or at another: GLOB or GLOB=VALUE."""
+    without: Annotated[tuple[str, ...], REPEATED] = ()
+    """Channels to leave out, names or globs."""
 
-    prior: Annotated[tuple[str, ...], REPEATED] = ()
-    """Standard deviation of the model's values: GLOB=STD in the parameter's unit, or GLOB=10%."""
+    noise: Annotated[tuple[str, ...], REPEATED] = ()
+    """Noise of channels, instead of what file and model say: GLOB=STD, in SI units."""
 
-    tie: Annotated[tuple[str, ...], REPEATED] = ()
-    """Parameters that follow another: GLOB=NAME, as delays of sensors on one clock."""
+    def deviations(self) -> tuple[dict[str, float], list[Fault]]:
+        """The noise that was stated, by glob, and the faults of what cannot be one."""
+        return parse_pairs("--noise", self.noise, example="base.rate.*=1e-4", least=0.0)
 
 
 def require(faults: Iterable[Fault], message: str = "these arguments cannot be used:") -> None:
@@ -162,13 +163,19 @@ def read_flights(
     flights: Sequence[Path], *, reading: FlightOptions = FlightOptions(),  # noqa: B008
     max_bytes: int = DEFAULT_MAX_BYTES,
 ) -> dict[Path, Telemetry]:  # fmt: skip
-    """Every recording, by its file."""
-    return {path: read_flight(path, reading, max_bytes=max_bytes) for path in flights}
+    """Every recording, by its file, with the channels and the noise that were asked for."""
+    found = {path: _read(path, reading.map, max_bytes=max_bytes) for path in flights}
+    return _choose_channels(found, reading) if isinstance(reading, RecordingOptions) else found
 
 
 def read_flight(path: Path, reading: FlightOptions, *, max_bytes: int) -> Telemetry:
+    """One recording, in the same way."""
+    return read_flights([path], reading=reading, max_bytes=max_bytes)[path]
+
+
+def _read(path: Path, map: Path | None, *, max_bytes: int) -> Telemetry:
     """A recording: a telemetry file, or any other with a map; what no map takes is noted."""
-    if reading.map is None:
+    if map is None:
         from freefloat.telemetry import read_telemetry
 
         return read_telemetry(path, max_bytes=max_bytes)
@@ -176,12 +183,51 @@ def read_flight(path: Path, reading: FlightOptions, *, max_bytes: int) -> Teleme
     from freefloat.telemetry.recordings.import_telemetry import import_recording
     from freefloat.text import listing
 
-    found = import_recording(path, reading.map, max_bytes=max_bytes)
+    found = import_recording(path, map, max_bytes=max_bytes)
     for one in found.notes:
         note(f"{path.name}: {one}")
     if found.unmapped:
         note(f"{path.name}: not mapped: {listing(found.unmapped, most=8)}")
     return found.telemetry
+
+
+def _choose_channels(
+    flights: dict[Path, Telemetry], reading: RecordingOptions
+) -> dict[Path, Telemetry]:
+    """The flights with the channels that were asked for; a glob must fit one of them somewhere."""
+    from freefloat.telemetry.names import suggest
+
+    known = tuple(dict.fromkeys(name for flight in flights.values() for name in flight.names))
+    noise, faults = reading.deviations()
+    asked = {"--channels": reading.channels, "--without": reading.without, "--noise": [*noise]}
+    for option, globs in asked.items():
+        for glob in globs:
+            if not any(_fits(name, [glob]) for name in known):
+                expected, remedy = "a name or glob of a recorded channel", suggest(glob, known)
+                faults.append(Fault(option, glob, expected, remedy, "channel.unknown"))
+    require(faults)
+    chosen = {}
+    for path, flight in flights.items():
+        kept = [
+            flight[name]
+            for name in flight.names
+            if not reading.channels or _fits(name, reading.channels)
+            if not _fits(name, reading.without)
+        ]
+        if not kept:
+            option = "--channels" if reading.channels else "--without"
+            got, remedy = f"no channel of {path}", "choose more of them, or leave the flight out"
+            faults.append(Fault(option, got, "at least one", remedy, "channel.none"))
+            continue
+        for glob, size in noise.items():
+            kept = [c.with_noise(size) if fnmatchcase(c.name, glob) else c for c in kept]
+        chosen[path] = replace(flight, channels={c.name: c for c in kept})
+    require(faults)
+    return chosen
+
+
+def _fits(name: str, globs: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, glob) for glob in globs)
 
 
 def read_plans(paths: Sequence[Path], model: Model) -> Plan | list[Plan] | None:
@@ -190,138 +236,3 @@ def read_plans(paths: Sequence[Path], model: Model) -> Plan | list[Plan] | None:
 
     plans = [load_plan(path, model) for path in paths]
     return plans if len(plans) > 1 else next(iter(plans), None)
-
-
-# -- parameters: --free, --fix, --tie, --prior -----------------------------------------------------
-
-
-def default_globs(model: Model) -> tuple[str, ...]:
-    """The parameters that are free unless said: those of the bus and of what is grasped."""
-    return tuple(f"{name}.*" for name in (model.bus, *(t.name for t in model.targets)))
-
-
-def choose_parameters(
-    model: Model, *, free: Sequence[str], fix: Sequence[str] = (), prior: Sequence[str] = (),
-    tie: Sequence[str] = (),
-) -> Parameters:  # fmt: skip
-    """The parameters as the options leave them: first freed, then fixed, tied, and given priors.
-
-    >>> from freefloat.model import load_model
-    >>> choose_parameters(load_model("cepheus"), free=["bus.m*"], fix=["bus.mz=0"]).names
-    ('bus.mass', 'bus.mx', 'bus.my')
-    """
-    from freefloat.parameters.parameters import Parameters
-
-    choice = _ParameterChoice(Parameters(model))
-    for glob in free:
-        choice.free(glob)
-    for text in fix:
-        choice.fix(text)
-    for text in tie:
-        choice.tie(text)
-    for text in prior:
-        choice.prior(text)
-    if not choice.faults and not choice.parameters.free_ones:
-        remedy = "leave out a --fix, or add --free GLOB"
-        choice.fault("--fix", ", ".join(fix), "at least one free parameter", remedy, "value.count")
-    require(choice.faults)
-    return choice.parameters
-
-
-class _ParameterChoice:
-    """The parameters so far, and what was wrong with the options so far."""
-
-    def __init__(self, parameters: Parameters) -> None:
-        self.parameters = parameters
-        self.faults: list[Fault] = []
-
-    def fault(self, option: str, value: str, expected: str, remedy: str, code: str) -> None:
-        self.faults.append(Fault(option, value, expected, remedy, code))
-
-    def free(self, glob: str) -> None:
-        if self._matching("--free", glob):
-            self.parameters = self.parameters.free(glob)
-
-    def fix(self, text: str) -> None:
-        glob, is_given, number = text.rpartition("=") if "=" in text else (text, "", "")
-        matching = self._matching("--fix", glob)
-        if not matching:
-            return
-        if not is_given:
-            self.parameters = self.parameters.fix(glob)
-            return
-        value = parse_number(number)
-        units = sorted({parameter.unit for parameter in matching})
-        if value is None:
-            remedy = f"write --fix {glob}=2.5, or --fix {glob} for the model's value"
-            self.fault("--fix", text, "a number after the equals sign", remedy, "option.form")
-        elif len(units) > 1:
-            got = f"{text}, which is {len(matching)} parameters in {', '.join(units)}"
-            expected = "one value for parameters of one unit"
-            self.fault("--fix", got, expected, "name them singly", "value.conflict")
-        else:
-            self.parameters = self.parameters.fix(glob, value=value)
-
-    def tie(self, text: str) -> None:
-        glob, _, name = text.rpartition("=")
-        led = [parameter.name for parameter in self.parameters.matching(name)] if name else []
-        if not glob or led != [name]:
-            remedy = "write --tie 'delay.hand.*=delay.hand.angle'"
-            self.fault("--tie", text, "GLOB=NAME, the name of one parameter", remedy, "option.form")
-        elif self.parameters[name].status != "free":
-            got = f"{text}, but {name} is not free"
-            expected = "a parameter that is estimated"
-            self.fault("--tie", got, expected, f"add --free {name}", "value.conflict")
-        elif self._matching("--tie", glob):
-            self.parameters = self.parameters.tie(glob, to=name)
-
-    def prior(self, text: str) -> None:
-        from freefloat.parameters.parameters import SMALLEST
-
-        glob, is_given, number = text.rpartition("=")
-        is_relative = number.endswith("%")
-        std = parse_number(number.removesuffix("%"))
-        if not is_given or std is None or not SMALLEST <= std <= LARGEST:
-            name = glob or text
-            remedy = f"write --prior {name}=0.5 in the parameter's unit, or --prior {name}=10%"
-            expected = f"GLOB=STD or GLOB=PERCENT%, {SMALLEST:g} to {LARGEST:g}"
-            self.fault("--prior", text, expected, remedy, "option.form")
-        elif matching := self._matching_free(glob, text):
-            zero = [parameter.name for parameter in matching if parameter.value == 0.0]
-            if is_relative and zero:
-                got = f"{text}, but {zero[0]} is 0, of which {number} is 0"
-                remedy = f"write --prior {zero[0]}=STD, in its unit, and narrow the glob"
-                expected = "a standard deviation of more than 0"
-                self.fault("--prior", got, expected, remedy, "value.range")
-                return
-            spec = {"relative": std / 100.0} if is_relative else {"std": std}
-            names = (parameter.name for parameter in matching)
-            self.parameters = self.parameters.prior(*names, **spec)
-
-    def _matching_free(self, glob: str, text: str) -> list[ModelParameter]:
-        """The free parameters a glob matches; a prior on others would do nothing, unnoticed."""
-        matching = self._matching("--prior", glob)
-        free = [parameter for parameter in matching if parameter.status == "free"]
-        # A --free that was refused is the reason then, and is a fault already.
-        if matching and not free and not any(f.place == "--free" for f in self.faults):
-            remedy = f"add --free {glob}, or leave the prior out"
-            got, expected = f"{text}, which is fixed", "a parameter that is free"
-            self.fault("--prior", got, expected, remedy, "value.conflict")
-        return free
-
-    def _matching(self, option: str, glob: str) -> list[ModelParameter]:
-        matching = self.parameters.matching(glob)
-        if not matching:
-            self.faults.append(unknown_parameter(option, glob, self.parameters))
-        return matching
-
-
-def unknown_parameter(option: str, glob: str, parameters: Parameters) -> Fault:
-    """A glob that fits no parameter, with those most like it."""
-    from freefloat.text import closest
-
-    known = [parameter.name for parameter in parameters]
-    close = closest(glob, known, most=3, likeness=0.5) or known[:3]
-    remedy = f"did you mean {', '.join(close)}? Quote globs, or the shell expands them"
-    expected = f"a name or glob of a parameter of {parameters.model.name!r}"
-    return Fault(option, glob or "nothing", expected, remedy, "name.unknown")

@@ -112,7 +112,8 @@ def _suffixes(what: str) -> tuple[str, ...]:
         "model": (".toml", ".urdf", ".xml", ".mjcf"),
         "plan": (".toml",), "table": (".csv",), "fit": (".json",),
         "verdict": (".json",), "rows": (".json",), "report": (".html", ".htm"),
-        "parquet": (".parquet", ".pq"), "estimates": (), "state": (),  # any name will do
+        "parquet": (".parquet", ".pq"), "mcap": (".mcap",),
+        "estimates": (), "state": (),  # any name will do
         "export": (),  # looked at by the verb: it knows the format
     }[what]  # fmt: skip
 

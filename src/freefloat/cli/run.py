@@ -26,6 +26,8 @@ from freefloat.files import unwritable
 
 FINE, NEGATIVE, BAD_INPUT, OUR_BUG = 0, 1, 2, 3
 INTERRUPTED, BROKEN_PIPE = 130, 141  # 128 plus the signal's number, as shells report it
+# format: options as the library advises them, with a value or by their name alone
+ADVISED = r"\b(method|plan|clock)=(?:'([\w-]+)'|(?=[ ,;:)]|$))"
 USAGE_CODES = {
     "UnknownCommandError": "name.unknown", "UnknownOptionError": "name.unknown",
     "UnusedCliTokensError": "value.count", "RepeatArgumentError": "name.duplicate",
@@ -101,6 +103,8 @@ def _with_options(error: FreefloatError, arguments: Sequence[str]) -> FreefloatE
     >>> error = FreefloatError("gate=2: expected a chance", [Fault("max_bytes", "0", "1", "")])
     >>> str(_with_options(error, ["--gate", "2", "--max-bytes=0"])).splitlines()
     ['--gate=2: expected a chance', '  --max-bytes: got 0; expected 1']
+    >>> _with_options(FreefloatError("give plan=, or use method='auto'"), []).message
+    'give --plan, or use --method auto'
     """
 
     def reword(text: str) -> str:
@@ -108,12 +112,19 @@ def _with_options(error: FreefloatError, arguments: Sequence[str]) -> FreefloatE
             name = option[2:].replace("-", "_")
             if re.match(rf"{re.escape(name)}(=| '| cannot|\[|$)", text):
                 return option + text[len(name) :]
-        return text
+        return advise(text)
+
+    def advise(text: str) -> str:
+        """What is advised: method='auto' is --method auto, and plan= is --plan."""
+        return re.sub(ADVISED, lambda hit: " ".join(filter(None, (f"--{hit[1]}", hit[2]))), text)
 
     options = {one.partition("=")[0] for one in arguments if re.match(r"--\w", one)}
     reworded = copy(error)
     reworded.message = reword(error.message)
-    reworded.faults = tuple(replace(fault, place=reword(fault.place)) for fault in error.faults)
+    reworded.faults = tuple(
+        replace(fault, place=reword(fault.place), remedy=advise(fault.remedy))
+        for fault in error.faults
+    )
     return reworded
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,16 +14,19 @@ from freefloat.cli.options import (
     FLAG,
     FLIGHTS,
     REPEATED,
-    FlightOptions,
+    RecordingOptions,
     Shared,
     check_flights,
-    choose_parameters,
-    default_globs,
     read_flights,
     read_plans,
     require,
 )
 from freefloat.cli.output_files import OutputFiles, paths_as_text
+from freefloat.cli.parameter_options import (
+    FitParameterOptions,
+    choose_parameters,
+    default_globs,
+)
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault, visible
 
@@ -40,13 +44,13 @@ def structure(
     model: str,
     /,
     *flights: Annotated[Path, FLIGHTS],
-    free: Annotated[tuple[str, ...], REPEATED] = (),
+    wanted: FitParameterOptions = FitParameterOptions(),  # noqa: B008
     effects: Annotated[tuple[str, ...], REPEATED] = (),
     plan: Annotated[tuple[Path, ...], REPEATED] = (),
     known_start: Annotated[bool, FLAG] = False,
     set: Annotated[tuple[str, ...], REPEATED] = (),
     save_model: Path | None = None,
-    reading: FlightOptions = FlightOptions(),  # noqa: B008
+    reading: RecordingOptions = RecordingOptions(),  # noqa: B008
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Decide which parts of a model the data call for.
@@ -66,8 +70,6 @@ def structure(
         The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     flights
         Telemetry of one flight or of several: .parquet, .pq, .csv or .tsv.
-    free
-        What else to estimate, names or globs; may be repeated. Unless said: root and payload.
     effects
         The effects to decide on; may be repeated. Unless said, all that the model can have.
     plan
@@ -87,7 +89,8 @@ def structure(
     options = parse_settings("structure", set)
     robot = read_robot(model, strict=shared.strict)
     files.require_possible(model=model, flight=flights, plan=plan, map=reading.map)
-    wanted = choose_parameters(robot, free=free or default_globs(robot))
+    globs = wanted.free or default_globs(robot)
+    parameters = choose_parameters(robot, **asdict(replace(wanted, free=globs)))
     plans = read_plans(plan, robot)
     recorded = [*read_flights(flights, reading=reading, max_bytes=shared.max_bytes).values()]
     tell_first_run(*KERNELS, takes="about half a minute")
@@ -97,8 +100,9 @@ def structure(
 
     with progress("testing parts") as update:
         found = find_structure(
-            robot, wanted, recorded, effects=effects or None, plan=plans, known_start=known_start,
-            search=_search_options(options), options=_test_options(options), progress=update,
+            robot, parameters, recorded, effects=effects or None, plan=plans,
+            known_start=known_start, search=_search_options(options),
+            options=_test_options(options), progress=update,
         )  # fmt: skip
     if save_model is not None:
         found.fit.model.save(save_model, like=mjcf_of(model))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from freefloat.cli import screen
-from freefloat.cli.options import ParameterOptions, Shared
+from freefloat.cli.options import RecordingOptions, Shared
+from freefloat.cli.parameter_options import ParameterOptions
 from freefloat.cli.track_request import Connection, LiveFiles, Tracking, parse_request
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def track(
     /,
     *,
     wanted: ParameterOptions = ParameterOptions(),  # noqa: B008
+    reading: RecordingOptions = RecordingOptions(),  # noqa: B008
     tracking: Tracking = Tracking(),  # noqa: B008
     connection: Connection = Connection(),  # noqa: B008
     files: LiveFiles = LiveFiles(),  # noqa: B008
@@ -56,8 +58,8 @@ def track(
     from freefloat.cli.waiting import tell_first_run
 
     request = parse_request(
-        model, source, wanted, tracking, connection, files=files, max_bytes=shared.max_bytes,
-        strict=shared.strict,
+        model, source, wanted, tracking, connection, reading=reading, files=files,
+        max_bytes=shared.max_bytes, strict=shared.strict,
     )  # fmt: skip
     tracker, quiet = request.tracker, shared.json
     if not quiet:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,14 +15,14 @@ from freefloat.cli.options import (
     FLAG,
     REPEATED,
     WHOLE,
-    ParameterOptions,
+    RecordingOptions,
     check_value,
-    choose_parameters,
-    default_globs,
     parse_pairs,
+    read_flight,
     require,
 )
 from freefloat.cli.output_files import OutputFiles
+from freefloat.cli.parameter_options import ParameterOptions, choose_parameters, default_globs
 from freefloat.cli.settings import parse_settings, require_used
 from freefloat.errors import Fault, FreefloatError
 from freefloat.records.values import Natural, Positive
@@ -48,9 +48,6 @@ class Tracking:
 
     method: str = "auto"
     """auto, square-root, kalman; to compare: rls, two-step, modified-rls, modified-rls-force."""
-
-    noise: Annotated[tuple[str, ...], REPEATED] = ()
-    """Noise of channels, instead of what file and model say: GLOB=STD, in SI units."""
 
     walk: Annotated[tuple[str, ...], REPEATED] = ()
     """Parameters that change slowly: GLOB=STD, per root second (fuel: 'bus.mass=0.1')."""
@@ -100,13 +97,17 @@ class LiveFiles:
     parquet: Path | None = None
     """A Parquet table of the estimates to write."""
 
+    mcap: Path | None = None
+    """The estimates as MCAP to write, for Foxglove and PlotJuggler."""
+
     checkpoint: float = 10.0
     """Seconds between times at which state and estimates are put safely on disk."""
 
     @property
     def paths(self) -> list[Path]:
         """Those that were asked for."""
-        return [path for path in (self.out, self.parquet, self.state) if path is not None]
+        each = (self.out, self.parquet, self.mcap, self.state)
+        return [path for path in each if path is not None]
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,7 @@ def parse_request(
     tracking: Tracking,
     connection: Connection,
     *,
+    reading: RecordingOptions,
     files: LiveFiles,
     max_bytes: int,
     strict: bool = False,
@@ -150,11 +152,11 @@ def parse_request(
     from freefloat.online.estimator import OnlineEstimator
     from freefloat.online.state_file import STATE_FILE, restore_state
 
-    noise, wrong_noise = parse_pairs("--noise", tracking.noise, example="x.*=0.1", least=0.0)
+    noise, wrong_noise = reading.deviations()
     walk, wrong_walk = parse_pairs("--walk", tracking.walk, example="x.*=0.1", least=0.0)
     written = OutputFiles(
         estimates=("--out", files.out), parquet=("--parquet", files.parquet),
-        state=("--state", files.state),
+        mcap=("--mcap", files.mcap), state=("--state", files.state),
     )  # fmt: skip
     require(
         [
@@ -164,16 +166,21 @@ def parse_request(
             *check_value("--reorder", tracking.reorder, Natural),
             *check_value("--checkpoint", files.checkpoint, Positive),
             *written.faults(),
+            *_reading_faults(source, reading),
         ]
     )
+    if files.mcap is not None:
+        from freefloat.telemetry.readers.mcap_ import mcap_library
+
+        mcap_library("mcap.writer", files.mcap)  # said before the run, where it is missing
     settings = parse_settings("track", tracking.set)
-    robot = read_robot(model, strict=strict)
-    written.require_possible(model=model, source=None if _is_address(source) else source)
+    robot, is_file = read_robot(model, strict=strict), not _is_address(source)
+    written.require_possible(model=model, source=source if is_file else None, map=reading.map)
     globs = wanted.free or _default_globs(robot)
     parameters = choose_parameters(
         robot, free=globs, fix=wanted.fix, prior=wanted.prior, tie=wanted.tie
     )
-    flight, samples = _open_source(source, connection, max_bytes=max_bytes)
+    flight, samples = _open_source(source, connection, reading, max_bytes=max_bytes)
     tracker = OnlineEstimator(
         robot, parameters, **_filter_options(tracking.method), like=flight,
         noise=_noise_by_channel(robot, flight, noise), random_walk=walk,
@@ -226,16 +233,36 @@ def _is_address(source: str) -> bool:
     return source == "-" or "://" in source
 
 
+def _has_lines(source: str) -> bool:
+    """Whether samples come as lines of JSON, one after another, and not as a recording."""
+    from freefloat.telemetry.sources import LINES
+
+    return _is_address(source) or Path(source).suffix.lower() in LINES
+
+
+def _reading_faults(source: str, reading: RecordingOptions) -> Iterator[Fault]:
+    """What is done to a recording as a whole cannot be done to lines that are still to come."""
+    if not _has_lines(source):
+        return
+    expected = "a recording as SOURCE, not lines of JSON"
+    if reading.map is not None:
+        remedy = "send channels by their names in SI units, or track the recording with its map"
+        yield Fault("--map", str(reading.map), expected, remedy, "option.conflict")
+    for option, globs in (("--channels", reading.channels), ("--without", reading.without)):
+        if globs:
+            remedy = "send the channels that are meant, and no others"
+            yield Fault(option, ", ".join(globs), expected, remedy, "option.conflict")
+
+
 def _open_source(
-    source: str, connection: Connection, *, max_bytes: int
+    source: str, connection: Connection, reading: RecordingOptions, *, max_bytes: int
 ) -> tuple[Telemetry | None, Iterable[Sample | None]]:
-    from freefloat.telemetry.sources import LINES, SampleSource
+    from freefloat.telemetry.sources import SampleSource
 
     path, is_address = Path(source), _is_address(source)
-    if not is_address and path.suffix.lower() not in LINES:
-        from freefloat.telemetry import read_telemetry
-
-        flight = read_telemetry(path, max_bytes=max_bytes)
+    if not _has_lines(source):
+        # noise is the tracker's business, which knows channels that a recording lacks as well
+        flight = read_flight(path, replace(reading, noise=()), max_bytes=max_bytes)
         return flight, flight
     if not is_address and not path.is_file():
         fault = Fault("SOURCE", source, "a file that exists", "check its name", "file.missing")

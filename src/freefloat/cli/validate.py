@@ -13,7 +13,7 @@ from freefloat.cli import screen
 from freefloat.cli.options import (
     FLAG,
     REPEATED,
-    FlightOptions,
+    RecordingOptions,
     Shared,
     check_value,
     read_flight,
@@ -47,7 +47,7 @@ def validate(
     set: Annotated[tuple[str, ...], REPEATED] = (),
     out: Path | None = None,
     report: Path | None = None,
-    reading: FlightOptions = FlightOptions(),  # noqa: B008
+    reading: RecordingOptions = RecordingOptions(),  # noqa: B008
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Say whether an identified model predicts a flight it has not seen, and why.

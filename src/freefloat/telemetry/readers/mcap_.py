@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -41,37 +41,43 @@ _LATEST = 2**63 / 1e9  # format: [s] that a stamp of nanoseconds can be
 
 def write(telemetry: Telemetry, path: Path, *, truth_tag: str) -> None:
     """Write the telemetry, without its truth, in the order of time."""
-    writer_module = _library("mcap.writer", path)
+    library = mcap_library("mcap.writer", path)
     groups = channel_groups(telemetry)
     start = min(0.0, *(float(group.time.min()) for group in groups))
     with path.open("wb") as file:
-        writer = writer_module.Writer(file)
+        writer = library.Writer(file)
         writer.start(profile="", library="freefloat")
-        numbers = [_register(writer, group) for group in groups]
+        numbers = [
+            register_topic(writer, group.name, {k: c.unit for k, c in group.channels.items()})
+            for group in groups
+        ]
         for n, group, row in _in_order(groups):
             time = float(group.time[row])
             content = {"t": time} | {
                 field: json_number(float(c.values[row])) for field, c in group.channels.items()
             }
-            stamp = round(min(time - start, _LATEST) * 1e9)
+            stamp = log_time(time, start)
             writer.add_message(numbers[n], stamp, json.dumps(content).encode(), stamp)
         text = about_text(telemetry, groups, truth_tag=truth_tag, call=_topic)
         writer.add_metadata(KEY, {"telemetry": text, "start": repr(start)})
         writer.finish()
 
 
-def _register(writer: Any, group: ChannelGroup) -> int:
-    """A topic with its schema, which has the units."""
-    units = {field: channel.unit for field, channel in group.channels.items()}
+def register_topic(writer: Any, name: str, units: Mapping[str, str]) -> int:
+    """A topic for a quantity with its fields, with a schema, which has the units."""
     properties = {"t": {"type": "number", "description": "time [s]"}} | {
-        field: {"type": ["number", "null"], "description": f"{group.name} {field} [{unit}]"}
+        field: {"type": ["number", "null"], "description": f"{name} {field} [{unit}]"}
         for field, unit in units.items()
     }
-    schema = {"type": "object", "title": group.name, "properties": properties}
-    name = f"freefloat.{group.name}"
-    number = writer.register_schema(name, "jsonschema", json.dumps(schema).encode())
+    schema = {"type": "object", "title": name, "properties": properties}
+    number = writer.register_schema(f"freefloat.{name}", "jsonschema", json.dumps(schema).encode())
     about = {f"unit.{field}": unit for field, unit in units.items()}
-    return writer.register_channel(_topic(group.name), "json", number, about)
+    return writer.register_channel(_topic(name), "json", number, about)
+
+
+def log_time(time: float, start: float) -> int:
+    """A time [s] as whole nanoseconds from a start [s], which a log needs."""
+    return round(min(max(time - start, 0.0), _LATEST) * 1e9)
 
 
 def _in_order(groups: list[ChannelGroup]) -> Iterator[tuple[int, ChannelGroup, int]]:
@@ -91,7 +97,7 @@ def _topic(name: str) -> str:
 def read(path: Path, *, max_bytes: int) -> FileContent:
     """Return the telemetry that freefloat wrote into an MCAP file."""
     data = contents(path, max_bytes=max_bytes)
-    library = _library("mcap.reader", path)
+    library = mcap_library("mcap.reader", path)
     try:
         reader = library.SeekingReader(io.BytesIO(data), validate_crcs=True)
         summary = reader.get_summary()
@@ -117,7 +123,8 @@ def read(path: Path, *, max_bytes: int) -> FileContent:
     return telemetry_of_groups(path, text, groups)
 
 
-def _library(name: str, path: Path) -> ModuleType:
+def mcap_library(name: str, path: Path) -> ModuleType:
+    """A module of the package mcap; TelemetryError with what to install where there is none."""
     try:
         return import_module(name)
     except ImportError:
