@@ -10,6 +10,7 @@ are only read, as is one that was kept. Needs atheris: pip install 'freefloat[fu
 from __future__ import annotations
 
 import argparse
+import contextlib
 import copy
 import io
 import json
@@ -216,10 +217,8 @@ def main() -> None:
                 take(data)  # is sound, and imports what is imported late
 
         def read_or_refuse(data: bytes) -> None:
-            try:
+            with contextlib.suppress(FreefloatError):
                 take(data)
-            except FreefloatError:
-                pass
 
         given.keep.mkdir(parents=True, exist_ok=True)
         options = [f"-artifact_prefix={given.keep}/{given.target}-", "-timeout=5"]

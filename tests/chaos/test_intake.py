@@ -248,6 +248,26 @@ def test_a_state_with_absurd_numbers_is_refused(state, tmp_path, value):
         estimator().restore(path)
 
 
+def test_an_array_whose_header_is_no_python_is_refused(state, tmp_path):
+    with zipfile.ZipFile(state) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    name = next(iter(members))
+    members[name] = members[name].replace(b"}", b"{", 1)
+    path = tmp_path / "header.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        for member, content in members.items():
+            archive.writestr(member, content)
+    with refused(IdentificationError, "file.damaged"):
+        estimator().restore(path)
+
+
+def test_a_joint_with_the_mass_of_a_link_is_refused(tmp_path):
+    path = tmp_path / "m.toml"
+    path.write_text(TOML.replace("[[joint]]", "[[joint]]\nmass = 1.0", 1))
+    with pytest.raises(FreefloatError, match="mass"):
+        ff.load_model(path)
+
+
 def test_ten_thousand_columns_are_looked_at_in_time(tmp_path):
     import time
 
