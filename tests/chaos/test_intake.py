@@ -33,6 +33,7 @@ from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.doctor import examine, prepare_recording, repair
 from freefloat.telemetry.fill_values import fill_levels, mask_fill_values
 from freefloat.telemetry.known_sensors import KnownSensors
+from freefloat.telemetry.readers.tables import MAX_COLUMNS
 from freefloat.validation.verdict import read_verdict_text
 
 LONG = int(os.environ.get("FREEFLOAT_MUTANTS", "2500"))
@@ -247,6 +248,26 @@ def test_a_state_with_absurd_numbers_is_refused(state, tmp_path, value):
         estimator().restore(path)
 
 
+def test_an_array_whose_header_is_no_python_is_refused(state, tmp_path):
+    with zipfile.ZipFile(state) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    name = next(iter(members))
+    members[name] = members[name].replace(b"}", b"{", 1)
+    path = tmp_path / "header.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        for member, content in members.items():
+            archive.writestr(member, content)
+    with refused(IdentificationError, "file.damaged"):
+        estimator().restore(path)
+
+
+def test_a_joint_with_the_mass_of_a_link_is_refused(tmp_path):
+    path = tmp_path / "m.toml"
+    path.write_text(TOML.replace("[[joint]]", "[[joint]]\nmass = 1.0", 1))
+    with pytest.raises(FreefloatError, match="mass"):
+        ff.load_model(path)
+
+
 def test_ten_thousand_columns_are_looked_at_in_time(tmp_path):
     import time
 
@@ -256,6 +277,25 @@ def test_ten_thousand_columns_are_looked_at_in_time(tmp_path):
     start = time.process_time()
     assert run(["telemetry", str(path)]) == 0
     assert time.process_time() - start < MOST_SECONDS
+
+
+def wide_flight(n: int) -> ff.Telemetry:
+    return ff.Telemetry.from_arrays([0.0, 0.1], {f"j{k}.position": [0.0, k] for k in range(n)})
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".mat"])
+def test_what_a_reader_would_refuse_is_not_written(tmp_path, suffix):
+    path, most = tmp_path / f"wide{suffix}", MAX_COLUMNS - 1  # one is the time
+    wide_flight(most).save(path)
+    assert len(read_telemetry(path).names) == most
+    before = path.read_bytes()
+    if suffix == ".mat":  # no table
+        wide_flight(most + 1).save(path)
+        assert len(read_telemetry(path).names) == most + 1
+        return
+    with refused(TelemetryError, "table.columns", naming=".mcap"):
+        wide_flight(most + 1).save(path)
+    assert path.read_bytes() == before and os.listdir(tmp_path) == [path.name]
 
 
 # -- the API ---------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -30,6 +31,11 @@ STRANGE = [
     "1" + "0" * 400, "-1" + "0" * 400, "1e400", "-1e400", "NaN", "Infinity", "1e300", "null",
     "true", '"x"', "[]", "{}", '"\\ud800"', "[[[[1]]]]", "1e-320", "0x10", "1_000", "", "1" * 5000,
 ]  # fmt: skip
+
+# Beyond what a run of sound lines takes: a state, estimates, 2000 broken lines took 0.3 s and 0 B.
+MOST_SECONDS = 3.0  # [s] of processor time; a busy machine is not the fault of a line
+SECONDS_A_LINE = 1e-3  # [s] for every broken line: seven times what a sound one takes
+MOST_GROWTH = 50 * 2**20  # [B]; one line that was kept whole, a megabyte, fifty times
 
 
 def flight_lines(*, until: float = 60.0) -> list[str]:
@@ -192,37 +198,74 @@ def mutants(n: int, seed: int) -> list[bytes]:
     return out
 
 
-def attack(track, n: int, seed: int, *, model: str = MODEL, options: tuple[str, ...] = ()) -> None:
-    bad = mutants(n, seed)
+class Measured(NamedTuple):
+    """How a run in a process of its own ended, and what it took: processor time [s], memory [B]."""
+
+    code: int
+    summary: dict
+    err: str
+    seconds: float
+    memory: int
+
+
+def measure(folder: Path, lines: list[bytes], *options: str, model: str = MODEL) -> Measured:
+    """Track lines in a process of its own."""
+    (folder / "lines.ndjson").write_bytes(b"\n".join(lines))
+    command = [sys.executable, "-m", "freefloat", "track", model, "lines.ndjson", "--json"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(ff.__file__).parents[1])}
+    with (folder / "out").open("w") as out, (folder / "err").open("w") as err:
+        process = subprocess.Popen(
+            [*command, *options], cwd=folder, env=environment, stdout=out, stderr=err
+        )
+        _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    told = (folder / "out").read_text().splitlines()
+    return Measured(
+        process.returncode, json.loads(told[-1])["summary"] if told else {},
+        (folder / "err").read_text(), used.ru_utime + used.ru_stime, 1024 * used.ru_maxrss,
+    )  # fmt: skip
+
+
+def attack(folder: Path, n: int, seeds: range, *, options=WANTED, model: str = MODEL) -> None:
     good = [line.encode() for line in LINES]
+    measure(folder, good[:50], *options, model=model)  # compiles, where nothing has been yet
+    sound = measure(folder, good, *options, model=model)
+    for seed in seeds:
+        (folder / "s").unlink(missing_ok=True)
+        survive(folder, good, mutants(n, seed), sound=sound, options=options, model=model)
+
+
+def survive(folder: Path, good, bad, *, sound: Measured, options, model: str) -> None:
+    """Track good lines with bad ones among them: all are counted, in time and within memory."""
+    n = len(bad)
     mixed = [x for k in range(max(n, len(good))) for x in (good[k : k + 1] + bad[k : k + 1])]
-    code, summary, err = track(mixed, "--state", "s", "--out", "o", *options, model=model)
-    assert code in (0, 1) and summary["failures"] == {}, (summary["failures"], err)
-    assert "Traceback" not in err
+    run = measure(folder, mixed, "--state", "s", "--out", "o", *options, model=model)
+    assert run.code in (0, 1) and run.summary["failures"] == {}, run
+    assert "Traceback" not in run.err
     n_lines = sum(bool(line.strip()) for line in mixed)
-    assert sum(summary["samples"].values()) == n_lines  # every line is accounted for
-    for line in Path("o").read_text(encoding="utf-8").splitlines():
+    assert sum(run.summary["samples"].values()) == n_lines  # every line is accounted for
+    assert run.seconds - sound.seconds < MOST_SECONDS + SECONDS_A_LINE * n, (run, sound)
+    assert run.memory - sound.memory < MOST_GROWTH, (run, sound)
+    for line in (folder / "o").read_text(encoding="utf-8").splitlines():
         json.loads(line)
 
 
 @pytest.mark.parametrize("options", [WANTED, (*WANTED, "--reorder", "5")])
-def test_broken_lines_are_counted_and_survived(track, options):
-    attack(track, 400, 1, options=options)
+def test_broken_lines_are_counted_and_survived(tmp_path, options):
+    attack(tmp_path, 400, range(1, 2), options=options)
 
 
-def test_broken_lines_of_channels_at_different_rates(track, tmp_path):
+def test_broken_lines_of_channels_at_different_rates(tmp_path):
     model = ff.load_model(MODEL)
     slow = tuple(replace(s, rate=5.0) if s.kind == "attitude" else s for s in model.sensors)
     replace(model, sensors=slow).save(tmp_path / "slow.toml")
-    attack(track, 300, 2, model="slow.toml", options=WANTED)
+    attack(tmp_path, 300, range(2, 3), model="slow.toml")
 
 
 @pytest.mark.full
-def test_many_broken_lines(track):
+def test_many_broken_lines(tmp_path):
     n = int(os.environ.get("FREEFLOAT_MUTANTS", "20000"))
-    for seed in range(max(n // 2000, 1)):
-        Path("s").unlink(missing_ok=True)
-        attack(track, 2000, 1000 + seed, options=WANTED)
+    attack(tmp_path, 2000, range(1000, 1000 + max(n // 2000, 1)))
 
 
 def test_an_endless_line_is_dropped_to_its_end(track):

@@ -266,7 +266,9 @@ def _new_joint(given: dict[str, Any], faults: PartFaults, path: KeyPath) -> Join
 
 def _joint_values(given: dict[str, Any]) -> dict[str, Any]:
     """Everything a joint table gives beyond geometry."""
-    own = {key: value for key, value in given.items() if key not in GEOMETRY}
+    # A key that no joint has is a fault already; what else is wrong is still to be told.
+    kept = Joint.__dataclass_fields__.keys() - set(GEOMETRY)
+    own = {key: value for key, value in given.items() if key in kept}
     if "limits" in own:
         own["limits"] = JointLimits(**own["limits"])
     if "drive" in own:

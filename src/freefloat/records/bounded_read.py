@@ -141,7 +141,10 @@ def array_of(data: bytes) -> np.ndarray:
     file = io.BytesIO(data)
     if npy.read_magic(file) != (1, 0):
         raise ValueError("not an array as numpy.savez writes them")
-    shape, is_fortran, dtype = npy.read_array_header_1_0(file)
+    try:
+        shape, is_fortran, dtype = npy.read_array_header_1_0(file)
+    except Exception as error:  # a header is Python: its parser raises whatever it likes
+        raise ValueError(f"a header that is none ({error})") from error
     if dtype.hasobject:
         raise ValueError("an array of objects")
     # a copy: bytes cannot be written to, and filters go on in the arrays that they are given

@@ -239,15 +239,8 @@ def columns_of(
 
     Every fault is noted, and the column kept, so that its cells can be checked too.
     """
-    if len(labels) > MAX_COLUMNS:
-        expected = f"at most {MAX_COLUMNS} columns"
-        faults.add(
-            "table.columns",
-            "header",
-            f"{len(labels)} columns",
-            expected=expected,
-            remedy="split the file",
-        )
+    if too_wide := width_fault(len(labels), "header", remedy="split the file"):
+        faults.add_fault(too_wide, place="header")
         raise faults.error()
     columns = [_column(n, label, faults, notes) for n, label in enumerate(labels)]
     names = [column.name for column in columns]
@@ -276,6 +269,14 @@ def columns_of(
             "channel.none", "header", "only a time column", expected=expected, remedy="add columns"
         )
     return first.get("time", -1), columns
+
+
+def width_fault(n_columns: int, place: str, *, remedy: str) -> Fault | None:
+    """Return the fault of a table with more columns than is read, hence than is written."""
+    if n_columns <= MAX_COLUMNS:
+        return None
+    expected = f"at most {MAX_COLUMNS} columns"
+    return Fault(place, f"{n_columns} columns", expected, remedy, "table.columns")
 
 
 def _column(n: int, label: tuple[str, str | None], faults: Faults, notes: list[str]) -> Column:
@@ -349,9 +350,13 @@ def to_si(values: Array, factor: float) -> Array:
 def wide(telemetry: Telemetry) -> tuple[Array, list[Content]]:
     """Return the instants [s] of the common rows, and one full column per channel.
 
-    Where a channel has no sample, `present` is False and the value means nothing.
+    Where a channel has no sample, `present` is False and the value means nothing. TelemetryError
+    where there are more columns than a reader would take back.
     """
     channels = tuple(telemetry.channels.values())
+    remedy = "save it as .mcap or .mat, or a part of its channels"
+    if too_wide := width_fault(1 + len(channels), "telemetry", remedy=remedy):
+        raise TelemetryError("telemetry: too wide for a table", [too_wide])
     time, rows = rows_of(channels)
     contents = []
     for channel, own in zip(channels, rows, strict=True):
