@@ -73,7 +73,9 @@ def check_read(path: Path, original: Telemetry) -> str:
 @pytest.mark.parametrize(
     ("suffix", "mutant"),
     [
-        (".csv", csv_mutant), (".parquet", parquet_mutant), (".mcap", parquet_mutant),
+        (".csv", csv_mutant),
+        (".parquet", parquet_mutant),
+        (".mcap", parquet_mutant),
         (".mat", parquet_mutant),
     ],
     ids=["csv", "parquet", "mcap", "mat"],

@@ -124,8 +124,9 @@ class Fit:
     joints at home; scale says what fixes the scale, or that only ratios are known; status is one
     sentence a person can act on, status_code the same for programs (such as "seen.all",
     "scale.not_fixed" or "not_trusted.residuals"; empty in files of earlier versions); provenance
-    has versions, seed and the sha256 of the inputs; adjusted has what is taken as exact, by name, where the estimates were
-    fitted together with it: its most probable value, in its unit (docs/assumptions.md).
+    has versions, seed and the sha256 of the inputs; adjusted has what is taken as exact, by name,
+    where the estimates were fitted together with it: its most probable value, in its unit
+    (docs/assumptions.md).
     is_trustworthy: not "not trusted"; of a fit that was not assessed, that its own method objects
     to nothing. `grade` tells these apart.
     """
