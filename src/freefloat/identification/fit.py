@@ -24,7 +24,7 @@ from freefloat.identification.assessment import NOT_ASSESSED, Assessment
 from freefloat.identification.fit_text import as_html, as_text
 from freefloat.identification.fitted_mass_properties import (
     FittedMassProperties,
-    fitted_mass_properties,
+    mass_properties_of,
 )
 from freefloat.model.model import Model
 from freefloat.model.model_file import read_model_text
@@ -186,7 +186,7 @@ class Fit:
 
         Of every body with estimates, and last of the whole with its joints at home.
         """
-        return fitted_mass_properties(self)
+        return mass_properties_of(self)
 
     @property
     def grade(self) -> str:

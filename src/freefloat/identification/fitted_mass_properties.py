@@ -97,7 +97,7 @@ class _Source:
     missing: dict[str, tuple[str, ...]]  # by field of phi, the parameters nobody saw
 
 
-def fitted_mass_properties(fit: Fit) -> tuple[FittedMassProperties, ...]:
+def mass_properties_of(fit: Fit) -> tuple[FittedMassProperties, ...]:
     """Of every body with estimates and of the whole; nothing where no body has any."""
     known = _known(fit)
     names = [fit.estimates[k].name for k in known]
