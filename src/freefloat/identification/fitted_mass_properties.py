@@ -99,7 +99,7 @@ class _Source:
 
 def mass_properties_of(fit: Fit) -> tuple[FittedMassProperties, ...]:
     """Of every body with estimates and of the whole; nothing where no body has any."""
-    known = _known(fit)
+    known = _known_places(fit)
     names = [fit.estimates[k].name for k in known]
     model = _as_estimated(fit)
     bodies = [_body_source(fit, model, owner, names) for owner in _owners(fit)]
@@ -123,14 +123,14 @@ def mass_properties_of(fit: Fit) -> tuple[FittedMassProperties, ...]:
 def whole_slopes(fit: Fit) -> Array:
     """The change (10, estimates) of the whole with each estimate; zero where one is not known."""
     slopes = np.zeros((10, len(fit.estimates)))
-    known, model = _known(fit), _as_estimated(fit)
+    known, model = _known_places(fit), _as_estimated(fit)
     names = [fit.estimates[k].name for k in known]
     bodies = [_body_source(fit, model, owner, names) for owner in _owners(fit)]
     slopes[:, known] = _whole_source(fit, model, bodies, names).slopes
     return slopes
 
 
-def _known(fit: Fit) -> list[int]:
+def _known_places(fit: Fit) -> list[int]:
     known = [k for k, e in enumerate(fit.estimates) if e.status in KNOWN and np.isfinite(e.std)]
     return [k for k in known if np.isfinite(fit.covariance[k, k])]
 
