@@ -19,6 +19,7 @@ ExportFormat = Literal["urdf", "mjcf", "toml", "csv", "json", "latex", "mcap", "
 SUFFIXES = {"mjcf": ".xml", "latex": ".tex"}
 MODEL_FORMATS = ("urdf", "mjcf", "toml")
 TABLE_FORMATS = ("csv", "json", "latex")
+FitTable = Literal["estimates", "mass-properties"]
 CURVE_FORMATS = ("csv", "mcap", "mat", "parquet")
 
 
@@ -28,6 +29,7 @@ def export(
     *,
     to: ExportFormat,
     out: Path | None = None,
+    table: FitTable = "estimates",
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Write a fit, a verdict or a flight in the format of another program.
@@ -40,6 +42,7 @@ def export(
 
     For example:
       freefloat export fit.json --to latex
+      freefloat export fit.json --to csv --table mass-properties
       freefloat export fit.json --to urdf --out servicer.urdf
       freefloat export verdict.json --to mcap --out curves.mcap
 
@@ -51,13 +54,15 @@ def export(
         The format.
     out
         The file to write; a table is printed unless said.
+    table
+        What of a fit is in the table (csv, latex); json has both.
     """
     kind = _kind(source)
     require([*_format_faults(kind, to), *_out_faults(to, out, kind)])
     files = OutputFiles(export=("--out", out))
     files.require_possible(source=source)
     if kind == "fit" and to in TABLE_FORMATS:
-        _write_table(_load_fit(source), to, out)
+        _write_table(_load_fit(source), to, table, out)
     elif kind == "fit":
         assert out is not None  # its suffix was looked at
         _load_fit(source).model.save(out)
@@ -105,13 +110,15 @@ def _load_fit(source: Path) -> Fit:
     return load_fit(source)
 
 
-def _write_table(fit: Fit, to: str, out: Path | None) -> None:
+def _write_table(fit: Fit, to: str, table: FitTable, out: Path | None) -> None:
     from freefloat.files import atomic_write
-    from freefloat.report.fit_tables import fit_csv, fit_json, fit_latex
+    from freefloat.report.fit_tables import fit_csv, fit_json, fit_latex, mass_csv, mass_latex
 
     makers: dict[str, Callable[[Fit], str]] = {
         "csv": fit_csv, "json": fit_json, "latex": fit_latex,
     }  # fmt: skip
+    if table == "mass-properties":
+        makers |= {"csv": mass_csv, "latex": mass_latex}
     text = makers[to](fit)
     if out is None:
         screen.print_lines(text)

@@ -99,6 +99,9 @@ class Choices:
     uncertainty: Annotated[tuple[str, ...], REPEATED] = ()
     """NAME=STD: how well what the model takes as exact is known, in its unit; globs, repeated."""
 
+    mass_properties: Annotated[bool, FLAG] = False
+    """Show CoM, inertia about it, principal moments and axes too, of bodies and of the whole."""
+
     set: Annotated[tuple[str, ...], REPEATED] = ()
     """NAME=VALUE: an option of the method; may be repeated. `--set help` lists them."""
 
@@ -172,7 +175,7 @@ def identify(
     if shared.json:
         screen.print_json(_as_dict(request, fit))
     else:
-        screen.show(*_overview(fit, request.files))
+        screen.show(*_overview(fit, request))
     return 0 if fit.is_trustworthy else 1
 
 
@@ -357,12 +360,17 @@ def _invalid_samples(flight: Telemetry) -> dict[str, int]:
     return {name: c.n_invalid for name, c in flight.channels.items() if c.n_invalid}
 
 
-def _overview(fit: Fit, written: dict[str, Path]) -> Iterator[RenderableType]:
+def _overview(fit: Fit, request: IdentifyRequest) -> Iterator[RenderableType]:
     """What was found: the fit as it shows itself, and the files."""
+    from freefloat.identification.fit_text import mass_properties_text
+
+    written = request.files
     first, _, rest = str(fit).partition("\n")
     yield ""
     yield Text(first, style=grade_style(fit))
     yield Text(rest, overflow="fold")
+    if request.choices.mass_properties:
+        yield Text(mass_properties_text(fit), overflow="fold")
     yield from screen.files_section(written, missing="" if "fit" in written else NOT_WRITTEN)
 
 
@@ -391,6 +399,7 @@ def _as_dict(request: IdentifyRequest, fit: Fit) -> dict[str, object]:
         "scale": fit.scale,
         "parameters": [asdict(estimate) for estimate in fit.estimates],
         "deviations": deviation_words(fit),
+        "mass_properties": [asdict(one) for one in fit.mass_properties],
         "adjusted": dict(fit.adjusted),
         "combinations": [asdict(combination) for combination in fit.combinations],
         "trades": fit.trades,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -22,6 +22,10 @@ from freefloat.errors import Fault, FreefloatError, IdentificationError, ModelEr
 from freefloat.files import atomic_write
 from freefloat.identification.assessment import NOT_ASSESSED, Assessment
 from freefloat.identification.fit_text import as_html, as_text
+from freefloat.identification.fitted_mass_properties import (
+    FittedMassProperties,
+    mass_properties_of,
+)
 from freefloat.model.model import Model
 from freefloat.model.model_file import read_model_text
 from freefloat.model.model_write import write_model_text
@@ -44,8 +48,9 @@ MODELS = ("model", "prior_model")
 KEYS = (
     "status", "status_code", "is_trustworthy", "assessment", "method", "reason", "scale",
     "estimates", "combinations", "trades", "residuals", "notes", "provenance", "adjusted",
-    "covariance",
+    "covariance", "total_covariance", "whole_covariance",
 )  # fmt: skip
+COVARIANCES = ("covariance", "total_covariance", "whole_covariance")
 
 
 @dataclass(frozen=True)
@@ -114,11 +119,14 @@ class Fit:
 
     model has the estimates written in, prior_model is the one before; method and reason say how
     and why so; covariance is that of the estimates in their order, with NaN rows where a std is
-    NaN; scale says what fixes the scale, or that only ratios are known; status is one sentence a
-    person can act on, status_code the same for programs (such as "seen.all", "scale.not_fixed" or
-    "not_trusted.residuals"; empty in files of earlier versions); provenance has versions, seed and
-    the sha256 of the inputs; adjusted has what is taken as exact, by name, where the estimates were
-    fitted together with it: its most probable value, in its unit (docs/assumptions.md).
+    NaN; total_covariance is the same with what may be off in what is taken as exact, empty where
+    that was not assessed; whole_covariance that of the ten inertial parameters of the whole, its
+    joints at home; scale says what fixes the scale, or that only ratios are known; status is one
+    sentence a person can act on, status_code the same for programs (such as "seen.all",
+    "scale.not_fixed" or "not_trusted.residuals"; empty in files of earlier versions); provenance
+    has versions, seed and the sha256 of the inputs; adjusted has what is taken as exact, by name,
+    where the estimates were fitted together with it: its most probable value, in its unit
+    (docs/assumptions.md).
     is_trustworthy: not "not trusted"; of a fit that was not assessed, that its own method objects
     to nothing. `grade` tells these apart.
     """
@@ -140,14 +148,16 @@ class Fit:
     status_code: str = ""
     assessment: Assessment | None = None
     adjusted: Mapping[str, float] = field(default_factory=dict)
+    total_covariance: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    whole_covariance: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __post_init__(self) -> None:
         for name in ("estimates", "combinations", "trades", "residuals", "notes"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        covariance = (
-            np.reshape(self.covariance, (0, 0)) if not np.size(self.covariance) else self.covariance
-        )
-        object.__setattr__(self, "covariance", read_only_copy(covariance))
+        for name in COVARIANCES:
+            given = getattr(self, name)
+            square = given if np.size(given) else np.reshape(given, (0, 0))
+            object.__setattr__(self, name, read_only_copy(square))
         object.__setattr__(self, "is_trustworthy", bool(self.is_trustworthy))
         record = {str(name): str(value) for name, value in self.provenance.items()}
         object.__setattr__(self, "provenance", record)
@@ -169,6 +179,14 @@ class Fit:
     def values(self) -> dict[str, float]:
         """The value of every parameter by name, in its unit."""
         return {estimate.name: estimate.value for estimate in self.estimates}
+
+    @cached_property
+    def mass_properties(self) -> tuple[FittedMassProperties, ...]:
+        """Mass, centre of mass, inertia about it, principal moments and axes, with deviations.
+
+        Of every body with estimates, and last of the whole with its joints at home.
+        """
+        return mass_properties_of(self)
 
     @property
     def grade(self) -> str:
@@ -222,14 +240,17 @@ class Fit:
         # As text: NaN equals NaN here and -0.0 differs from 0.0.
         return (
             self._text() == other._text()
-            and self.covariance.tobytes() == other.covariance.tobytes()
+            and all(
+                getattr(self, name).tobytes() == getattr(other, name).tobytes()
+                for name in COVARIANCES
+            )
             and (self.model, self.prior_model) == (other.model, other.prior_model)
         )
 
     __hash__ = None  # type: ignore[assignment]
 
     def _text(self) -> str:
-        apart = ("model", "prior_model", "covariance")
+        apart = (*MODELS, *COVARIANCES)
         return repr([getattr(self, name) for name in self.__match_args__ if name not in apart])
 
 
@@ -243,7 +264,10 @@ def load_fit(path: str | Path) -> Fit:
 
 @cache
 def _schema() -> Schema:
-    instead = {"covariance": json_text.matrix, **dict.fromkeys(MODELS, json_text.text)}
+    instead = {
+        **dict.fromkeys(COVARIANCES, json_text.matrix),
+        **dict.fromkeys(MODELS, json_text.text),
+    }
     table = table_of(Fit, JSON, instead=instead, is_built=True)
     return Schema(replace(table, record=None), JSON)
 
@@ -299,11 +323,15 @@ def _shape_faults(fit: Fit) -> Iterator[Fault]:
         if count > 1:
             value, expected = f"{count} estimates", "one of each parameter"
             yield Fault(name, value, expected, "delete the others", "name.duplicate")
-    n, shape = len(fit.estimates), fit.covariance.shape
-    if shape != (n, n):
-        remedy = "give one row and one column per estimate, in their order"
-        expected = f"shape ({n}, {n})"
-        yield Fault("covariance", f"shape {shape}", expected, remedy, "value.count")
+    n = len(fit.estimates)
+    of_each = "give one row and one column per estimate, in their order"
+    of_ten = "give one row and one column per inertial parameter"
+    sizes = ((n, of_each), (n, of_each), (10, of_ten))
+    for name, (size, remedy) in zip(COVARIANCES, sizes, strict=True):
+        shape = getattr(fit, name).shape
+        if shape != (size, size) and not (name != "covariance" and shape == (0, 0)):
+            expected = f"shape ({size}, {size})"
+            yield Fault(name, f"shape {shape}", expected, remedy, "value.count")
 
 
 def _refuse(what: str, faults: list[Fault]) -> None:

@@ -168,14 +168,14 @@ def _with_bounds(names: Iterable[str], status: str, code: str) -> Note:
     return Note(code, f"{words} at the bound. {status}" if words else status)
 
 
-def with_total_deviations(fit: Fit, total: Mapping[str, float], sizes: Mapping[str, float]) -> Fit:
-    """The fit with total deviations by name, and statuses by them: natural sizes are given.
+def with_total_covariance(fit: Fit, total: Array, sizes: Mapping[str, float]) -> Fit:
+    """The fit with its total covariance, and statuses by its deviations: natural sizes are given.
 
     What the method objects to stays its status.
     """
     estimates = []
-    for e in fit.estimates:
-        std, status = float(total.get(e.name, np.nan)), e.status
+    for e, std in zip(fit.estimates, np.sqrt(np.diag(total)).tolist(), strict=True):
+        status = e.status
         if status in KNOWN and np.isfinite(std):
             status = known_status(std / sizes[e.name])
         estimates.append(replace(e, total_std=std, status=status))
@@ -184,7 +184,10 @@ def with_total_deviations(fit: Fit, total: Mapping[str, float], sizes: Mapping[s
         status, _ = _count_statuses(estimates, len(fit.combinations))
         bounds = [e.name for e in estimates if e.status == "at bound"]
         words = (_with_bounds(bounds, status, status.code), status.code)
-    return replace(fit, estimates=tuple(estimates), status=words[0], status_code=words[1])
+    return replace(
+        fit, estimates=tuple(estimates), total_covariance=total, status=words[0],
+        status_code=words[1],
+    )  # fmt: skip
 
 
 def _count_statuses(estimates: Sequence[Estimate], n_combinations: int) -> tuple[Note, bool]:

@@ -6,6 +6,7 @@ The first screen answers: what are the values, and how far are they to be believ
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from math import isnan
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from freefloat.digits import NONE, amount_text, interval, number_text, with_uncertainty
 from freefloat.errors import shorten
 from freefloat.identification.assessment import NOT_ASSESSED
+from freefloat.identification.fitted_mass_properties import UNSEEN, WHOLE, FittedMassProperties
 from freefloat.text import table_lines
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ UNASSESSED = (
     " estimates can be trusted, and their total deviations are not known"
 )
 ASSESS = "leave out --no-assess or assess=False, or grade it by `freefloat diagnose --fit`"
+MASS_HEAD = ("quantity", "value", "± std", "± total", "95 % interval", "unit")
 LIMIT_HEAD = ("taken as exact", "doubt", "seen from", "harmful from", "moves")
 NAMED = 4  # format: fixed parameters by name; the others are counted
 MOST_SUMS = 20  # format: combinations shown; of a dual-arm spacecraft there are hundreds
@@ -139,6 +142,39 @@ def limit_rows(fit: Fit, most: int = 10) -> list[tuple[str, ...]]:
          amount_text(limit.harmful_at, limit.unit), limit.moves)
         for limit in harmful[:most]
     ]  # fmt: skip
+
+
+def mass_properties_text(fit: Fit) -> str:
+    """The mass properties of bodies and of the whole: a table each, within 80 columns."""
+    lines: list[str] = []
+    for one in fit.mass_properties:
+        rows, missing = mass_property_rows(one)
+        lines += ["", f"Mass properties of {one.of}, {frame_words(one)}"]
+        lines += _table([MASS_HEAD, *rows], (True, False, False, False, False, True))
+        lines += _items(missing)
+    return "\n".join(lines or ["", "No mass property: nothing of a body was estimated"])
+
+
+def frame_words(one: FittedMassProperties) -> str:
+    """The frame that mass properties are in."""
+    return "root frame, joints at home" if one.of == WHOLE else "body frame"
+
+
+def mass_property_rows(one: FittedMassProperties) -> tuple[list[tuple[str, ...]], list[str]]:
+    """Rows of what is determined, by `MASS_HEAD`, and sentences on what is not."""
+    rows, missing = [], defaultdict(list)
+    for q in one.quantities:
+        if q.note:
+            why = q.note.partition(": ")[2]
+            is_unseen = why.endswith(UNSEEN)
+            missing["what they depend on is not seen" if is_unseen else why].append(q.name)
+            continue
+        widest = q.std if isnan(q.total_std) else q.total_std
+        value, spread = with_uncertainty(q.value, widest)
+        std = with_uncertainty(q.value, q.std)[1]
+        total = NONE if isnan(q.total_std) else spread
+        rows.append((q.name, value, std, total, interval(q.interval95, widest), q.unit))
+    return rows, [f"{', '.join(names)} not determined: {why}" for why, names in missing.items()]
 
 
 def as_html(fit: Fit) -> str:

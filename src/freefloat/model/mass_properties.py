@@ -42,6 +42,24 @@ def mass_properties(model: Model, *, posture: Mapping[str, float] | None = None)
     >>> mass_properties(load_model("servicer")).mass
     1237.0
     """
+    mass, com, six = inertial.com_from_phi(whole_phi(model, posture=posture))
+    return MassProperties(mass, read_only_copy(com), read_only_copy(inertial.tensor(six)))
+
+
+def whole_phi(model: Model, *, posture: Mapping[str, float] | None = None) -> Array:
+    """The ten inertial parameters of everything as one body, in the root's frame."""
+    assembly, poses = model.assembly, body_poses(model, posture=posture)
+    each = [inertial.phi_transform(*poses[body.name]) @ body.phi for body in assembly.bodies]
+    phi = np.sum(each, axis=0)
+    for rotor in assembly.rotors:
+        if not rotor.is_included:  # a motor's rotor is not part of the body that carries it
+            axis = poses[rotor.body][0] @ np.array(rotor.axis)
+            phi[4:] += rotor.inertia * inertial.six(np.outer(axis, axis))
+    return phi
+
+
+def body_poses(model: Model, *, posture: Mapping[str, float] | None = None) -> dict[str, Pose]:
+    """Rotation (3, 3) and position (3) [m] of every body in the root's frame, by name."""
     assembly = model.assembly
     q = {c.name: c.home for c in assembly.coordinates}
     for name, value in (posture or {}).items():
@@ -50,14 +68,7 @@ def mass_properties(model: Model, *, posture: Mapping[str, float] | None = None)
     poses: dict[str, Pose] = {assembly.bodies[0].name: (np.eye(3), np.zeros(3))}
     for joint in assembly.joints:
         poses[joint.child] = _child_pose(poses[joint.parent], joint, q.get(joint.name, 0.0))
-    phi = sum(inertial.phi_transform(*poses[body.name]) @ body.phi for body in assembly.bodies)
-    mass, com, six = inertial.com_from_phi(np.asarray(phi))
-    inertia = inertial.tensor(six)
-    for rotor in assembly.rotors:
-        if not rotor.is_included:  # a motor's rotor is not part of the body that carries it
-            axis = poses[rotor.body][0] @ np.array(rotor.axis)
-            inertia = inertia + rotor.inertia * np.outer(axis, axis)
-    return MassProperties(mass, read_only_copy(com), read_only_copy(inertia))
+    return poses
 
 
 def _child_pose(parent: Pose, joint: Joint, q: float) -> Pose:

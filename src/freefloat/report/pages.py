@@ -33,9 +33,12 @@ from freefloat.identification.fit import Estimate, Fit
 from freefloat.identification.fit_text import (
     ASSESS,
     LIMIT_HEAD,
+    MASS_HEAD,
     UNASSESSED,
     deviation_words,
+    frame_words,
     limit_rows,
+    mass_property_rows,
 )
 from freefloat.identification.fit_text import verdict as fit_headline
 from freefloat.notes import Note
@@ -191,6 +194,10 @@ def fit_content(fit: Fit) -> dict[str, object]:
         "has_totals": any(not isnan(e.total_std) for e in sought),
         "deviations": deviation_words(fit),
         **_assessment_content(fit),
+        "mass_head": MASS_HEAD,
+        "mass_properties": [
+            (one.of, frame_words(one), *mass_property_rows(one)) for one in fit.mass_properties
+        ],
         "held": [
             (e.name, number_text(e.value), printed_unit(e.unit))
             for e in fit.estimates

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +21,7 @@ from freefloat.identification.assessment import (
     worst_grade,
 )
 from freefloat.identification.fit import Fit
-from freefloat.identification.fit_assembly import with_total_deviations
+from freefloat.identification.fit_assembly import with_total_covariance
 from freefloat.identification.output_error.cost import OutputErrorProblem, stated_noise
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.recording import between_switches, recording_of
@@ -29,7 +29,11 @@ from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.identification.trust.assumption_columns import assumption_columns, assumption_values
 from freefloat.identification.trust.assumption_limits import assumption_limits
 from freefloat.identification.trust.causes import Explanation, Reported, explain
-from freefloat.identification.trust.consider import doubt_shares
+from freefloat.identification.trust.consider import (
+    Consideration,
+    doubt_shares,
+    total_covariance,
+)
 from freefloat.identification.trust.effect_scores import with_effects
 from freefloat.identification.trust.evidence import (
     METHODS_DISAGREE,
@@ -50,6 +54,7 @@ from freefloat.identification.trust.misfit import BlockTest, block_tests
 from freefloat.identification.trust.scale_carriers import scale_carriers, scale_note
 from freefloat.identification.trust.trust_options import USUAL_TRUST, TrustOptions
 from freefloat.identification.trust.white_rows import WhiteRows, white_rows
+from freefloat.identification.trust.whole_covariance import whole_covariance
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.measurements import with_sensor_noise
 from freefloat.prediction.recording_pieces import cut_at_gaps
@@ -269,13 +274,42 @@ def _assess(
     whole = _report_of(fit, rows, ())
     spread = dict(zip(whole.names, whole.total(considered), strict=True))
     spread |= dict(zip(names, _with_scatter(reported, total, tests, options), strict=True))
-    fit = with_total_deviations(fit, spread, dict(zip(whole.names, whole.sizes, strict=True)))
+    sizes = dict(zip(whole.names, whole.sizes, strict=True))
+    fit = with_total_covariance(fit, _total_covariance(fit, whole, considered, spread), sizes)
+    moves = considered.moves[list(whole.places)] * whole.sizes[:, None]
+    own = taken if adjusted is None or found.joint is None else found.joint.taken
+    fit = replace(
+        fit,
+        whole_covariance=whole_covariance(
+            fit, rows, own, considered, [*zip(whole.names, moves, strict=True)]
+        ),
+    )
     doubts = doubt_shares(considered, places, names, total, reported.sizes)
     if carriers:
         fit = replace(fit, scale=scale_note(carriers))
     evidence = (*evidence, *scale_evidence(carriers), *total_evidence(reported, total, doubts))
     limits = assumption_limits(rows, found.considered, reported, total)
     return _grade(fit, evidence, found.causes, doubts, carriers, limits)
+
+
+def _total_covariance(
+    fit: Fit, whole: Reported, considered: Consideration, spread: Mapping[str, float]
+) -> Array:
+    """The total covariance of the estimates in their order, with these deviations; NaN elsewhere.
+
+    How stretches that disagree move several estimates together, they are too few to tell: their
+    scatter is on the diagonal alone.
+    """
+    order = [e.name for e in fit.estimates]
+    own = [i for i, name in enumerate(whole.names) if name in order]
+    at = [order.index(whole.names[i]) for i in own]
+    places, sizes = [whole.places[i] for i in own], whole.sizes[own]
+    total = np.full_like(fit.covariance, np.nan)
+    total[np.ix_(at, at)] = total_covariance(
+        considered, places, fit.covariance[np.ix_(at, at)], sizes
+    )
+    total[at, at] = [spread[order[k]] ** 2 for k in at]
+    return total
 
 
 def _with_scatter(

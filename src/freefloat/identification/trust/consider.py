@@ -128,6 +128,17 @@ def total_deviations(
     return np.sqrt(std**2 + added)
 
 
+def total_covariance(
+    considered: Consideration, places: Sequence[int], covariance: Array, sizes: Array
+) -> Array:
+    """Total covariance of the unknowns at `places`, whose statistical one is `covariance`.
+
+    The roots of its diagonal are their total deviations.
+    """
+    moved = considered.moves[list(places)] * sizes[:, None]
+    return covariance + moved @ considered.room @ moved.T
+
+
 def doubt_shares(
     considered: Consideration, places: Sequence[int], names: Sequence[str], total: Array,
     sizes: Array,
