@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from documents import ROOT, blocks
 from foreign_recordings import ANGLES, FORMATS, RATES, TIMES, write_recording, write_ros1
+from scipy.io import savemat
 
+from freefloat.errors import TelemetryError
 from freefloat.notes import codes_of
 from freefloat.telemetry.recordings.import_telemetry import import_recording
 from freefloat.telemetry.recordings.recording_map import load_map, read_map_text
@@ -32,6 +34,34 @@ def test_a_definition_that_does_not_match_its_hash_is_noted_and_read(tmp_path):
     found = import_recording(path, map_path)
     assert codes_of(found.notes) == ("recording.definition",) * 2
     assert found.telemetry["base.rate.x"].values.tobytes() == RATES[:, 0].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("fields", "word"),
+    [("uint64_t timestamp;double[2000000000] xyz;", "at most"), ("gyro inner;", "without end")],
+)
+def test_a_ulog_whose_messages_cannot_be_is_refused_before_it_is_laid_out(tmp_path, fields, word):
+    path, map_path = write_recording("ulog", tmp_path)
+    data = path.read_bytes()
+    old = b"gyro:uint64_t timestamp;double[3] xyz;double[2] q;"
+    new = f"gyro:{fields}".encode()
+    head = data.index(old) - 3
+    size = len(new).to_bytes(2, "little")
+    path.write_bytes(data[:head] + size + b"F" + new + data[head + 3 + len(old) :])
+    with pytest.raises(TelemetryError, match=word):
+        import_recording(path, map_path)
+
+
+def test_a_matlab_file_of_elements_that_there_are_not_is_refused(tmp_path):
+    path = tmp_path / "flight.mat"
+    savemat(path, {"x": np.arange(9.0)})
+    data = bytearray(path.read_bytes())
+    at = data.rindex((9).to_bytes(4, "little") + (72).to_bytes(4, "little"))  # nine doubles
+    data[at : at + 4] = (256).to_bytes(4, "little")
+    path.write_bytes(data)
+    (tmp_path / "map.toml").write_text(FORMATS["mat"][2])
+    with pytest.raises(TelemetryError, match="type 256"):
+        import_recording(path, tmp_path / "map.toml")
 
 
 def test_a_map_in_the_documents_is_one():

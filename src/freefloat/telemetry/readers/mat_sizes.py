@@ -21,6 +21,9 @@ _MATRIX, _COMPRESSED = 14, 15  # format: what an element is
 _CELL, _STRUCT, _OBJECT = 1, 2, 3  # format: classes of arrays that hold arrays
 _POINTER = 8  # format: [B] that an array of arrays takes for each
 _DEEPEST = 32  # format: structs in structs
+# format: of elements, whole and real numbers, arrays and text; scipy takes any other on trust, too
+_KINDS = {1, 2, 3, 4, 5, 6, 7, 9, 12, 13, _MATRIX, 16, 17, 18}
+_CLASSES = range(1, 18)  # format: of arrays, from cells to what only MATLAB can read
 
 
 def require_mat_size(path: Path, data: bytes, *, max_bytes: int) -> None:
@@ -72,14 +75,17 @@ def _matrix_sizes(body: bytes, order: str, depth: int) -> Iterator[int]:
     if len(flags[1]) < 4 or len(dims[1]) % 4:
         return
     kind = struct.unpack_from(f"{order}I", flags[1])[0] & 0xFF
+    if kind not in _CLASSES:
+        raise ValueError(f"an array of class {kind}, which there is not")
     shape = struct.unpack(f"{order}{len(dims[1]) // 4}i", dims[1])
     if any(n < 0 for n in shape):
         raise ValueError(f"an array of shape {shape}")
     yield prod(shape) * _POINTER
-    if kind in (_CELL, _STRUCT, _OBJECT):
-        for inner, content in parts:
-            if inner == _MATRIX and content:
-                yield from _matrix_sizes(content, order, depth + 1)
+    for inner, content in parts:
+        if inner not in _KINDS:
+            raise ValueError(f"an element of type {inner}, which there is not")
+        if kind in (_CELL, _STRUCT, _OBJECT) and inner == _MATRIX and content:
+            yield from _matrix_sizes(content, order, depth + 1)
 
 
 def _elements(body: bytes, order: str) -> Iterator[tuple[int, bytes]]:

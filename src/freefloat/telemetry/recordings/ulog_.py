@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import re
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -25,6 +27,14 @@ from freefloat.telemetry.recordings.source_recording import (
 )
 
 MAGIC = b"ULog\x01\x12\x35"  # format: how a ULog begins
+HEAD = 16  # format: [B] of magic, version and stamp
+LARGEST = 65535  # format: [B] of a message, whose size has two bytes
+DEEPEST = 32  # format: messages in messages
+# format: [B] of what messages are made of
+SIZES = {"int8_t": 1, "uint8_t": 1, "bool": 1, "char": 1, "int16_t": 2, "uint16_t": 2,
+         "int32_t": 4, "uint32_t": 4, "float": 4, "int64_t": 8, "uint64_t": 8,
+         "double": 8}  # fmt: skip
+_FIELD = re.compile(r"(\w+)(?:\[(\d+)\])? ")
 
 
 def open_recording(path: Path, options: SourceOptions) -> SourceRecording:
@@ -32,6 +42,7 @@ def open_recording(path: Path, options: SourceOptions) -> SourceRecording:
     require_file(path, max_bytes=options.max_bytes)  # its reader holds what it reads
     library = require_library("pyulog", extra="bags", path=path)
     with border(path, "ULog"):
+        _require_possible_messages(path.read_bytes())
         log = _read(library, path, None)
         streams, notes = _streams(log), _notes(log)
 
@@ -41,6 +52,40 @@ def open_recording(path: Path, options: SourceOptions) -> SourceRecording:
                 yield Piece(_name(one), {name: column_numbers(one.data[name])})
 
     return SourceRecording(path, "ULog", streams, read, notes)
+
+
+def _require_possible_messages(data: bytes) -> None:
+    """ValueError for a definition of more than a message can hold: pyulog would lay it out."""
+    definitions: dict[str, list[tuple[str, int]]] = {}
+    at = HEAD
+    while at + 3 <= len(data):
+        size, kind = struct.unpack_from("<HB", data, at)
+        if kind == ord("F"):
+            text = data[at + 3 : at + 3 + size].decode(errors="replace")
+            name, _, fields = text.partition(":")
+            found = [match for part in fields.split(";") if (match := _FIELD.match(part))]
+            definitions[name] = [(field[1], int(field[2] or 1)) for field in found]
+        at += 3 + size
+    sizes = dict(SIZES)
+    for name in definitions:
+        _message_size(name, definitions, sizes, 0)
+
+
+def _message_size(
+    name: str, definitions: Mapping[str, list[tuple[str, int]]], sizes: dict[str, int], depth: int
+) -> int:
+    """What a message takes [B]; each is worked out once."""
+    if depth > DEEPEST:
+        raise ValueError("messages in messages without end")
+    if name not in sizes:
+        parts = [
+            most * _message_size(part, definitions, sizes, depth + 1)
+            for part, most in definitions.get(name, ())
+        ]
+        sizes[name] = sum(parts)
+    if sizes[name] > LARGEST:
+        raise ValueError(f"{name} of {sizes[name]} B, where a message has at most {LARGEST} B")
+    return sizes[name]
 
 
 def _read(library: Any, path: Path, names: list[str] | None) -> Any:
