@@ -13,11 +13,11 @@ from freefloat.cli import screen
 from freefloat.cli.identify import (
     Choices,
     IdentifyRequest,
-    grade_style,
     parse_request,
     run_identification,
     state_uncertainty,
 )
+from freefloat.cli.identify_view import grade_style
 from freefloat.cli.options import FLIGHTS, RecordingOptions, Shared
 from freefloat.cli.output_files import OutputFiles
 from freefloat.cli.parameter_options import FitParameterOptions

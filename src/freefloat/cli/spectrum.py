@@ -55,8 +55,7 @@ def spectrum(
     (--between) oscillations are no modes where something is driven: they are
     listed as driven, and no spring is scaled to them.
 
-    Exit code 1 says that no mode was found, or none to scale a spring by, in
-    which case no model is written.
+    Exit code 1: no mode was found, or none to scale a spring by (no model then).
 
     For example:
       freefloat spectrum flight.parquet --model servicer-wings --plot modes.png

@@ -53,9 +53,8 @@ def validate(
     """Say whether an identified model predicts a flight it has not seen, and why.
 
     The joints follow the recording, the initial state is found from it; the
-    base, wings and fuel are predicted. What is left must be noise once the
-    fit's stated deviations, and those of what is taken as exact, have had
-    their share. Exit code 1 says that a criterion is not met.
+    base, wings and fuel are predicted. What is left must be noise, beyond what
+    the total deviations of the fit explain. Exit code 1: a criterion is not met.
 
     For example:
       freefloat validate fit.json second.parquet --report verdict.html

@@ -38,7 +38,10 @@ def test_a_definition_that_does_not_match_its_hash_is_noted_and_read(tmp_path):
 
 @pytest.mark.parametrize(
     ("fields", "word"),
-    [("uint64_t timestamp;double[2000000000] xyz;", "at most"), ("gyro inner;", "without end")],
+    [
+        ("uint64_t timestamp;double[2000000000] xyz;", "where a message"),
+        ("gyro inner;", "without end"),
+    ],
 )
 def test_a_ulog_whose_messages_cannot_be_is_refused_before_it_is_laid_out(tmp_path, fields, word):
     path, map_path = write_recording("ulog", tmp_path)
