@@ -184,7 +184,7 @@ def summary(
 
 def _sentence(reason: Evidence) -> str:
     """Why the grade is no better, and what to do."""
-    return f"{reason.text}: {reason.remedy}" if reason.remedy else reason.text
+    return f"{reason.text}; {reason.remedy}" if reason.remedy else reason.text
 
 
 def _scale(estimate: LiveEstimate) -> Iterator[str]:

@@ -142,7 +142,7 @@ class Health:
     def notes(self) -> tuple[str, ...]:
         """All that is wrong, as sentences with codes; empty when all is well."""
         found = [e for e in self.evidence() if e.grade != "trusted"]
-        return tuple(Note(e.code, f"{e.text}: {e.remedy}" if e.remedy else e.text) for e in found)
+        return tuple(Note(e.code, f"{e.text}; {e.remedy}" if e.remedy else e.text) for e in found)
 
     @property
     def codes(self) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from freefloat.identification.output_error.options import SearchOptions
 from freefloat.identification.output_error.recording import recording_of
 from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.model import inertia
+from freefloat.notes import codes_of
 from freefloat.parameters.write_back import with_parameters
 from freefloat.telemetry.channel import Channel
 
@@ -295,7 +296,7 @@ def faulty() -> dict[str, tuple[ff.Telemetry, str]]:
         for c in FLIGHT.channels.values()
     ]
     return {
-        "no encoder": (FLIGHT.without(["arm_2.position"]), "channel.missing"),
+        "no encoder": (FLIGHT.without(["arm_?.position"]), "channel.missing"),
         "nothing to compare": (FLIGHT.without(base), "channel.none"),
         "three samples": (FLIGHT.between(0.0, 0.2), "samples.few"),
         "a gap": (type(FLIGHT).of(gap), "samples.gaps"),
@@ -307,6 +308,12 @@ def test_recordings_that_cannot_be_flown_are_refused(what: str) -> None:
     flight, code = faulty()[what]
     with refused(IdentificationError, code):
         by_output_error(BUS, flight, plan=None)
+
+
+def test_a_joint_that_moves_unrecorded_is_locked_and_not_believed() -> None:
+    fit = ff.identify(ETS7, BUS, FLIGHT.without(["arm_2.*"]))
+    assert "inputs.joints_locked" in codes_of(fit.notes)
+    assert fit.assessment is not None and fit.assessment.grade == "not trusted"
 
 
 def test_lost_samples_are_missed_but_not_fatal() -> None:

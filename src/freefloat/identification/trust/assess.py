@@ -221,7 +221,7 @@ def _rows(
     ]  # fmt: skip
     unknowns = unknowns_of(free, recordings, is_start_known=known_start, options=search)
     # a model has one place for what every recording has a value of its own
-    known = {e.name: e.value for e in fit.estimates}
+    known = {e.name: e.value for e in fit.estimates if "[" in e.name}
     values = [known.get(u.label, u.parameter.value) for u in unknowns.items]
     theta = np.clip(values, unknowns.lower, unknowns.upper)
     problem = OutputErrorProblem(tuple(recordings), unknowns, stated_noise(recordings), None, theta)
