@@ -9,6 +9,9 @@ from pathlib import Path
 from freefloat.model.model import Model
 from freefloat.model.urdf_xml import Element, parse_xml
 
+# format: what viewers and simulators load; a robot's file may name no other file of the machine
+MESHES = (".stl", ".obj", ".dae", ".ply", ".glb", ".gltf", ".msh", ".3ds", ".wrl", ".off", ".usd")
+
 
 @dataclass(frozen=True)
 class MeshFile:
@@ -33,11 +36,9 @@ def find_meshes(
     Returns:
         The meshes; `path` is None where none of the places has it.
     """
-    folder = Path(beside)
-    folder = (folder if folder.is_dir() else folder.parent).absolute()
-    places = [*map(Path, search), folder, *folder.parents]
+    places = mesh_places(beside, search)
     return [
-        MeshFile(body.name, use, uri, _resolve(uri, folder, places))
+        MeshFile(body.name, use, uri, find_mesh(uri, places))
         for body in model.bodies
         for use, uri in _uris(body.extras)
     ]
@@ -59,8 +60,27 @@ def _descendants(element: Element, tag: str) -> Iterator[Element]:
         yield from _descendants(child, tag)
 
 
-def _resolve(uri: str, folder: Path, places: Sequence[Path]) -> Path | None:
-    """The file of package://NAME/..., model://NAME/..., file://... or of a path beside the URDF."""
+@dataclass(frozen=True)
+class MeshPlaces:
+    """Where meshes are looked for: the folder of the robot's file, and those of packages."""
+
+    folder: Path
+    packages: tuple[Path, ...] = ()
+
+
+def mesh_places(beside: str | Path, search: Sequence[str | Path] = ()) -> MeshPlaces:
+    """The folders to search first, then that of the file (or the folder itself) and those above."""
+    folder = Path(beside)
+    folder = (folder if folder.is_dir() else folder.parent).absolute()
+    return MeshPlaces(folder, (*map(Path, search), folder, *folder.parents))
+
+
+def find_mesh(uri: str, places: MeshPlaces) -> Path | None:
+    """The file of package://NAME/..., model://NAME/..., file://... or of a path beside the robot.
+
+    Only files whose names end like those of meshes are found, whatever else a path may lead to.
+    """
+    folder = places.folder
     scheme, is_uri, rest = uri.partition("://")
     if not is_uri:
         candidates = [folder / uri]
@@ -69,13 +89,15 @@ def _resolve(uri: str, folder: Path, places: Sequence[Path]) -> Path | None:
     else:
         package, _, inside = rest.partition("/")
         # a place may hold the package, or be the package whatever its folder is called
-        candidates = [place / rest for place in places]
-        candidates += [p / inside for p in places if p.name == package] + [folder / inside]
-        candidates += [place / inside for place in places]
-    return next((path for path in candidates if _is_file(path)), None)
+        candidates = [place / rest for place in places.packages]
+        candidates += [p / inside for p in places.packages if p.name == package]
+        candidates += [folder / inside, *(place / inside for place in places.packages)]
+    return next((path for path in candidates if _is_mesh(path)), None)
 
 
-def _is_file(path: Path) -> bool:
+def _is_mesh(path: Path) -> bool:
+    if path.suffix.lower() not in MESHES:
+        return False
     try:
         return path.is_file()
     except (OSError, ValueError):  # too long, or with a null character
