@@ -528,7 +528,7 @@ def test_what_cannot_be_flown_is_told():
 def test_progress_reaches_the_end():
     told: list[float] = []
     model = load_model("cepheus")
-    simulate(model, default_plan(model, duration=1.0), progress=told.append)
+    simulate(model, default_plan(model, duration=1.0), progress=lambda _, share: told.append(share))
     assert told[-1] == 1.0
 
 

@@ -118,14 +118,14 @@ def find_visibility(
     FreefloatError for a plan that cannot be read, an unknown sensor or a glob that fits nothing.
     """
     from freefloat.cli.parameter_options import choose_parameters, default_globs
-    from freefloat.cli.waiting import busy, tell_first_run
+    from freefloat.cli.waiting import progress, tell_first_run
     from freefloat.excitation.plan_file import load_plan
     from freefloat.observability.identifiability import identifiability
 
     parameters = choose_parameters(model, free=free or default_globs(model))
     flown = load_plan(plan) if plan is not None else None
     tell_first_run(*VISIBILITY_KERNELS, takes="about half a minute")
-    with busy("simulating"):
+    with progress("simulating"):
         return identifiability(model, parameters, plan=flown, sensors=sensors)
 
 

@@ -78,6 +78,7 @@ def diagnose(
 
 def _assess(path: Path, request: IdentifyRequest) -> Fit:
     """A saved fit, graded by the flights given."""
+    from freefloat.cli.waiting import progress
     from freefloat.identification.fit import MODELS, load_fit
     from freefloat.identification.output_error.options import SearchOptions
     from freefloat.identification.trust.assess import assess_fit
@@ -90,12 +91,13 @@ def _assess(path: Path, request: IdentifyRequest) -> Fit:
         expected, remedy = f"a fit of {request.model.name!r}", "give the model it was made of"
         fault = Fault("--fit", repr(saved.model.name), expected, remedy, "fit.other_model")
         raise IdentificationError("the fit is of another model:", [fault])
-    return assess_fit(
-        saved, list(request.flights.values()), parameters=request.parameters, plan=request.plan,
-        known_start=request.choices.known_start, raw=request.choices.raw,
-        options=TrustOptions(**request.settings["assessment"]),
-        search=SearchOptions(**request.settings["search"]),
-    )  # fmt: skip
+    with progress("assessing") as update:
+        return assess_fit(
+            saved, list(request.flights.values()), parameters=request.parameters,
+            plan=request.plan, known_start=request.choices.known_start, raw=request.choices.raw,
+            options=TrustOptions(**request.settings["assessment"]),
+            search=SearchOptions(**request.settings["search"]), progress=update,
+        )  # fmt: skip
 
 
 def _overview(fit: Fit) -> Iterator[RenderableType]:

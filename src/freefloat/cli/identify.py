@@ -178,7 +178,7 @@ def identify(
 
 def run_identification(request: IdentifyRequest) -> Fit:
     """The fit that was asked for; notes on standard error say what is taking so long."""
-    from freefloat.cli.waiting import busy, tell_first_run
+    from freefloat.cli.waiting import progress, tell_first_run
 
     choices = request.choices
     kernel = "force" if choices.method in FORCE_KERNEL else "momentum"
@@ -196,7 +196,7 @@ def run_identification(request: IdentifyRequest) -> Fit:
     given = request.settings
     search = {"starts": choices.starts, "profile": choices.profile, **given["search"]}
     trust = TrustLimits(**given["trust"])
-    with busy("identifying"):
+    with progress("identifying") as update:
         fit = identify(
             request.model,
             request.parameters,
@@ -215,6 +215,7 @@ def run_identification(request: IdentifyRequest) -> Fit:
             raw=choices.raw,
             assess=choices.assess,
             trust=TrustOptions(**given["assessment"]),
+            progress=update,
         )
     notes = (*fit.notes, *_unused_notes(fit, given))
     return replace(fit, notes=notes, provenance={**fit.provenance, **request.sources})

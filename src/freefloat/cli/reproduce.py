@@ -134,7 +134,7 @@ def _study_progress(n: int) -> Iterator[Callable[[StudyResult, int], None]]:
 
         def update(result: StudyResult, n_ended: int) -> None:
             what = f"paper {result.study.paper}, {result.study.title}"
-            bar(n_ended / n, what=what)
+            bar(what, n_ended / n)
             if not has_terminal():
                 screen.note(f"{what}: {len(result.rows)} rows, {result.wall:.1f} s")
 

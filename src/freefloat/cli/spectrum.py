@@ -111,12 +111,12 @@ def _find_modes(
     *,
     settings: dict[str, dict[str, Any]],
 ) -> tuple[ModalFit, ModalMatch | None]:
-    from freefloat.cli.waiting import busy
+    from freefloat.cli.waiting import progress
     from freefloat.identification.modes.free_response import ModalOptions
     from freefloat.identification.modes.modal import identify_modes
     from freefloat.identification.modes.modal_match import MatchOptions, match_modes
 
-    with busy("looking for modes"):
+    with progress("looking for modes"):
         found = identify_modes(
             recording, robot, channels=channels, between=between, bandwidth=bandwidth,
             options=ModalOptions(**settings["modal"]),

@@ -92,11 +92,13 @@ def _model_without_repair(model: str | None, repair: Path | None) -> Iterator[Fa
 def _repair(file: Path, recording: Telemetry, out: Path, model: str | None, shared: Shared) -> int:
     """Find faults by cause, write the repaired recording, and say what was done."""
     from freefloat.cli.robot_file import read_robot
+    from freefloat.cli.waiting import progress
     from freefloat.telemetry.doctor import examine, repair
 
     robot = None if model is None else read_robot(model, strict=shared.strict)
-    diagnosis = examine(recording, robot)
-    repair(recording, diagnosis).save(out)
+    with progress("examining the recording"):
+        diagnosis = examine(recording, robot)
+        repair(recording, diagnosis).save(out)
     if shared.json:
         files = paths_as_text({"telemetry": out})
         screen.print_json({"file": str(file), **diagnosis.as_dict(), "files": files})

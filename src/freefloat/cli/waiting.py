@@ -11,12 +11,17 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 
 from freefloat.numba_.compilation import cache_trouble, is_compiled
+from freefloat.progress import Progress
 
 AGAIN = 1.0  # format: [s] between repetitions of an interrupt
-LINES = 10.0  # format: [s] between lines where there is no terminal to draw a bar on
+FIRST_LINE = 2.0  # format: [s] until work is said to go on, where no terminal shows a bar
+LINES = 10.0  # format: [s] between such lines
+REDRAW = 0.2  # format: [s] between drawings of the bar
+TELLING = 0.03  # format: of the work, done before the time left is told
 
 
 def insist_on_interrupts() -> None:
@@ -54,64 +59,94 @@ def has_terminal() -> bool:
     return sys.stderr.isatty()
 
 
-@contextmanager
-def progress(what: str, *, has_lines: bool = True) -> Iterator[Callable[..., None]]:
-    """A bar on the terminal, a line at intervals elsewhere; called with the fraction done.
+@dataclass
+class _State:
+    """What is shown: written by the work, read by whoever shows it."""
 
-    It takes a number too, which is shown beside what is done, or other words for that.
+    stage: str
+    fraction: float | None = None
+
+
+@contextmanager
+def progress(what: str, *, has_lines: bool = True) -> Iterator[Progress]:
+    """A bar on the terminal, a line at intervals elsewhere, until the work is over.
+
+    Kernels release Python's lock, so a thread shows what is being done even where the work says
+    nothing for long.
 
     Args:
-        what: What is being done, in a word or two.
+        what: What is being done, in a word or two, until the callback says more.
         has_lines: False where the caller writes lines of its own.
     """
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    state = _State(what)
 
-    from freefloat.cli import screen
+    def update(stage: str, fraction: float | None = None) -> None:
+        state.stage, state.fraction = stage, fraction
 
-    bar = Progress(
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-        console=screen.notes(),
-        transient=True,
-        disable=not has_terminal(),
-    )
-    due = time.monotonic() + LINES
-    with bar:
-        task = bar.add_task(what, total=1.0)
-
-        def update(fraction: float, value: float | None = None, what: str = what) -> None:
-            nonlocal due
-            shown = what if value is None else f"{what}, {value:.4g}"
-            bar.update(task, completed=fraction, description=shown)
-            if bar.disable and has_lines and time.monotonic() > due:
-                due = time.monotonic() + LINES
-                screen.note(f"{shown}: {100.0 * fraction:.0f} %")
-
+    show = _show_bar if has_terminal() else _write_lines
+    with show(state) if has_lines or has_terminal() else nullcontext():
         yield update
 
 
 @contextmanager
-def busy(what: str) -> Iterator[None]:
-    """A spinner with the time on a terminal, a line at intervals elsewhere.
+def _show_bar(state: _State) -> Iterator[None]:
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
 
-    For work that cannot say how far it is. Kernels release Python's lock, so a thread can write.
-    """
     from freefloat.cli import screen
 
-    if has_terminal():
-        with screen.notes().status(what):
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(bar_width=20))
+    rest = TextColumn("{task.fields[left]}")
+    with Bar(*columns, TimeElapsedColumn(), rest, console=screen.notes(), transient=True) as bar:
+        began, task = time.monotonic(), bar.add_task(state.stage, total=None, left="")
+
+        def draw() -> None:
+            share = state.fraction
+            left = _remaining_time(share, time.monotonic() - began)
+            total = None if share is None else 1.0
+            bar.update(
+                task, description=state.stage, total=total, completed=share or 0.0, left=left
+            )
+
+        with _repeat(draw, first=REDRAW, interval=REDRAW):
             yield
-        return
-    began, is_over = time.monotonic(), threading.Event()
 
-    def write_lines() -> None:
-        while not is_over.wait(LINES):
-            screen.note(f"{what}: {time.monotonic() - began:.0f} s")
 
-    thread = threading.Thread(target=write_lines, daemon=True)
+@contextmanager
+def _write_lines(state: _State) -> Iterator[None]:
+    from freefloat.cli import screen
+
+    began = time.monotonic()
+
+    def write() -> None:
+        seconds = time.monotonic() - began
+        share = "" if state.fraction is None else f" {100.0 * state.fraction:.0f} %,"
+        rest = _remaining_time(state.fraction, seconds)
+        screen.note(f"{state.stage}:{share} {seconds:.0f} s{rest and ', ' + rest}")
+
+    with _repeat(write, first=FIRST_LINE, interval=LINES):
+        yield
+
+
+def _remaining_time(fraction: float | None, seconds: float) -> str:
+    """The time that is left, once enough is done to tell."""
+    if fraction is None or fraction < TELLING or seconds < FIRST_LINE:
+        return ""
+    return f"about {seconds * (1.0 - fraction) / fraction:.0f} s left"
+
+
+@contextmanager
+def _repeat(action: Callable[[], None], *, first: float, interval: float) -> Iterator[None]:
+    """Do something in a thread at intervals [s]."""
+    is_over = threading.Event()
+
+    def run() -> None:
+        wait = first
+        while not is_over.wait(wait):
+            action()
+            wait = interval
+
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
     try:
         yield

@@ -12,7 +12,7 @@ from freefloat.design.criteria import flights_and_criterion
 from freefloat.design.limit_check import LimitUsage, blocking_limits, fit_to_limits
 from freefloat.design.linear_limits import linear_limits_of
 from freefloat.design.motion_criteria import Bands, outside_bands
-from freefloat.design.motion_search import DesignProgress, Effort, Search
+from freefloat.design.motion_search import Effort, Search
 from freefloat.design.variables import Variables, variables_of
 from freefloat.dynamics.state import Start
 from freefloat.dynamics.tree import flatten
@@ -32,6 +32,7 @@ from freefloat.observability.visibility import Visibility
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import with_parameters
 from freefloat.prediction.limit_monitors import limit_monitors
+from freefloat.progress import Progress, silent
 from freefloat.records.option_record import require_value
 
 # theory: 40 points a cycle show a peak to (pi / 40)^2 / 2 = 0.3 %; the last scaling takes it off
@@ -137,7 +138,7 @@ def design(
     avoid_share: float = 0.01,
     seed: int = 0,
     effort: Effort = Effort(),  # noqa: B008
-    progress: DesignProgress | None = None,
+    progress: Progress = silent,
     on_interrupt: Callable[[], None] | None = None,
 ) -> Design:
     """A motion within the limits that shows the free parameters best, and what it is worth.
@@ -160,7 +161,7 @@ def design(
         avoid, avoid_share: bands [Hz] in which no more than that share of the joints' acceleration
             energy may lie (`motion_criteria.bands_of` gives those of the modes).
         seed, effort: of the random motions that the search starts from, and how hard to look.
-        progress, on_interrupt: told the fraction done and the best value; called on Ctrl-C.
+        progress, on_interrupt: called with every round of the search; on Ctrl-C.
 
     Raises:
         ExcitationError: no motion is within the limits, or there is no such criterion.

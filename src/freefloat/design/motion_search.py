@@ -24,6 +24,7 @@ from freefloat.arrays import Array
 from freefloat.design.candidate_flights import NEARBY, Criterion, Flier
 from freefloat.design.linear_limits import LinearLimits
 from freefloat.errors import ExcitationError
+from freefloat.progress import Progress, silent
 from freefloat.records.option_record import CheckedOptions
 from freefloat.records.values import Count, Natural, Positive, Share
 
@@ -33,8 +34,6 @@ from freefloat.records.values import Count, Natural, Positive, Share
 PENALTY = 8.0  # of being beyond a limit by its whole size
 # theory: a tenth of NEARBY: a motion much smaller than a step of finite differences has no slopes
 NO_MOTION = 1e-6  # units of the unknowns: a limit that leaves less leaves nothing
-
-DesignProgress = Callable[[float, float], None]
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ class Candidate:
 class Search:
     """One search: flights (one set a scenario), a criterion each, linear limits.
 
-    progress is told the fraction done and the best value; on_interrupt is called on Ctrl-C.
+    progress is called with every round and its best value; on_interrupt on Ctrl-C.
     """
 
     flights: Sequence[Flier]
@@ -108,7 +107,7 @@ class Search:
     linear_limits: LinearLimits
     seed: int = 0
     effort: Effort = Effort()
-    progress: DesignProgress | None = None
+    progress: Progress = silent
     on_interrupt: Callable[[], None] | None = None
     is_interrupted: bool = False
     best: list[Candidate] = field(default_factory=list)
@@ -221,10 +220,9 @@ class Search:
         effort = self.effort
         radius = effort.radius
         for n in range(effort.rounds):
-            if self.progress is not None:
-                best = self.best[0].value if self.best else here.value
-                value = self.criteria[0].describe(best)[1]
-                self.progress(done + span * n / effort.rounds, value)
+            best = self.best[0].value if self.best else here.value
+            shown = f"designing, {self.criteria[0].describe(best)[1]:.4g}"
+            self.progress(shown, done + span * n / effort.rounds)
             model = self._local_model(here)
             there, gain = here, 0.0
             while radius > effort.smallest_radius:

@@ -21,9 +21,9 @@ from freefloat.dynamics.state import ATTITUDE, as_states, positions
 from freefloat.dynamics.tree import System
 from freefloat.errors import FreefloatError
 from freefloat.model.assembly import Spring
+from freefloat.progress import Progress, silent
 
 InputFunction = Callable[[Array], Inputs]
-Progress = Callable[[float], None]
 
 # measured: tests/physics/test_conservation.py, momentum stays to 1e-10 for 600 s
 STEP = 1e-3  # [s]
@@ -53,13 +53,13 @@ def integrate(
     every: int = 1,
     method: Literal["rk4", "dop853"] = "rk4",
     breaks: Sequence[float] = (),
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Trajectory:
     """The motion from `start` over `duration` [s], recorded at the start and every `every` steps.
 
     `inputs` gives the input tables for an array of times (rows, 3): start, middle and end of each
     step. `breaks` are the times [s] at which inputs jump; DOP853 starts afresh there (RK4 needs
-    them on steps). `progress` is told the fraction done.
+    them on steps). `progress` is called every CHUNK steps.
     """
     n_steps = whole_steps(duration, step, every)
     if method not in ("rk4", "dop853"):
@@ -158,7 +158,7 @@ def _fixed_step(
     n_steps: int,
     step: float,
     every: int,
-    progress: Progress | None,
+    progress: Progress,
 ) -> Array:
     from freefloat.dynamics.kernels.integrate import rk4
 
@@ -174,8 +174,7 @@ def _fixed_step(
         table = inputs(at)
         at_start, par = first * step, system.parameters
         rk4(system.tree, par, work, table, at_start, step, n, every, x, stages, out)
-        if progress is not None:
-            progress((first + n) / n_steps)
+        progress("simulating", (first + n) / n_steps)
     return states
 
 
@@ -185,7 +184,7 @@ def _adaptive(
     inputs: InputFunction,
     times: Array,
     breaks: Sequence[float],
-    progress: Progress | None,
+    progress: Progress,
 ) -> Array:
     from scipy.integrate import solve_ivp
 
@@ -219,6 +218,5 @@ def _adaptive(
         rows[:, ATTITUDE] /= np.linalg.norm(rows[:, ATTITUDE], axis=1, keepdims=True)
         states[inside] = rows[np.isin(wanted, times[inside])]
         x = rows[-1]
-        if progress is not None:
-            progress(float(b / times[-1]))
+        progress("simulating", float(b / times[-1]))
     return states

@@ -35,6 +35,7 @@ from freefloat.parameters.write_back import write_values
 from freefloat.prediction.inputs import lock_unrecorded
 from freefloat.prediction.measurements import with_sensor_noise
 from freefloat.prediction.recording_pieces import cut_at_gaps
+from freefloat.progress import Progress, silent
 from freefloat.provenance import provenance
 from freefloat.records.option_record import require_value
 from freefloat.telemetry.digest import digest
@@ -63,6 +64,7 @@ def identify(
     raw: bool = False,
     assess: bool = True,
     trust: TrustOptions = USUAL_TRUST,
+    progress: Progress = silent,
 ) -> Fit:
     """Find the free parameters from one or several recordings of the same system.
 
@@ -78,13 +80,11 @@ def identify(
         drag: whether an air bearing brakes the root by an unknown factor (angular method).
         clock: "base", "joints" or "torques" when those channels have an unknown delay.
         options: everything a linear method can be set to; see `LinearOptions`.
-        plan: the commands, if known exactly, for all recordings or one each (output error).
-        known_start: whether the initial state is the plan's, not to be found (output error).
-        search: how output error looks for its minimum.
-        seed: of everything drawn at random; recorded in the fit.
+        plan, known_start: commands known exactly, for all or each; their initial state as well.
+        search, seed: how output error looks for its minimum; of everything drawn at random.
         raw: use the recordings as they are; else their faults are repaired first, and noted.
-        assess: grade the fit by everything recorded (docs/trust.md); "auto" ends at all channels.
-        trust: significance and limits of the assessment.
+        assess, trust: grade the fit by all channels (docs/trust.md), where "auto" ends; its limits.
+        progress: called before every simulation; may raise to stop.
 
     Returns:
         Values with intervals and statuses, residuals, the new model, and how far to trust them.
@@ -105,7 +105,8 @@ def identify(
         require_value(value, kind, name, IdentificationError)
     given = {"solver": solver, "robust": robust, "physical": physical, "drag": drag, "clock": clock}
     options = _merge(options, **given, seed=seed, momentum=momentum)
-    how = {"plan": plan, "known_start": known_start, "seed": options.seed}
+    how = {"plan": plan, "known_start": known_start, "seed": options.seed, "progress": progress}
+    progress("examining the recordings", None)
     used = _prepare(parameters, recorded, options, raw=raw, is_planned=plan is not None)
     fit = _identify(used, method, options, search, how)
     if assess:
@@ -189,6 +190,7 @@ def _identify(
     )  # fmt: skip
     has_plan = how["plan"] is not None or how["known_start"]
     is_auto = method == "auto"
+    how["progress"]("choosing a method", None)
     choice = choose_method(parameters, recorded) if is_auto else _named_choice(method)
     record = _record(recorded, choice.method, options.seed)
     _require_of_method(choice.method, options, has_plan=has_plan)
@@ -196,6 +198,7 @@ def _identify(
     if choice.method == OUTPUT_ERROR:
         fit = by_output_error(reason=choice.reason, provenance=record)
         return replace(fit, notes=(*odd, *fit.notes))
+    how["progress"](f"solving the {choice.method} equations", None)
     fit, n_buried = identify_by_equations(
         parameters, recorded, choice.method, reason=choice.reason, notes=odd,
         provenance={**record, "solver": options.solver}, options=options,

@@ -7,12 +7,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 
 from freefloat.errors import Fault, FreefloatError
 from freefloat.papers.paper_rows import Row
 from freefloat.papers.study_runner import carry_out_all, studies_of
+from freefloat.progress import Progress, silent
 from freefloat.report.paper_pages import PaperFigure
 from freefloat.text import did_you_mean
 
@@ -30,7 +31,7 @@ def reproduce(
     *,
     quick: bool = False,
     workers: int | None = 1,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress = silent,
 ) -> tuple[Row, ...]:
     """Every number of a paper beside ours, computed now from the model files.
 
@@ -38,7 +39,7 @@ def reproduce(
         paper: One of PAPERS, such as "003".
         quick: Fewer repetitions and shorter flights, for a first look.
         workers: Processes to share the studies among, None for one a core; rows are the same.
-        progress: Called with the fraction done.
+        progress: Called with every study that has ended.
 
     Returns:
         The rows in the order of the paper's tables.
@@ -56,8 +57,7 @@ def reproduce(
     studies, results = studies_of([paper]), []
     for result in carry_out_all(studies, quick=quick, workers=workers):
         results.append(result)
-        if progress is not None:
-            progress(len(results) / len(studies))
+        progress(f"paper {paper}, {result.study.title}", len(results) / len(studies))
     results.sort(key=lambda one: one.study.place)
     return tuple(row for result in results for row in result.rows)
 

@@ -10,7 +10,7 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.closed_loop import integrate_closed_loop
 from freefloat.dynamics.equations import SystemMotion, observe
-from freefloat.dynamics.integrate import STEP, Progress, integrate
+from freefloat.dynamics.integrate import STEP, integrate
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.state import positions, rates
 from freefloat.dynamics.tree import System, flatten
@@ -25,6 +25,7 @@ from freefloat.prediction.flight import FlightSegment
 from freefloat.prediction.sensor_models import channel_units, sensor_readings
 from freefloat.prediction.sensor_noise import SUFFIXES, report, sample_times
 from freefloat.prediction.time_grid import common_grid
+from freefloat.progress import Progress, silent
 from freefloat.provenance import provenance
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.names import unit_of
@@ -40,7 +41,7 @@ def simulate(
     step: float = STEP,
     method: Literal["rk4", "dop853"] = "rk4",
     sensors: tuple[Sensor, ...] | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Telemetry:
     """Fly `plan` with `model` and return what its sensors report, with the truth beside it.
 
@@ -108,7 +109,7 @@ def _fly(
     plan: Plan,
     grid: tuple[float, float, int],
     method: Literal["rk4", "dop853"],
-    progress: Progress | None,
+    progress: Progress,
 ) -> FlightSegment:
     """States, accelerations and forces on the grid: its rate [Hz], the step [s], steps between."""
     rate, step, every = grid

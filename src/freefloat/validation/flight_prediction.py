@@ -31,6 +31,7 @@ from freefloat.notes import Note
 from freefloat.prediction.flight import FlightSegment
 from freefloat.prediction.measurements import Measurement
 from freefloat.prediction.predictor import Predictor
+from freefloat.progress import Progress, silent
 from freefloat.telemetry.attitude import continuous, unit
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.telemetry import Telemetry
@@ -135,6 +136,7 @@ def predict_flight(
     step: float = STEP,
     plan: Plan | None = None,
     start: StartKind = "search",
+    progress: Progress = silent,
 ) -> FlightPrediction:
     """What the model says the sensors should have read on a recorded flight.
 
@@ -145,6 +147,7 @@ def predict_flight(
         plan: drives everything in place of the recorded motion.
         start: the initial state. "search": found from the recording, that of wings, fuel and
             springs as well; "rest": the same, with those at home and at rest; "plan": the plan's.
+        progress: called before every simulation.
 
     Raises:
         IdentificationError: what the recording lacks.
@@ -177,7 +180,7 @@ def predict_flight(
         text = f"predicted from {times[0]:.4g} s to {times[-1]:.4g} s, where every driven joint is"
         notes.append(Note("prediction.stretch", f"{text} recorded"))
     require_stable_step(recording.system, recording.start, recording.grid.step)
-    search = find_start(recording, held=_coordinates_at_rest(recording, start))
+    search = find_start(recording, held=_coordinates_at_rest(recording, start), progress=progress)
     recording = search.problem.recordings[0]
     grid = recording.grid
     every_step = replace(grid, every=1, n_records=grid.n_steps + 1)

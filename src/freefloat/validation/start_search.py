@@ -23,6 +23,7 @@ from freefloat.identification.output_error.search import refine_steps
 from freefloat.identification.output_error.unknowns import SearchUnknowns, unknowns_of
 from freefloat.model.parameter_name import ParameterName
 from freefloat.parameters.parameters import Parameters
+from freefloat.progress import Progress, count_steps, silent
 
 # theory: a second of gyro and attitude tells rates to a hundredth of what a minute does, and no
 # motion of a spacecraft turns far within it
@@ -98,8 +99,9 @@ class StartSearch:
 
 
 def find_start(
-    recording: Recording, *, held: Collection[str] | None = (), seed: int = 0
-) -> StartSearch:
+    recording: Recording, *, held: Collection[str] | None = (), seed: int = 0,
+    progress: Progress = silent,
+) -> StartSearch:  # fmt: skip
     """The initial state of a recording.
 
     Args:
@@ -107,14 +109,16 @@ def find_start(
         held: Coordinates whose initial state stays that of the recording's predictor; None: all of
             it, that of the root as well.
         seed: Of the beginnings that are tried where the first readings lead nowhere.
+        progress: Called before every simulation.
 
     Raises:
         FreefloatError: The motion is not finite.
     """
     unknowns = _unknowns(recording, held)
     problem = OutputErrorProblem(
-        (recording,), unknowns, stated_noise([recording]), None, np.zeros(len(unknowns.items))
-    )
+        (recording,), unknowns, stated_noise([recording]), None, np.zeros(len(unknowns.items)),
+        progress=count_steps(progress, "finding the initial state"),
+    )  # fmt: skip
     known = None if held is None else frozenset(held)
     try:
         best = descend(problem, problem.unknowns.start, most=1)

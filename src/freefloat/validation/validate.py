@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from freefloat.digits import amount_text
@@ -14,6 +14,7 @@ from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.model.model import Model
 from freefloat.notes import Note
 from freefloat.prediction.measurements import unknown_channel_notes, with_sensor_noise
+from freefloat.progress import Progress, count_steps, portion, silent
 from freefloat.provenance import provenance
 from freefloat.telemetry import quality
 from freefloat.telemetry.digest import digest
@@ -33,6 +34,7 @@ from freefloat.validation.scores import (
     scores_of,
     traces_of,
 )
+from freefloat.validation.start_search import StartSearch
 from freefloat.validation.verdict import Verdict
 
 
@@ -44,7 +46,7 @@ def validate(
     plan: Plan | None = None,
     start: StartKind = "search",
     raw: bool = False,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress = silent,
 ) -> Verdict:
     """Whether a fitted model (or any model) predicts a flight it was not made from, and why.
 
@@ -59,7 +61,7 @@ def validate(
         start: "search": the initial state is found from the recording, that of wings, fuel and
             springs too; "rest": these are at home and at rest; "plan": all of it is the plan's.
         raw: whether the recording is used as it is; else its faults are repaired first.
-        progress: told the fraction done.
+        progress: called before every simulation; may raise to stop.
 
     Returns:
         the verdict; negative too where the model cannot be simulated.
@@ -78,30 +80,38 @@ def validate(
     require_type(flight, Telemetry, "flight", error=IdentificationError)
     require_type(plan, (Plan, type(None)), "plan", error=IdentificationError)
     new, old = (fit, None) if isinstance(fit, Model) else (fit.model, fit.prior_model)
+    progress("examining the recording", 0.0)
     recorded = _Recorded.of(fit, flight, raw=raw)
-    report = progress or (lambda fraction: None)
-    report(0.1)
     predict = partial(predict_flight, telemetry=recorded.flight, plan=plan)
     try:
-        predicted = predict(new, start=start)
+        predicted = predict(new, start=start, progress=portion(progress, 0.1, 0.4))
     except (IdentificationError, TelemetryError):
         raise  # bad input is not a verdict
     except FreefloatError as error:
         return recorded.without_prediction(error.message)
-    report(0.3)
+    progress("judging what is left", 0.4)
     options = TrustOptions(significance=limits.significance)
-    found = judge_consistency(fit, predicted.search, options=options)
+    found = judge_consistency(fit, _tell_by(predicted.search, portion(progress, 0.4, 0.5)),
+                              options=options)  # fmt: skip
     contradicted = ""
     if not found.is_met and start != "search":
-        other = predict(new, start="search")
-        without = judge_consistency(fit, other.search, options=options)
+        other = predict(new, start="search", progress=portion(progress, 0.5, 0.6))
+        without = judge_consistency(
+            fit, _tell_by(other.search, portion(progress, 0.6, 0.6)), options=options
+        )
         if without.is_met:
             contradicted = _start_words(predicted, other, start)
             predicted, found = other, without
-    report(0.6)
-    before = recorded.before(old, new, partial(predict, start=start))
-    report(0.9)
+    with_old = partial(predict, start=start, progress=portion(progress, 0.6, 0.9))
+    before = recorded.before(old, new, with_old)
+    progress("judging the prediction", 0.9)
     return recorded.judge(predicted, before, found, limits, contradicted=contradicted)
+
+
+def _tell_by(search: StartSearch, progress: Progress) -> StartSearch:
+    """The search, whose later simulations are told of as what they are for."""
+    told = count_steps(progress, "judging what is left")
+    return replace(search, problem=replace(search.problem, progress=told))
 
 
 def _start_words(given: FlightPrediction, found: FlightPrediction, start: StartKind) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -16,11 +16,13 @@ from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.output_error.unknowns import SearchUnknowns
 from freefloat.model.rotations import right_jacobian
 from freefloat.prediction.predictor import Prediction
+from freefloat.progress import Progress, silent
 
 Loss = Literal["huber", "tukey"]
 # theory: standard deviations; 95 % as efficient as least squares on Gaussian residuals (Huber 1981,
 # Beaton and Tukey 1974)
 HUBER, TUKEY = 1.345, 4.685
+FLIGHT = "simulation"  # format: what progress counts
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ class OutputErrorProblem:
 
     common: errors that many rows share, as noise of a thrust reading: for every recording, one
     table (N, rows, k) a measurement, of k independent ones at one standard deviation each.
+    progress: called before every simulation.
     """
 
     recordings: tuple[Recording, ...]
@@ -66,6 +69,7 @@ class OutputErrorProblem:
     origin: Array | None = None  # of the ridge that keeps unseen directions from running away
     is_horizon: bool = False  # of the first seconds only
     common: tuple[Sequence[Array], ...] = ()
+    progress: Progress = field(default=silent, compare=False, repr=False)
 
     @property
     def options(self) -> SearchOptions:
@@ -108,6 +112,7 @@ class OutputErrorProblem:
             return None
         cost, errors = 0.5 * float(np.sum(self._priors(theta)[1] ** 2)), []
         for r, recording in enumerate(self.recordings):
+            self.progress(FLIGHT, None)
             prediction = recording.at(self.unknowns.values(theta, r))
             if prediction is None:
                 return None
@@ -118,6 +123,7 @@ class OutputErrorProblem:
     def errors(self, theta: Array, r: int) -> list[Array] | None:
         """Predicted minus measured of the only recording, with the values of recording r."""
         values = self.unknowns.values(theta, r)
+        self.progress(FLIGHT, None)
         prediction = self.recordings[0].at(values)
         return None if prediction is None else list(prediction.residuals)
 
@@ -179,6 +185,7 @@ class OutputErrorProblem:
         """Recording r at theta, the places of its unknowns, and names of the engine to places."""
         places, names, mix = self.unknowns.columns(r)
         values = self.unknowns.values(theta, r)
+        self.progress(FLIGHT, None)
         prediction = (recording or self.recordings[r]).at(values, [*names, *others])
         if prediction is None:
             return None

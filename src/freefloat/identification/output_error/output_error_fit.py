@@ -40,6 +40,7 @@ from freefloat.observability.visibility import Visibility, visibility, without
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.measurements import Measurement
 from freefloat.prediction.sensor_models import SENSOR_MODELS
+from freefloat.progress import Progress, silent
 from freefloat.telemetry.names import unit_of
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.text import count_noun, listing
@@ -59,6 +60,7 @@ def identify_by_output_error(
     known_start: bool = False,
     options: SearchOptions = USUAL,
     seed: int = 0,
+    progress: Progress = silent,
 ) -> Fit:
     """The Fit whose model, simulated again, reads most like the recordings."""
     plans = _plans(plan, len(flights))
@@ -79,6 +81,7 @@ def identify_by_output_error(
         is_start_known=known_start,
         options=options,
         seed=seed,
+        progress=progress,
     )
     notes = [note for recording in recordings for note in recording.notes]
     fit = assemble_fit(

@@ -26,6 +26,7 @@ from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.output_error.starting_values import linear_starts, modal_start
 from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.parameters.parameters import Parameters
+from freefloat.progress import Progress, count_steps, silent
 from freefloat.telemetry.channel import MAD
 
 
@@ -59,6 +60,7 @@ def search(
     is_start_known: bool = False,
     options: SearchOptions = USUAL,
     seed: int = 0,
+    progress: Progress = silent,
 ) -> SearchResult:
     """The parameters that explain the recordings best, from those of the model on."""
     unknowns = unknowns_of(parameters, recordings, is_start_known=is_start_known, options=options)
@@ -66,8 +68,9 @@ def search(
     # far from the minimum everything is an outlier to a loss that forgets them altogether
     gentle = "huber" if robust == "tukey" else robust
     problem = OutputErrorProblem(
-        tuple(recordings), unknowns, stated_noise(recordings), gentle, theta
-    )
+        tuple(recordings), unknowns, stated_noise(recordings), gentle, theta,
+        progress=count_steps(progress, "fitting"),
+    )  # fmt: skip
     descent, n = _best_start(problem, parameters, theta, seed)
     problem = replace(refine_steps(problem, descent.at.theta), robust=robust)
     problem = replace(problem, noise=with_input_noise(problem, descent.at.theta, seed=seed))

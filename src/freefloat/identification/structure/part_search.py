@@ -9,9 +9,9 @@ nothing changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import chdtri
@@ -28,8 +28,8 @@ from freefloat.identification.structure.part_state import (
 )
 from freefloat.identification.structure.part_tests import PartTest, PartTests, score_parts
 from freefloat.identification.trust.white_rows import orthonormal
+from freefloat.progress import Progress, silent
 
-Progress = Callable[[float], None]
 # theory: at a cosine of 0.95 two columns share nine tenths of their squares, as for causes
 ALIKE = 0.9
 ROUNDS = 3  # theory: of changes a part, at most: in, out again beside a better one, and in again
@@ -52,8 +52,8 @@ class SearchEnd:
 class PartSearch:
     """Looks for the parts; every set is fitted once."""
 
-    def __init__(self, question: Question, progress: Progress | None = None) -> None:
-        self.question, self.progress = question, progress
+    def __init__(self, question: Question, progress: Progress = silent) -> None:
+        self.question, self.progress = replace(question, progress=self._tell), progress
         self.done, self.states = 0, dict[frozenset[str], PartState | None]()
         self.level = question.options.significance / max(len(question.parts), 1)
 
@@ -199,18 +199,18 @@ class PartSearch:
     ) -> PartState | None:
         """None where the model with these parts cannot be made to fly like the data at all."""
         firsts = None if near is None else firsts_of(near)
-        self._tell()
+        self.done += 1
         with suppress(FreefloatError, np.linalg.LinAlgError):
             return fit_parts(
                 self.question, _in_order(self.question, present), values, firsts=firsts
             )  # type: ignore[arg-type]
         return None
 
-    def _tell(self) -> None:
-        self.done += 1
-        if self.progress is not None:
-            # theory: about two fits a part; what takes longer comes closer to the end ever slower
-            self.progress(1.0 - float(np.exp(-self.done / (2.0 * len(self.question.parts) + 1.0))))
+    def _tell(self, stage: str, fraction: float | None) -> None:
+        """Before every simulation of whatever is fitted or tested."""
+        # theory: about two fits a part; what takes longer comes closer to the end ever slower
+        done = 1.0 - float(np.exp(-self.done / (2.0 * len(self.question.parts) + 1.0)))
+        self.progress(f"testing parts, fit {self.done}", done)
 
 
 def _in_order(question: Question, present: Sequence[Part]) -> tuple[Part, ...]:

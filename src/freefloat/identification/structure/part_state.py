@@ -37,6 +37,7 @@ from freefloat.identification.trust.white_rows import (
 from freefloat.model.model import Model
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.predictor import Prediction
+from freefloat.progress import Progress, silent
 from freefloat.telemetry.telemetry import Telemetry
 
 QUICK = 6  # theory: Gauss-Newton doubles the right digits each time, so that 6 tell sets apart
@@ -59,6 +60,7 @@ class Question:
     known_start: bool
     search: SearchOptions
     options: TrustOptions
+    progress: Progress = silent
 
     @cached_property
     def base(self) -> tuple[str, ...]:
@@ -205,7 +207,9 @@ def fit_parts(
         if near is not None and not (moved and unknown.name.startswith("start.")):
             theta[k] = near[r].get(unknown.name, theta[k])
     theta = np.clip(theta, unknowns.lower, unknowns.upper)
-    problem = OutputErrorProblem(recordings, unknowns, stated_noise(recordings), None, theta)
+    problem = OutputErrorProblem(
+        recordings, unknowns, stated_noise(recordings), None, theta, progress=question.progress
+    )
     most = QUICK if is_sketch else question.options.joint_evaluations
     key = _signature(recordings)
     if key not in question.noises:

@@ -21,7 +21,7 @@ from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.output_error_fit import solution_of
 from freefloat.identification.output_error.search import SearchResult
 from freefloat.identification.structure.candidate_parts import EFFECTS, Part, parts_of
-from freefloat.identification.structure.part_search import PartSearch, Progress, SearchEnd
+from freefloat.identification.structure.part_search import PartSearch, SearchEnd
 from freefloat.identification.structure.part_state import PartState, Question
 from freefloat.identification.structure.part_tests import PartTest
 from freefloat.identification.trust.assess import assess_fit
@@ -32,6 +32,7 @@ from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.recorded_parameters import fix_unrecorded
 from freefloat.prediction.measurements import with_sensor_noise
 from freefloat.prediction.recording_pieces import cut_at_gaps
+from freefloat.progress import Progress, silent
 from freefloat.provenance import provenance
 from freefloat.records.option_record import require_value
 from freefloat.telemetry.digest import digest
@@ -133,7 +134,7 @@ def find_structure(
     search: SearchOptions = USUAL,
     options: TrustOptions = USUAL_TRUST,
     raw: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Structure:
     """Which parts of the model the flights call for: every hinge, tank, drive, joint, wheel.
 
@@ -151,7 +152,7 @@ def find_structure(
         search: How the model is simulated.
         options: Significance and draws of noise.
         raw: Whether the recordings are used as they are; else their faults are repaired first.
-        progress: Is called with the fraction done, 0 to 1.
+        progress: Called before every simulation; may raise to stop.
 
     Returns:
         The verdict on every part, and the fit with those that are there.

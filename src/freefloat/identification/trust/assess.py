@@ -58,6 +58,7 @@ from freefloat.identification.trust.whole_covariance import whole_covariance
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.measurements import with_sensor_noise
 from freefloat.prediction.recording_pieces import cut_at_gaps
+from freefloat.progress import Progress, count_steps, silent
 from freefloat.telemetry.digest import digest
 from freefloat.telemetry.doctor import Prepared, prepare_recording
 from freefloat.telemetry.telemetry import Telemetry
@@ -75,6 +76,7 @@ def assess_fit(
     seed: int = 0,
     improve: bool = False,
     raw: bool = False,
+    progress: Progress = silent,
 ) -> Fit:
     """The fit with its grade, total deviations, causes and what carries the scale.
 
@@ -91,6 +93,7 @@ def assess_fit(
         improve: Whether the maximum of the likelihood of all channels takes the place of the fit
             where it is sharper.
         raw: Whether the recordings are used as they are; else their faults are repaired first.
+        progress: Called before every simulation; may raise to stop.
 
     Returns:
         The fit with an `assessment`, and with `total_std` in every estimate that has a `std`.
@@ -113,7 +116,7 @@ def assess_fit(
         fit, cut_at_gaps(model, sound)[0] if plan is None else sound,
         biases=new_biases(parameters or Parameters(model), each),
         parameters=parameters, plan=plan, known_start=known_start, options=options, search=search,
-        seed=seed, improve=improve,
+        seed=seed, improve=improve, progress=progress,
     )  # fmt: skip
     return _with_earlier(graded, fit) if fit.provenance.get("data") == digest(given) else graded
 
@@ -143,6 +146,7 @@ def grade_fit(
     seed: int,
     improve: bool,
     biases: Sequence[str] = (),
+    progress: Progress = silent,
 ) -> Fit:
     """`assess_fit` by recordings that are sound, with the noise of the model's sensors.
 
@@ -153,7 +157,7 @@ def grade_fit(
     if not free.free_ones:
         return _grade(fit, [*status_evidence(fit)])
     try:
-        rows = _rows(fit, free, recorded, plans, known_start, options, search, seed)
+        rows = _rows(fit, free, recorded, plans, known_start, options, search, seed, progress)
     except (FreefloatError, np.linalg.LinAlgError) as error:
         text = f"the recordings could not be simulated at the fit: {error}"
         failed = Evidence(
@@ -208,6 +212,7 @@ def _free(fit: Fit, parameters: Parameters | None, biases: Sequence[str]) -> Par
 def _rows(
     fit: Fit, free: Parameters, recorded: Sequence[Telemetry], plans: Sequence[Plan | None],
     known_start: bool, options: TrustOptions, search: SearchOptions, seed: int,
+    progress: Progress,
 ) -> WhiteRows:  # fmt: skip
     several = len(recorded) > 1
     recordings = [
@@ -224,7 +229,10 @@ def _rows(
     known = {e.name: e.value for e in fit.estimates if "[" in e.name}
     values = [known.get(u.label, u.parameter.value) for u in unknowns.items]
     theta = np.clip(values, unknowns.lower, unknowns.upper)
-    problem = OutputErrorProblem(tuple(recordings), unknowns, stated_noise(recordings), None, theta)
+    problem = OutputErrorProblem(
+        tuple(recordings), unknowns, stated_noise(recordings), None, theta,
+        progress=count_steps(progress, "assessing"),
+    )  # fmt: skip
     return white_rows(problem, theta, options=options, seed=seed)
 
 

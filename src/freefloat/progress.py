@@ -1,0 +1,62 @@
+"""Progress of long work: one callback, passed down from whoever waits to whatever takes long.
+
+    def show(stage: str, fraction: float | None) -> None: ...
+    ff.identify(model, parameters, flight, progress=show)
+
+It is called with what is being done, in words for a person, and the fraction of the whole that is
+done, 0 to 1, or None where that cannot be told: before every simulation of a search, and every few
+thousand steps of a long one. It may raise to stop the work: `CancelledError` is there for that, no
+FreefloatError, so that nothing takes it for a failure of the model and goes on. No result is
+returned then, and nothing is written.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """A function of what is being done, and of the fraction of the whole that is done or None."""
+
+    def __call__(self, stage: str, fraction: float | None, /) -> None:
+        """Hear of it; what is raised here stops the work."""
+
+
+class CancelledError(Exception):
+    """Raised by a progress callback to stop the work; freefloat never catches it."""
+
+
+def silent(stage: str, fraction: float | None = None) -> None:
+    """Nobody waits."""
+
+
+def portion(progress: Progress, first: float, last: float) -> Progress:
+    """Progress of a part of the work, which is from `first` to `last` of the whole.
+
+    >>> portion(lambda stage, fraction: print(stage, fraction), 0.5, 1.0)("fitting", 0.5)
+    fitting 0.75
+    """
+
+    def tell(stage: str, fraction: float | None = None) -> None:
+        progress(stage, first + (last - first) * (fraction or 0.0))
+
+    return tell
+
+
+def count_steps(progress: Progress, work: str) -> Progress:
+    """Progress that says what the steps are for, and counts them where nothing else is known.
+
+    >>> tell = count_steps(lambda stage, fraction: print(stage), "fitting")
+    >>> tell("simulation", None), tell("simulation", None)
+    fitting, simulation 1
+    fitting, simulation 2
+    (None, None)
+    """
+    n = 0
+
+    def tell(stage: str, fraction: float | None = None) -> None:
+        nonlocal n
+        n += 1
+        progress(f"{work}, {stage} {n}", fraction)
+
+    return tell
