@@ -12,7 +12,7 @@ import freefloat as ff
 from freefloat.errors import IdentificationError
 from freefloat.identification.fit import Estimate
 from freefloat.identification.fit_text import mass_properties_text
-from freefloat.identification.fitted_mass_properties import WHOLE
+from freefloat.identification.fitted_mass_properties import WHOLE, whole_slopes
 from freefloat.model import inertia as inertial
 from freefloat.model.central_quantities import QUANTITIES, UNITS, central_quantities
 from freefloat.model.mass_properties import mass_properties, whole_phi
@@ -130,6 +130,19 @@ def test_the_whole_is_that_of_the_model_and_changes_as_differences_say():
     std = np.sqrt(np.diag(J @ fit.covariance @ J.T))
     # differences by steps of 1e-4 kg of hundreds, with rounding of a thousand kg m^2
     assert [q.std for q in whole.quantities] == pytest.approx(std, rel=1e-4)
+
+
+def test_a_known_body_that_cannot_be_as_adjusted_stays_as_it_is():
+    fit = body_fit([10.0, 16.0, 20.0])
+    plain = whole_slopes(fit)
+    values = {"link_2.izz": 50.0, "link_2.mass": 9.0, "link_3.mx": 0.4}
+    wild = replace(fit, adjusted=values)
+    assert repr(wild.mass_properties[0]) == repr(fit.mass_properties[0])
+    assert np.all(np.isfinite(whole_slopes(wild))) and plain.shape == whole_slopes(wild).shape
+    moved, still = (replace(fit, adjusted=v) for v in ({"link_3.mx": 0.4}, {}))
+    # what else was adjusted counts all the same
+    assert wild.mass_properties[1]["com.x"].value == moved.mass_properties[1]["com.x"].value
+    assert moved.mass_properties[1]["com.x"].value != still.mass_properties[1]["com.x"].value
 
 
 def test_names_that_are_none_are_refused_and_a_fit_without_bodies_has_none():

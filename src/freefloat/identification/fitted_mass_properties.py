@@ -144,14 +144,26 @@ def _owners(fit: Fit) -> list[str]:
 
 
 def _as_estimated(fit: Fit) -> Model:
-    """The fit's model with what was adjusted together with the estimates, where it has a place."""
+    """The fit's model with what was adjusted together with the estimates, where it has a place.
+
+    A known body stays as it is where its adjusted inertia lies past the edge of what can exist.
+    """
     from freefloat.parameters.write_back import names_without_place, with_parameters
 
     adjusted = {name: fit.adjusted[name] for name in fit.adjusted if moves_mass(fit, name)}
-    if not adjusted:
-        return fit.model
-    missing = names_without_place(fit.model, adjusted)
-    return with_parameters(fit.model, {n: v for n, v in adjusted.items() if n not in missing})
+    missing = names_without_place(fit.model, adjusted) if adjusted else ()
+    own = dict[str, dict[str, float]]()
+    for name in adjusted.keys() - missing:
+        parsed = ParameterName.parse(name)
+        owner = parsed.owner if parsed.is_inertial else ""
+        own.setdefault(owner, {})[name] = adjusted[name]
+    model = with_parameters(fit.model, own.pop("", {}))
+    for values in own.values():
+        try:
+            model = with_parameters(model, values)
+        except FreefloatError:
+            continue
+    return model
 
 
 def moves_mass(fit: Fit, name: str) -> bool:

@@ -6,6 +6,12 @@ import numpy as np
 import pytest
 from identification.trust.linear_rows import assumptions, linear_rows
 
+import freefloat as ff
+from freefloat.identification.output_error.cost import OutputErrorProblem, stated_noise
+from freefloat.identification.output_error.options import SearchOptions
+from freefloat.identification.output_error.recording import recording_of
+from freefloat.identification.output_error.unknowns import unknowns_of
+from freefloat.identification.trust.assumption_columns import AssumptionColumns
 from freefloat.identification.trust.assumption_scores import score
 from freefloat.identification.trust.causes import Reported, explain
 from freefloat.identification.trust.consider import (
@@ -17,6 +23,7 @@ from freefloat.identification.trust.consider import (
 )
 from freefloat.identification.trust.joint_point import JointPoint, approach_straight
 from freefloat.identification.trust.trust_options import TrustOptions
+from freefloat.prediction.assumptions import list_assumptions
 
 
 def problem(seed: int = 0, *, wrong: tuple[int, float] | None = None):
@@ -161,3 +168,32 @@ def test_what_is_not_in_the_catalogue_does_not_heal():
     wave = 2.0 * np.cos(2.0 * np.pi * 1.7 * np.tile(np.linspace(0.0, 60.0, 600), 3))
     odd = linear_rows(np.random.default_rng(4), signal=wave)
     assert not any(cause.heals for cause in named(odd, taken))
+
+
+def test_a_body_past_the_edge_of_what_can_exist_by_more_than_its_doubt_is_no_explanation():
+    model = ff.load_model("planar-capture")
+    flight = ff.simulate(model, ff.default_plan(model, duration=5.0), seed=1)
+    wanted = ff.Parameters(model).free("target.mass")
+    recording = recording_of(
+        model, flight, plan=None, step=SearchOptions().step, trims=(True, True), place=""
+    )
+    unknowns = unknowns_of(wanted, [recording], is_start_known=False, options=SearchOptions())
+    doubted = [a for a in list_assumptions(model, flight) if a.name.startswith("link_2.")]
+    names = [a.name for a in doubted]
+    none = np.zeros((0, len(doubted)))
+    rows = linear_rows(np.random.default_rng(1))
+    problem = OutputErrorProblem(
+        (recording,), unknowns, stated_noise([recording]), None, np.zeros(len(unknowns.items))
+    )
+    point = JointPoint(
+        replace(rows, problem=problem), AssumptionColumns(tuple(doubted), none),
+        np.zeros(len(doubted)),
+    )  # fmt: skip
+
+    def is_possible(**off: float) -> bool:
+        found = np.array([off.get(name.partition(".")[2], 0.0) for name in names])
+        return replace(point, deviations=found).is_possible
+
+    assert is_possible() and is_possible(scale=3.0) and is_possible(izz=1.0)
+    # by their doubt of a per cent each, a mass of nought and an inertia below it
+    assert not is_possible(scale=-101.0) and not is_possible(izz=-300.0)

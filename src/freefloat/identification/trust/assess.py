@@ -333,7 +333,7 @@ def _with_scatter(
 def _adjust(fit: Fit, compared: Fit, found: Explanation, free: Parameters | None) -> Fit | None:
     """The fit at the joint maximum, where one was needed and found; itself if made at one."""
     point = found.joint
-    if point is None or not point.is_reached:
+    if point is None or not (point.is_reached and point.is_possible):
         return None
     if free is None:
         return compared if compared.adjusted else None

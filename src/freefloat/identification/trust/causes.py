@@ -34,7 +34,6 @@ from freefloat.model.parameter_name import ParameterName
 # theory: chances of errors far beyond a doubt fall about with the square of their size: what would
 # have to be three times as far off is ten times less likely
 LESS_LIKELY = 3.0
-POSITIVE = ("scale", "mass", "ixx", "iyy", "izz")  # theory: of a body that can be
 
 
 @dataclass(frozen=True)
@@ -294,11 +293,7 @@ def _is_healed(point: JointPoint, options: TrustOptions) -> bool:
     Many that are wrong together explain anything: none that is still held may be improbable, and
     no body may have become one that cannot be.
     """
-    taken = point.taken.assumptions
-    values = [(taken[c], taken[c].value + point.deviations[c] * taken[c].std) for c in point.freed]
-    positive = [v for a, v in values if ParameterName.parse(a.name).field in POSITIVE]
-    is_possible = min(positive, default=1.0) > 0.0
-    is_settled = is_possible and not _scores(point).significant(options)
+    is_settled = point.is_possible and not _scores(point).significant(options)
     return is_settled and is_noise(_at_joint(point), options)
 
 

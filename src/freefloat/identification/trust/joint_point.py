@@ -15,6 +15,8 @@ from functools import cached_property
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.dynamics.named_parameters import with_parameter_values
+from freefloat.dynamics.tree import System
 from freefloat.identification.trust.assumption_columns import (
     AssumptionColumns,
     assumption_columns,
@@ -22,6 +24,8 @@ from freefloat.identification.trust.assumption_columns import (
 )
 from freefloat.identification.trust.consider import Consideration, consider, most_probable_turn
 from freefloat.identification.trust.white_rows import WhiteRows, residual_rows
+from freefloat.model import inertia
+from freefloat.model.parameter_name import SCALE, ParameterName
 
 # theory: half the sum of squares falls by s^2 / 2 over s standard deviations: s = 0.2, and where
 # readings at the edges of thrust make it rough, s = 1
@@ -34,6 +38,7 @@ HALVINGS = 6  # theory: a step cut to a 64th helps no more where slopes at its b
 # theory: along slopes that are off by a share e a step brings 1 - e^2 of what they foretell, and
 # steps converge by the factor e each: half of it means e = 0.7, beyond which new slopes are cheaper
 FORETOLD = 0.5
+PAST = 3.0  # theory: standard deviations of a doubt beyond which hardly anything lies
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,29 @@ class JointPoint:
         return self.rows.descent.at.cost + 0.5 * float(self.precision @ self.deviations**2)
 
     @cached_property
+    def is_possible(self) -> bool:
+        """Whether every known body can exist as it is adjusted, but for its doubt.
+
+        An inertia at the edge of what can exist, as of a thin plate, lies past it half of the time.
+        """
+        if not any(_is_of_body(assumption.name) for assumption in self.taken.assumptions):
+            return True
+        values = assumption_values(self.rows, self.taken, self.deviations)
+        estimated = {ParameterName.parse(u.name).owner for u in self.rows.problem.unknowns.items}
+        owners = {n: ParameterName.parse(n).owner for n in values if _is_of_body(n)}
+        known = {n: values[n] for n, owner in owners.items() if owner not in estimated}
+        system = with_parameter_values(self.rows.problem.recordings[0].system, known)
+        amounts = [v for n, v in known.items() if ParameterName.parse(n).field in ("mass", SCALE)]
+        room = dict[str, float]()
+        for assumption in self.taken.assumptions:
+            if assumption.key == "body.inertia":
+                room[ParameterName.parse(assumption.name).owner] = PAST * assumption.std
+        return min(amounts, default=1.0) > 0.0 and all(
+            _can_exist(system, body, room.get(body, 0.0))
+            for body in {*owners.values()} & {*system.body_phi} - estimated
+        )
+
+    @cached_property
     def exact_rows(self) -> WhiteRows:
         """The rows with the assumptions exact, by the slopes at this point."""
         return replace(
@@ -78,6 +106,21 @@ class JointPoint:
     def consideration(self) -> Consideration:
         """What the assumptions can do to the unknowns, by the slopes at this point."""
         return consider(self.exact_rows, self.taken, self.precision)
+
+
+def _can_exist(system: System, body: str, room: float) -> bool:
+    """Whether a body can be, its inertia [kg m^2] changed by as much as there is room."""
+    _, _, about_com = inertia.com_from_phi(system.body_phi[body])
+    largest = float(np.max(np.abs(inertia.tensor(about_com))))
+    if system.model.root.type == "planar":  # its spread across the plane shows nowhere
+        return about_com[5] > -room
+    slack = max(room / max(largest, 1e-300), 1e-9)
+    return inertia.inconsistency(system.body_phi[body], tolerance=slack) is None
+
+
+def _is_of_body(name: str) -> bool:
+    parsed = ParameterName.parse(name)
+    return parsed.is_inertial or parsed.is_of_known_body
 
 
 def approach(point: JointPoint, most: int) -> JointPoint:
