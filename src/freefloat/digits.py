@@ -9,6 +9,7 @@ A value is written to the place of the second digit of its standard deviation; m
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 NONE = "-"
 DASH = "–"  # on a page
@@ -55,6 +56,24 @@ def number_text(value: float, *, digits: int = 5, none: str = NONE) -> str:
     ('2', '0.123', '-')
     """
     return none if math.isnan(value) else f"{value:.{digits}g}"
+
+
+def short_number(value: float | None) -> str:
+    """A number with four digits; a dash where there is none.
+
+    >>> short_number(0.123456), short_number(None)
+    ('0.1235', '–')
+    """
+    return DASH if value is None or math.isnan(value) else f"{value:.4g}"
+
+
+def vector_text(values: Iterable[float], digits: int = 4) -> str:
+    """Numbers in brackets.
+
+    >>> vector_text([0.5, 2.0])
+    '[0.5, 2]'
+    """
+    return "[" + ", ".join(f"{value:.{digits}g}" for value in values) + "]"
 
 
 def error_size(value: float, *, beside: float = 0.0) -> str:

@@ -68,6 +68,17 @@ def listing(words: Iterable[object], *, most: int = 12, between: str = ", ") -> 
     return between.join(shown[:most]) + (f" and {more} more" if more > 0 else "")
 
 
+def name_list(names: Sequence[str]) -> str:
+    """Names one after the other; those in the middle left out when there are many.
+
+    >>> name_list(["a", "b", "c", "d", "e"])
+    'a, b, … e (5)'
+    """
+    if len(names) <= 4:
+        return ", ".join(names)
+    return f"{names[0]}, {names[1]}, … {names[-1]} ({len(names)})"
+
+
 def count_noun(number: int, noun: str, plural: str = "") -> str:
     """A number with its noun.
 

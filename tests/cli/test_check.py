@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import freefloat as ff
-from freefloat.cli.check_view import branches
 from freefloat.dynamics.modes import modes
 from freefloat.model import Body, Joint, Model, Root, builtin_models, load_model
+from freefloat.model.body_tree import branches
 from freefloat.model.mass_properties import mass_properties
 from freefloat.observability.identifiability import identifiability
 from freefloat.parameters.parameters import Parameters

@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from math import pi
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from freefloat.cli.options import Shared
-from freefloat.cli.screen import name_list
-from freefloat.notes import Note
 
 if TYPE_CHECKING:
-    from freefloat.dynamics.modes import Mode
-    from freefloat.model import Joint, Model
-    from freefloat.model.mass_properties import MassProperties
+    from freefloat.dynamics.model_check import ModelCheck
+    from freefloat.model import Model
     from freefloat.observability.visibility import Visibility
 
 KERNELS = ("observe.free_mass_matrix",)
 VISIBILITY_KERNELS = ("observe.observe", "tangent.rk4_tangent")
-STEP = 1e-3  # format: [s], the step of `freefloat simulate` unless said otherwise
-# theory: RK4's local error is (w h)^5 / 120; at w h = 0.3 it keeps about five digits a period
-ACCURATE = 0.3
-SINGULAR = 1e-12  # theory: eigenvalue of a scaled mass matrix, between rounding and any real robot
-SHARE = 0.3  # format: coordinates named with at least this part of the largest in a null vector
-
-
-@dataclass(frozen=True)
-class ModelCheck:
-    """A model and what was found out about it."""
-
-    model: Model
-    mass: MassProperties
-    modes: list[Mode]
-    notes: list[Note]
-    faults: list[Note]
 
 
 def check(
@@ -84,7 +64,9 @@ def check(
     if not shared.json:
         screen.show(*structure(robot))
     tell_first_run(*KERNELS, takes="a few seconds")
-    checked = examine(robot)
+    from freefloat.dynamics.model_check import check_model
+
+    checked = check_model(robot)
     if shared.json:
         screen.print_json(_as_dict(checked))
     else:
@@ -97,8 +79,9 @@ def _check_visibility(
 ) -> int:
     from freefloat.cli import screen
     from freefloat.cli.check_view import overview, visibility_overview
+    from freefloat.dynamics.model_check import check_model
 
-    checked = examine(model)
+    checked = check_model(model)
     if checked.faults:  # it could not be flown
         screen.print_json(_as_dict(checked)) if is_json else screen.show(*overview(checked))
         return 1
@@ -117,10 +100,11 @@ def find_visibility(
 
     FreefloatError for a plan that cannot be read, an unknown sensor or a glob that fits nothing.
     """
-    from freefloat.cli.parameter_options import choose_parameters, default_globs
+    from freefloat.cli.parameter_options import choose_parameters
     from freefloat.cli.waiting import progress, tell_first_run
     from freefloat.excitation.plan_file import load_plan
     from freefloat.observability.identifiability import identifiability
+    from freefloat.parameters.default_choice import default_globs
 
     parameters = choose_parameters(model, free=free or default_globs(model))
     flown = load_plan(plan) if plan is not None else None
@@ -129,25 +113,9 @@ def find_visibility(
         return identifiability(model, parameters, plan=flown, sensors=sensors)
 
 
-def examine(model: Model) -> ModelCheck:
-    """Everything that can be said about a model before it flies."""
-    from freefloat.dynamics.modes import modes
-    from freefloat.errors import ModelError
-    from freefloat.model.mass_properties import mass_properties
-
-    faults = missing_inertia(model)
-    swinging: list[Mode] = []
-    if not faults:
-        try:
-            swinging = modes(model)
-        except ModelError as error:
-            faults = [Note("model.modes", error.message)]
-    return ModelCheck(model, mass_properties(model), swinging, [*_remarks(model, swinging)], faults)
-
-
 def _as_dict(checked: ModelCheck) -> dict[str, object]:
-    from freefloat.cli.check_view import branches
     from freefloat.cli.screen import notes_json
+    from freefloat.model.body_tree import branches
     from freefloat.model.checks import sensor_targets
 
     model = checked.model
@@ -191,112 +159,3 @@ def _visibility_as_dict(seen: Visibility) -> dict[str, object]:
         "scale": asdict(seen.scale) if seen.scale else None,
         "notes": notes_json(seen.notes),
     }
-
-
-# -- what is unusual, and what keeps a model from flying -------------------------------------------
-
-
-def _remarks(model: Model, modes: Sequence[Mode]) -> Iterator[Note]:
-    """Sentences about what is unusual; none for a model like any other."""
-    from freefloat.notes import as_note
-
-    yield from (as_note(note, "model.note") for note in model.notes)
-    for remarks in (_missing, _homes, _discs, _spinning, _without_limits):
-        yield from remarks(model)
-    yield from _fast(modes)
-
-
-def missing_inertia(model: Model) -> list[Note]:
-    """Why the equations of motion cannot be solved at home: what is free to move without inertia.
-
-    >>> from freefloat.model import load_model
-    >>> missing_inertia(load_model("servicer"))
-    []
-    """
-    import numpy as np
-
-    from freefloat.dynamics import flatten, mass_matrix
-
-    system = flatten(model)
-    H = mass_matrix(system, [c.home for c in model.assembly.coordinates])
-    if not len(H):
-        return []
-    scale = np.sqrt(np.maximum(np.diag(H), 0.0))
-    names = [_free_name(int(g), system.coordinates) for g in system.tree.free]
-    if not np.all(scale > 0.0):
-        empty = dict.fromkeys(name for name, s in zip(names, scale, strict=True) if not s > 0.0)
-        text = f"free to move but without inertia: {name_list(list(empty))}; give the bodies beyond"
-        return [Note("model.no_inertia", f"{text} mass and inertia, or lock the joint")]
-    values, vectors = np.linalg.eigh(H / np.outer(scale, scale))
-    if values[0] > SINGULAR:
-        return []
-    share = np.abs(vectors[:, 0])
-    who = dict.fromkeys(
-        name for name, s in zip(names, share, strict=True) if s > SHARE * share.max()
-    )
-    text = f"a combination of {name_list(list(who))} moves no mass; give the bodies beyond mass and"
-    return [Note("model.no_inertia", f"{text} inertia, or lock a joint")]
-
-
-def _free_name(index: int, coordinates: tuple[str, ...]) -> str:
-    return "the root" if index < 6 else coordinates[index - 6]
-
-
-def _missing(model: Model) -> Iterator[Note]:
-    if not model.sensors:
-        from freefloat.model.default_sensors import default_sensor_note
-
-        yield default_sensor_note(model)
-    is_driven = any(c.role in ("motion", "torque") for c in model.assembly.coordinates)
-    if not is_driven and not model.thrusters:
-        yield Note("model.no_actuators", "nothing can be driven: no joint, wheel or thruster")
-
-
-def _homes(model: Model) -> Iterator[Note]:
-    for joint in model.joints:
-        low, high = joint.limits.lower, joint.limits.upper
-        if (low is not None and joint.home < low) or (high is not None and joint.home > high):
-            text = f"{joint.name}: home {joint.home:g} is outside its limits"
-            yield Note("joint.home_outside_limits", text)
-
-
-def _discs(model: Model) -> Iterator[Note]:
-    for joint in model.joints:
-        drive = joint.drive
-        if drive is not None and drive.form == "disc" and drive.ratio != 1.0:
-            text = f'{joint.name}: a "disc" turns at joint speed, so its ratio {drive.ratio:g}'
-            text += ' changes nothing; say form = "geared" if the rotor spins faster'
-            yield Note("drive.ratio_without_effect", text)
-
-
-def _spinning(model: Model) -> Iterator[Note]:
-    for wheel in model.wheels:
-        if wheel.max_speed is not None and abs(wheel.speed) > wheel.max_speed:
-            text = f"{wheel.name}: starts at {wheel.speed:g} rad/s, beyond its max_speed"
-            yield Note("wheel.start_beyond_limit", f"{text} {wheel.max_speed:g} rad/s")
-
-
-def _without_limits(model: Model) -> Iterator[Note]:
-    names = [joint.name for joint in model.joints if _is_driven(joint) and _has_no_limit(joint)]
-    if names:
-        text = f"without position or velocity limits: {name_list(names)}; the default motion keeps"
-        text += " within 0.5 rad and 0.2 rad/s (metres for prismatic joints)"
-        yield Note("joint.no_limits", text)
-
-
-def _is_driven(joint: Joint) -> bool:
-    role = joint.drive.role if joint.drive else joint.role
-    return joint.type != "fixed" and role in ("motion", "torque")
-
-
-def _has_no_limit(joint: Joint) -> bool:
-    limits = joint.limits
-    return limits.velocity is None and (limits.lower is None or limits.upper is None)
-
-
-def _fast(modes: Sequence[Mode]) -> Iterator[Note]:
-    fastest = max((mode.frequency for mode in modes), default=0.0)
-    if 2.0 * pi * fastest * STEP > ACCURATE:
-        step = ACCURATE / (2.0 * pi * fastest)
-        text = f"the fastest mode, {fastest:.4g} Hz, is fast for steps of {STEP:g} s: simulate with"
-        yield Note("mode.fast_for_step", f"{text} --step {step:.1g} or shorter")

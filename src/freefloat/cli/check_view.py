@@ -2,45 +2,41 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from math import isfinite
 from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from freefloat.cli.screen import (
-    facts,
-    indent,
-    item,
-    name_list,
-    number,
-    section,
-    table,
-    vector,
-)
+from freefloat.cli.screen import facts, indent, item, section, table
+from freefloat.digits import vector_text
 from freefloat.errors import shorten
-from freefloat.model.checks import sensor_targets
+from freefloat.model.body_tree import branches
+from freefloat.report.model_rows import (
+    LIMIT_HEAD,
+    MODE_HEAD,
+    SENSOR_HEAD,
+    TREE_HEAD,
+    VISIBILITY_HEAD,
+    actuator_facts,
+    branch_row,
+    limit_facts,
+    limit_rows,
+    mass_facts,
+    mode_row,
+    sensor_row,
+    visibility_row,
+)
 from freefloat.text import count_noun
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from freefloat.cli.check import ModelCheck
-    from freefloat.dynamics.modes import Mode
-    from freefloat.model import Joint, Model, Sensor
+    from freefloat.dynamics.model_check import ModelCheck
+    from freefloat.model import Model
+    from freefloat.model.body_tree import Branch
     from freefloat.observability.visibility import ParameterVisibility, Visibility
 
-UNITS = {
-    "encoder": "rad", "joint_rate": "rad/s", "joint_torque": "N m", "motor_encoder": "rad",
-    "motor_rate": "rad/s", "motor_torque": "N m", "gyro": "rad/s", "attitude": "rad",
-    "position": "m", "velocity": "m/s", "accelerometer": "m/s^2", "wheel_speed": "rad/s",
-    "wheel_torque": "N m", "thruster": "N",
-}  # fmt: skip
 STYLES = {"seen": "green", "weak": "yellow", "only in combination": "red", "invisible": "red"}
-MOST_MOVING = 3  # format: coordinates named for each mode
-DEEPEST = 12  # format: levels of the tree drawn in full; beyond, lines to the left are left out
 MOST_LINES = 12  # format: combinations shown, and trades
 
 
@@ -49,128 +45,41 @@ def structure(model: Model) -> Iterator[RenderableType]:
     yield Text.assemble((model.name, "bold"), f" · {model.root.type} root {model.root.body}")
     for line in model.description.strip().splitlines():
         yield indent(Text(shorten(line, 200), style="dim"))
-    rows = [(b.lines + b.body, number(b.mass), b.joint, b.type, b.role) for b in branches(model)]
-    head = ("body", "mass [kg]", "carried by", "type", "role")
-    yield from section("Structure", table(head, rows, align="Lrlll"))
+    rows = [branch_row(branch) for branch in branches(model)]
+    yield from section("Structure", table(TREE_HEAD, rows, align="Lrlll"))
 
 
 def overview(checked: ModelCheck) -> Iterator[RenderableType]:
     """The other sections one below the other, the verdict last."""
     model = checked.model
-    yield from section("Mass properties at home, in root axes", facts(_mass(checked)))
+    yield from section("Mass properties at home, in root axes", facts(mass_facts(checked)))
     if checked.modes:
-        head = ("frequency [Hz]", "period [s]", "damping ratio", "moving (largest is 1)")
-        rows = [_mode(mode) for mode in checked.modes]
-        yield from section("Modes at home, driven joints held", table(head, rows, align="Rrrl"))
+        rows = [mode_row(mode) for mode in checked.modes]
+        modes = table(MODE_HEAD, rows, align="Rrrl")
+        yield from section("Modes at home, driven joints held", modes)
     if model.wheels or model.thrusters:
-        yield from section("Actuators beyond the joints", facts(_actuators(model)))
+        yield from section("Actuators beyond the joints", facts(actuator_facts(model)))
     if model.frames:
         head = ("frame", "on", "position [m]", "roll, pitch, yaw [rad]")
-        rows = [
-            (f.name, f.body, vector(f.placement.xyz), vector(f.placement.rpy)) for f in model.frames
-        ]
+        places = ((f.name, f.body, f.placement) for f in model.frames)
+        rows = [(n, on, vector_text(at.xyz), vector_text(at.rpy)) for n, on, at in places]
         yield from section("Frames", table(head, rows, align="Llrr"))
     if model.sensors:
-        head = ("sensor", "on", "rate [Hz]", "noise", "unit", "also")
-        rows = [_sensor(model, sensor) for sensor in model.sensors]
-        yield from section("Sensors", table(head, rows, align="Llrrll"))
+        rows = [sensor_row(model, sensor) for sensor in model.sensors]
+        yield from section("Sensors", table(SENSOR_HEAD, rows, align="Llrrll"))
     yield from _limits(model)
     if checked.notes:
         yield from section("Notes", *(item(note) for note in checked.notes))
     yield from _verdict(checked)
 
 
-def _mass(checked: ModelCheck) -> Iterator[tuple[str, str]]:
-    mass = checked.mass
-    yield "total mass", f"{mass.mass:.6g} kg"
-    if checked.model.root.type == "planar":  # nothing else matters in the plane
-        yield (
-            "centre of mass",
-            f"{vector(mass.com[:2])} m from the origin of {checked.model.root.body}",
-        )
-        yield "inertia about it", f"zz {mass.inertia[2, 2]:.4g} kg m^2"
-        return
-    yield "centre of mass", f"{vector(mass.com)} m from the origin of {checked.model.root.body}"
-    xx, xy, xz = mass.inertia[0]
-    yy, yz, zz = mass.inertia[1, 1], mass.inertia[1, 2], mass.inertia[2, 2]
-    yield "inertia about it", f"xx {xx:.4g}  yy {yy:.4g}  zz {zz:.4g} kg m^2"
-    yield "", f"xy {xy:.4g}  xz {xz:.4g}  yz {yz:.4g} kg m^2"
-    yield "principal moments", f"{vector(mass.principal)} kg m^2"
-
-
-def _mode(mode: Mode) -> tuple[str, ...]:
-    largest = sorted(mode.shape.items(), key=lambda item: -abs(item[1]))[:MOST_MOVING]
-    moving = ", ".join(f"{name} {value:+.2f}" for name, value in largest if abs(value) > 0.05)
-    period = 1.0 / mode.frequency
-    return f"{mode.frequency:.4f}", f"{period:.3g}", f"{mode.damping:.4f}", moving
-
-
-def _actuators(model: Model) -> Iterator[tuple[str, str]]:
-    wheels: dict[tuple, list[str]] = {}
-    for wheel in model.wheels:
-        key = (wheel.body, wheel.inertia, wheel.max_speed, wheel.max_torque, wheel.role)
-        wheels.setdefault(key, []).append(wheel.name)
-    for (body, inertia, speed, torque, role), names in wheels.items():
-        bounds = _bounds((speed, "rad/s"), (torque, "N m"))
-        yield "wheels", f"{name_list(names)} on {body}: {inertia:g} kg m^2, {role}{bounds}"
-    turning = [f"{wheel.name} {wheel.speed:g}" for wheel in model.wheels if wheel.speed]
-    if turning:
-        yield "", f"at the start {name_list(turning)} rad/s"
-    thrusters: dict[tuple, list[str]] = {}
-    for thruster in model.thrusters:
-        thrusters.setdefault((thruster.body, thruster.max_force), []).append(thruster.name)
-    for (body, force), names in thrusters.items():
-        yield "thrusters", f"{name_list(names)} on {body}{_bounds((force, 'N'))}"
-
-
-def _bounds(*limits: tuple[float | None, str]) -> str:
-    given = [f"{value:g} {unit}" for value, unit in limits if value is not None]
-    return ", up to " + " and ".join(given) if given else ""
-
-
-def _sensor(model: Model, sensor: Sensor) -> tuple[str, ...]:
-    also = []
-    if sensor.bias:
-        also.append("bias")
-    if sensor.quantisation:
-        also.append(f"steps of {sensor.quantisation:.3g}")
-    if sensor.delay:
-        also.append(f"{sensor.delay:g} s late")
-    if sensor.dropout:
-        also.append(f"{100 * sensor.dropout:g} % lost")
-    if sensor.saturation is not None:
-        also.append(f"clips at {sensor.saturation:g}")
-    if sensor.coloured is not None:
-        also.append(f"coloured {sensor.coloured.sigma:.3g} over {sensor.coloured.time:g} s")
-    noise = f"{sensor.noise:.3g}" if sensor.noise else "–"
-    read = sensor_targets(model, sensor)
-    on = f"{read[0]} … {read[-1]} ({len(read)})" if len(read) > 2 else ", ".join(read)
-    on = on if sensor.channel is None else f"{on} as {sensor.channel}"
-    return sensor.kind, on, f"{sensor.rate:g}", noise, UNITS[sensor.kind], ", ".join(also)
-
-
 def _limits(model: Model) -> Iterator[RenderableType]:
-    rows = []
-    for joint in model.joints:
-        limits = joint.limits
-        values = (limits.lower, limits.upper, limits.velocity, limits.acceleration)
-        if any(value is not None for value in (*values, limits.jerk, limits.effort)):
-            more = (limits.jerk, limits.effort)
-            rows.append((joint.name, *map(number, (joint.home, *values, *more))))
-    whole = model.limits
-    pairs = [
-        ("base attitude", whole.base_attitude, "rad from the start"),
-        ("base rate", whole.base_rate, "rad/s from the start"),
-        ("wheel momentum", whole.wheel_momentum, "N m s each"),
-        ("thruster impulse", whole.thruster_impulse, "N s in all"),
-    ]
-    given = [(name, f"{value:g} {unit}") for name, value, unit in pairs if value is not None]
+    rows, given = limit_rows(model), limit_facts(model)
     if not rows and not given:
         return
     parts: list[RenderableType] = [facts(given)] if given else []
     if rows:
-        head = ("joint", "home", "lower", "upper", "velocity", "accel.", "jerk", "effort")
-        parts.append(table(head, rows, align="Lrrrrrrr"))
+        parts.append(table(LIMIT_HEAD, rows, align="Lrrrrrrr"))
         parts.append(Text("  rad, s, N m; m and N for prismatic joints", style="dim"))
     yield from section("Limits", *parts)
 
@@ -203,8 +112,7 @@ def visibility_overview(model: Model, seen: Visibility) -> Iterator[RenderableTy
     """The table of parameters, then their combinations, then the verdict."""
     yield Text.assemble((model.name, "bold"), " · what the flight would show")
     yield ""
-    head = ("parameter", "unit", "value", "expected std", "status")
-    yield table(head, map(_parameter, seen.parameters), align="Llrrl")
+    yield table(VISIBILITY_HEAD, map(_parameter, seen.parameters), align="Llrrl")
     sums = [f"{one.words}, ± {one.std:.2g}" for one in seen.combinations]
     yield from _list("Observable in combination", sums)
     yield from _list("Not distinguishable (changes that cancel)", seen.trades)
@@ -221,8 +129,8 @@ def visibility_overview(model: Model, seen: Visibility) -> Iterator[RenderableTy
 
 
 def _parameter(one: ParameterVisibility) -> tuple[str | Text, ...]:
-    std = number(float(f"{one.std:.2g}")) if isfinite(one.std) else "–"
-    return one.name, one.unit, number(one.value), std, Text(one.status, style=STYLES[one.status])
+    *cells, status = visibility_row(one)
+    return *cells, Text(status, style=STYLES[status])
 
 
 def _list(title: str, lines: Sequence[str]) -> Iterator[RenderableType]:
@@ -231,70 +139,3 @@ def _list(title: str, lines: Sequence[str]) -> Iterator[RenderableType]:
     yield from section(title, *map(item, lines[:MOST_LINES]))
     if len(lines) > MOST_LINES:
         yield item(f"and {len(lines) - MOST_LINES} more (--json has all)")
-
-
-# -- the tree of bodies, drawn ---------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Branch:
-    """A body in the tree: how deep it sits, and the joint that carries it."""
-
-    body: str
-    mass: float
-    parent: str | None
-    joint: str
-    type: str
-    role: str
-    lines: str = ""
-
-
-def branches(model: Model) -> list[Branch]:
-    """Every body, fuel and grasped targets included, parents before children, lines drawn.
-
-    >>> from freefloat.model import load_model
-    >>> [branch.lines + branch.body for branch in branches(load_model("cepheus"))]
-    ['bus', '└ link_1', '  └ link_2']
-    """
-    below = _below(model)
-    root = model.body(model.root.body)
-    drawn: list[Branch] = []
-    first = Branch(root.name, root.mass, None, "", model.root.type, "")
-    waiting: list[tuple[Branch, str]] = [(first, "")]
-    while waiting:  # not by recursion: a chain may have a thousand links
-        branch, margin = waiting.pop()
-        drawn.append(branch)
-        children = below[branch.body]
-        for n, child in reversed(list(enumerate(children))):
-            is_last = n == len(children) - 1
-            lines = margin + ("└ " if is_last else "├ ")
-            inner = margin + ("  " if is_last else "│ ")
-            waiting.append((_with_lines(child, lines), inner))
-    return drawn
-
-
-def _below(model: Model) -> dict[str, list[Branch]]:
-    below: dict[str, list[Branch]] = defaultdict(list)
-    for joint in model.joints:
-        mass = model.body(joint.child).mass
-        role = "" if joint.type == "fixed" else _role(joint)
-        below[joint.parent].append(
-            Branch(joint.child, mass, joint.parent, joint.name, joint.type, role)
-        )
-    for target in model.targets:
-        below[target.on].append(Branch(target.name, target.body.mass, target.on, "", "grasped", ""))
-    for tank in model.tanks:
-        joints = f"{tank.name}_1, {tank.name}_2"
-        below[tank.body].append(
-            Branch(tank.name, tank.mass, tank.body, joints, "pendulum", "passive")
-        )
-    return below
-
-
-def _role(joint: Joint) -> str:
-    return joint.role if joint.drive is None else f"drive, {joint.drive.role}"
-
-
-def _with_lines(branch: Branch, lines: str) -> Branch:
-    shown = lines if len(lines) <= 2 * DEEPEST else "… " + lines[-2 * DEEPEST + 2 :]
-    return replace(branch, lines=shown)

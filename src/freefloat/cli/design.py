@@ -14,10 +14,11 @@ from rich.text import Text
 from freefloat.cli import screen
 from freefloat.cli.options import FLAG, REPEATED, WHOLE, Shared, check_value, parse_pairs, require
 from freefloat.cli.output_files import OutputFiles, paths_as_text
-from freefloat.cli.parameter_options import ParameterOptions, choose_parameters, default_globs
+from freefloat.cli.parameter_options import ParameterOptions, choose_parameters
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault, FreefloatError
 from freefloat.files import together
+from freefloat.parameters.default_choice import default_globs
 from freefloat.records.values import Bounds, Natural, Positive
 from freefloat.text import count_noun
 

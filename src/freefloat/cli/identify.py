@@ -30,13 +30,13 @@ from freefloat.cli.output_files import OutputFiles
 from freefloat.cli.parameter_options import (
     FitParameterOptions,
     choose_parameters,
-    default_globs,
 )
 from freefloat.cli.settings import parse_settings, require_used, unused_settings
 from freefloat.errors import Fault
 from freefloat.files import together
 from freefloat.identification.method_names import Method
 from freefloat.notes import Note
+from freefloat.parameters.default_choice import default_globs
 from freefloat.text import count_noun
 
 if TYPE_CHECKING:

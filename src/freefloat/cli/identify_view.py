@@ -11,7 +11,7 @@ from rich.text import Text
 from freefloat.cli import screen
 from freefloat.cli.output_files import paths_as_text
 from freefloat.errors import visible
-from freefloat.text import count_noun, listing
+from freefloat.text import count_noun, listing, name_list
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -35,7 +35,7 @@ def announcement(request: IdentifyRequest) -> Iterator[RenderableType]:
         yield screen.indent(Text(default, style="dim"))
     weighed = [p.name for p in request.parameters.free_ones if p.prior is not None]
     if weighed:
-        yield screen.indent(Text(f"with a prior: {screen.name_list(weighed)}"))
+        yield screen.indent(Text(f"with a prior: {name_list(weighed)}"))
     for path, flight in request.flights.items():
         text = f"flight: {visible(str(path))}, {flight.duration:.4g} s"
         yield screen.indent(Text(text, overflow="fold"))

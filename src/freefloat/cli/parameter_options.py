@@ -54,11 +54,6 @@ class FitParameterOptions(ParameterOptions):
     """Parameters to find anew for every flight, names or globs (output error)."""
 
 
-def default_globs(model: Model) -> tuple[str, ...]:
-    """The parameters that are free unless said: those of the bus and of what is grasped."""
-    return tuple(f"{name}.*" for name in (model.bus, *(t.name for t in model.targets)))
-
-
 def choose_parameters(
     model: Model, *, free: Sequence[str], fix: Sequence[str] = (), prior: Sequence[str] = (),
     tie: Sequence[str] = (), bound: Sequence[str] = (), start: Sequence[str] = (),

@@ -174,23 +174,6 @@ def indent(part: RenderableType) -> Padding:
     return Padding(part, (0, 0, 0, 2), expand=False)
 
 
-def number(value: float | None) -> str:
-    """A number with four digits; a dash where there is none."""
-    return "–" if value is None or math.isnan(value) else f"{value:.4g}"
-
-
-def vector(values: Iterable[float], digits: int = 4) -> str:
-    """Numbers in brackets."""
-    return "[" + ", ".join(f"{value:.{digits}g}" for value in values) + "]"
-
-
-def name_list(names: Sequence[str]) -> str:
-    """Names one after the other; those in the middle left out when there are many."""
-    if len(names) <= 4:
-        return ", ".join(names)
-    return f"{names[0]}, {names[1]}, … {names[-1]} ({len(names)})"
-
-
 # -- JSON ------------------------------------------------------------------------------------------
 
 

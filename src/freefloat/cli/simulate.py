@@ -18,7 +18,7 @@ from freefloat.cli.output_files import OutputFiles, paths_as_text
 from freefloat.errors import Fault, FreefloatError, shorten
 from freefloat.files import together
 from freefloat.records.values import Bounds, Natural
-from freefloat.text import count_noun
+from freefloat.text import count_noun, name_list
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -336,7 +336,7 @@ def _channels(simulated: SimulatedFlight) -> list[tuple[str, ...]]:
         places = groups.setdefault(key, {})
         places[place] = places.get(place, "") + axis
     return [
-        (word, screen.name_list([_with_axes(*one) for one in places.items()]), unit, rate, samples)
+        (word, name_list([_with_axes(*one) for one in places.items()]), unit, rate, samples)
         for (word, unit, rate, samples), places in groups.items()
     ]
 

@@ -25,10 +25,10 @@ from freefloat.cli.output_files import OutputFiles, paths_as_text
 from freefloat.cli.parameter_options import (
     FitParameterOptions,
     choose_parameters,
-    default_globs,
 )
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault, visible
+from freefloat.parameters.default_choice import default_globs
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

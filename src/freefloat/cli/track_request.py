@@ -22,7 +22,7 @@ from freefloat.cli.options import (
     require,
 )
 from freefloat.cli.output_files import OutputFiles
-from freefloat.cli.parameter_options import ParameterOptions, choose_parameters, default_globs
+from freefloat.cli.parameter_options import ParameterOptions, choose_parameters
 from freefloat.cli.settings import parse_settings, require_used
 from freefloat.errors import Fault, FreefloatError
 from freefloat.records.values import Natural, Positive
@@ -151,6 +151,7 @@ def parse_request(
     from freefloat.cli.robot_file import read_robot
     from freefloat.online.estimator import OnlineEstimator
     from freefloat.online.state_file import STATE_FILE, restore_state
+    from freefloat.parameters.default_choice import live_globs
 
     noise, wrong_noise = reading.deviations()
     walk, wrong_walk = parse_pairs("--walk", tracking.walk, example="x.*=0.1", least=0.0)
@@ -176,7 +177,7 @@ def parse_request(
     settings = parse_settings("track", tracking.set)
     robot, is_file = read_robot(model, strict=strict), not _is_address(source)
     written.require_possible(model=model, source=source if is_file else None, map=reading.map)
-    globs = wanted.free or _default_globs(robot)
+    globs = wanted.free or live_globs(robot)
     parameters = choose_parameters(
         robot, free=globs, fix=wanted.fix, prior=wanted.prior, tie=wanted.tie
     )
@@ -215,17 +216,6 @@ def _filter_numbers(given: Mapping[str, Mapping[str, Any]]) -> FilterOptions:
         frames=FrameOptions(**given["frames"]),
         kalman=KalmanOptions(**given["kalman"]),
     )
-
-
-def _default_globs(robot: Model) -> tuple[str, ...]:
-    """What is estimated unless said; in the plane without what no motion in it could show."""
-    globs = default_globs(robot)
-    turns = [*(j.placement.rpy[:2] for j in robot.joints), *(j.axis[:2] for j in robot.joints)]
-    turns += [t.placement.rpy[:2] for t in robot.targets]
-    if robot.root.type != "planar" or any(x != 0.0 for turn in turns for x in turn):
-        return globs
-    bodies = [glob.removesuffix(".*") for glob in globs]
-    return tuple(f"{body}.{name}" for body in bodies for name in ("mass", "m[xy]", "izz"))
 
 
 def _is_address(source: str) -> bool:
