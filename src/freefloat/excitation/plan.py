@@ -24,7 +24,9 @@ from freefloat.excitation.motions import AnyMotion, Hold, Speeds
 from freefloat.excitation.plan_checks import model_faults, own_faults
 from freefloat.excitation.plan_write import save_plan
 from freefloat.model.model import Model
+from freefloat.notebook import html_table, html_view
 from freefloat.records.values import Bounds
+from freefloat.text import count_noun, table_lines
 
 Gain = Annotated[float, Bounds(least=0.0, remedy="drop the sign")]
 
@@ -83,6 +85,31 @@ class Plan:
     feedback: Mapping[str, Feedback] = field(default_factory=dict)
     control: CaptureControl | None = None
     name: str = "plan"
+
+    def __str__(self) -> str:
+        """One line, and another for everything that moves or pushes."""
+        rows = table_lines(self._rows(), left=3)
+        return "\n".join([self._headline(), *(f"  {row}" for row in rows)])
+
+    def _repr_html_(self) -> str:
+        head = ("name", "part of the plan", "kind")
+        return html_view(self._headline(), html_table(head, self._rows()))
+
+    def _headline(self) -> str:
+        return f"{self.name}: {self.duration:g} s, {count_noun(len(self._rows()), 'command')}"
+
+    def _rows(self) -> list[tuple[str, str, str]]:
+        """Name, part of the plan and kind of everything that moves or pushes."""
+        parts = {
+            "motion": self.motions, "torque": self.torques, "thrust": self.thrusts,
+            "wrench": self.wrench, "feedback": self.feedback,
+        }  # fmt: skip
+        rows = [
+            (name, part, type(command).__name__)
+            for part, commands in parts.items()
+            for name, command in commands.items()
+        ]
+        return rows + ([("base", "control", "CaptureControl")] if self.control else [])
 
     def save(self, path: str | Path) -> None:
         """Write the plan as TOML."""

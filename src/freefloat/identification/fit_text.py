@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from html import escape
 from math import isnan
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from freefloat.digits import NONE, amount_text, interval, number_text, with_unce
 from freefloat.errors import shorten
 from freefloat.identification.assessment import NOT_ASSESSED
 from freefloat.identification.fitted_mass_properties import UNSEEN, WHOLE, FittedMassProperties
+from freefloat.notebook import html_list, html_table, html_text, html_view
 from freefloat.text import table_lines
 
 if TYPE_CHECKING:
@@ -189,9 +189,9 @@ def as_html(fit: Fit) -> str:
         (c.words, *with_uncertainty(c.value, c.std), interval(c.interval95, c.std), c.unit)
         for c in fit.combinations
     ]
-    parts = [_tag("b", verdict(fit)), _tag("p", fit.status), _html_table(head, rows)]
+    parts = [html_text("p", fit.status), html_table(head, rows)]
     if sums:
-        parts.append(_html_table(("known in combination", *head[1:5]), sums))
+        parts.append(html_table(("known in combination", *head[1:5]), sums))
     items = [
         *_reasons(fit),
         deviation_words(fit) if fit.adjusted else "",
@@ -204,8 +204,7 @@ def as_html(fit: Fit) -> str:
         f"{fit.method}: {fit.reason}",
         *fit.notes,
     ]
-    parts.append("<ul>" + "".join(_tag("li", text) for text in items if text) + "</ul>")
-    return "<div>" + "".join(parts) + "</div>"
+    return html_view(verdict(fit), *parts, html_list(items))
 
 
 def _row(estimate: Estimate) -> tuple[str, ...]:
@@ -280,16 +279,3 @@ def _wrap(text: str, first: str = "", later: str = "") -> list[str]:
 
 def _short(text: str) -> str:
     return shorten(text, 11)
-
-
-def _html_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [_tags("th", head), *(_tags("td", row) for row in rows)]
-    return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
-
-
-def _tags(name: str, texts: Sequence[str]) -> str:
-    return "".join(_tag(name, text) for text in texts)
-
-
-def _tag(name: str, text: str) -> str:
-    return f"<{name}>{escape(shorten(text, 4000))}</{name}>"

@@ -33,6 +33,7 @@ from freefloat.model.parts import (
     Wheel,
 )
 from freefloat.model.uncertainty import rename_owner, without_idle_uncertainty
+from freefloat.notebook import html_list, html_table, html_view
 from freefloat.notes import Note
 from freefloat.text import did_you_mean, listing
 
@@ -93,6 +94,17 @@ class Model:
             if parts
         )
         return f"{self.name}: {self.root.type} root {self.root.body}, {counts}, {self.mass:.6g} kg"
+
+    def _repr_html_(self) -> str:
+        carried = {joint.child: joint for joint in self.joints}
+        rows = [
+            (body.name, f"{body.mass:.6g}", joint.name, joint.parent, joint.type, joint.role)
+            if (joint := carried.get(body.name))
+            else (body.name, f"{body.mass:.6g}", "", "", self.root.type, "")
+            for body in self.bodies
+        ]
+        head = ("body", "mass [kg]", "joint", "parent", "type", "role")
+        return html_view(str(self), html_table(head, rows), html_list(self.notes))
 
     @property
     def bus(self) -> str:

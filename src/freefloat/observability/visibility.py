@@ -28,6 +28,7 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.model.parameter_name import field_of
+from freefloat.notebook import html_list, html_table, html_view
 from freefloat.observability.scale import Scale
 
 Status = Literal["seen", "weak", "only in combination", "invisible"]
@@ -96,6 +97,19 @@ class Visibility:
         if self.scale is not None:
             lines.append(f"scale of masses and forces {self.scale.words}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        head = ("parameter", "status", "value", "± std", "unit")
+        rows = [
+            (one.name, one.status, f"{one.value:.4g}",
+             f"{one.std:.2g}" if one.std < np.inf else "not known", one.unit)
+            for one in self.parameters
+        ]  # fmt: skip
+        sums = [f"together: {sum_.words}, ± {sum_.std:.2g}" for sum_ in self.combinations]
+        trades = [f"not told apart: {words}" for words in self.trades]
+        scale = [f"scale of masses and forces {self.scale.words}"] if self.scale else []
+        title = f"{len(self.names('seen'))} of {len(self.parameters)} parameters are seen"
+        return html_view(title, html_table(head, rows), html_list([*sums, *trades, *scale]))
 
     def names(self, status: Status) -> tuple[str, ...]:
         """The names of the parameters with that status."""

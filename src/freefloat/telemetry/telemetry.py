@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freefloat.errors import Fault, TelemetryError, require_type
+from freefloat.notebook import html_list, html_table, html_view
 from freefloat.telemetry.channel import Array, Channel, column_of, is_noise, read_only
 from freefloat.telemetry.names import (
     ChannelName,
@@ -343,12 +344,22 @@ class Telemetry:
 
     def __str__(self) -> str:
         if not self.channels:
+            return self._headline()
+        rows = table_lines([_HEAD, *self.channel_rows()], left=2)
+        notes = [f"{key}: {value}" for key, value in self.metadata.items()]
+        return "\n".join([self._headline(), *rows, *notes])
+
+    def _repr_html_(self) -> str:
+        notes = [f"{key}: {value}" for key, value in self.metadata.items()]
+        table = html_table(_HEAD, self.channel_rows()) if self.channels else ""
+        return html_view(self._headline(), table, html_list(notes))
+
+    def _headline(self) -> str:
+        if not self.channels:
             return "Telemetry without channels"
         span = f", {self.start:.6g} to {self.end:.6g} s" if len(self) else ""
         beside = "" if self.truth is None else "; the truth is beside it"
-        head = f"Telemetry: {len(self.channels)} channels, {len(self)} instants{span}{beside}"
-        notes = [f"{key}: {value}" for key, value in self.metadata.items()]
-        return "\n".join([head, *table_lines([_HEAD, *self.channel_rows()], left=2), *notes])
+        return f"Telemetry: {len(self.channels)} channels, {len(self)} instants{span}{beside}"
 
 
 def different_times(a: Channel, b: Channel) -> TelemetryError:

@@ -18,6 +18,7 @@ from freefloat.arrays import Array
 from freefloat.errors import Fault, IdentificationError, shorten
 from freefloat.files import atomic_write
 from freefloat.identification.fit import Fit
+from freefloat.notebook import html_list, html_table, html_text, html_view
 from freefloat.records.bounded_read import FileKind, read_text
 from freefloat.records.json_text import JSON, REMEDY, read_json, write_json
 from freefloat.records.schema import Schema, table_of
@@ -110,6 +111,14 @@ class Verdict:
     def __str__(self) -> str:
         """The verdict and its reasons, within 80 columns."""
         return as_text(self)
+
+    def _repr_html_(self) -> str:
+        criteria = [(STATES[one.is_met], one.name, one.reason) for one in self.criteria]
+        parts = [html_text("p", self.status), html_table(("", "criterion", "reason"), criteria)]
+        if self.scores:
+            head, *rows = score_table(self.scores)
+            parts.append(html_table(head, rows))
+        return html_view(headline(self), *parts, html_list([*self.quality, *self.notes]))
 
     def __repr__(self) -> str:
         return f"Verdict({self.model!r}, {'positive' if self.is_positive else 'negative'})"
