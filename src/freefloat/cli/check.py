@@ -27,6 +27,7 @@ def check(
     plan: Path | None = None,
     sensors: str | None = None,
     free: Annotated[list[str] | None, Parameter(negative=())] = None,
+    plot: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Show what a model holds, and what is amiss with it.
@@ -52,15 +53,23 @@ def check(
     free
         The same for these parameters: a name or glob such as "bus.*"; may be repeated. Unless
         said, those of the root and of what is grasped.
+    plot
+        A picture of that to write: .png, .svg or .pdf. Needs freefloat[plot].
     """
     from freefloat.cli import screen
     from freefloat.cli.check_view import overview, structure
+    from freefloat.cli.options import require
+    from freefloat.cli.output_files import OutputFiles
     from freefloat.cli.waiting import tell_first_run
     from freefloat.model import load_model
 
+    files = OutputFiles(plot=("--plot", plot))
+    require([*files.faults()])
+    files.require_possible(model=model, plan=plan)
     robot = load_model(model, strict=shared.strict)
-    if plan is not None or sensors is not None or free:
-        return _check_visibility(robot, plan, sensors, free or [], is_json=shared.json)
+    if plan is not None or sensors is not None or free or plot is not None:
+        asked = (plan, sensors, free or [])
+        return _check_visibility(robot, *asked, plot=plot, is_json=shared.json)
     if not shared.json:
         screen.show(*structure(robot))
     tell_first_run(*KERNELS, takes="a few seconds")
@@ -75,8 +84,9 @@ def check(
 
 
 def _check_visibility(
-    model: Model, plan: Path | None, sensors: str | None, free: Sequence[str], *, is_json: bool
-) -> int:
+    model: Model, plan: Path | None, sensors: str | None, free: Sequence[str], *,
+    plot: Path | None, is_json: bool,
+) -> int:  # fmt: skip
     from freefloat.cli import screen
     from freefloat.cli.check_view import overview, visibility_overview
     from freefloat.dynamics.model_check import check_model
@@ -86,10 +96,16 @@ def _check_visibility(
         screen.print_json(_as_dict(checked)) if is_json else screen.show(*overview(checked))
         return 1
     seen = find_visibility(model, plan=plan, sensors=sensors, free=free)
+    if plot is not None:
+        from freefloat.report.plots import save_figure
+        from freefloat.report.result_plots import plot_visibility
+
+        save_figure(plot_visibility(seen), plot)
     if is_json:
         screen.print_json({**_as_dict(checked), "visibility": _visibility_as_dict(seen)})
     else:
         screen.show(*visibility_overview(model, seen))
+        screen.show(*screen.files_section({} if plot is None else {"plot": plot}))
     return 0
 
 

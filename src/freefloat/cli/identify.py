@@ -116,7 +116,7 @@ class IdentifyRequest:
     choices: Choices
     plan: Plan | list[Plan] | None
     settings: dict[str, dict[str, Any]]  # of --set, by group
-    files: dict[str, Path]  # "fit", "model" and "report" where asked for
+    files: dict[str, Path]  # "fit", "model", "report" and "plot" where asked for
     like: Path | None = None  # the MJCF that a model is written like
 
 
@@ -130,6 +130,7 @@ def identify(
     out: Path | None = None,
     save_model: Path | None = None,
     report: Path | None = None,
+    plot: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Estimate parameters of a model from recorded flights, and say how far to trust them.
@@ -157,10 +158,13 @@ def identify(
         The model with the estimates, to write: .toml (complete), .urdf, or .xml beside an MJCF.
     report
         The fit, and how it predicts these flights, as one page of HTML to write.
+    plot
+        A picture of the estimates to write: .png, .svg or .pdf. Needs freefloat[plot].
     """
     files = OutputFiles(
-        fit=("--out", out), model=("--save-model", save_model), report=("--report", report)
-    )
+        fit=("--out", out), model=("--save-model", save_model), report=("--report", report),
+        plot=("--plot", plot),
+    )  # fmt: skip
     request = parse_request(
         model, flights, wanted, choices, files, reading=reading, max_bytes=shared.max_bytes,
         strict=shared.strict,
@@ -238,6 +242,11 @@ def _write(request: IdentifyRequest, fit: Fit) -> None:
         _with_origin(request, fit).save(request.files["model"], like=request.like)
     if "report" in request.files:
         fit.save_report(request.files["report"], *request.flights.values())
+    if "plot" in request.files:
+        from freefloat.report.plots import save_figure
+        from freefloat.report.result_plots import plot_estimates
+
+        save_figure(plot_estimates(fit), request.files["plot"])
 
 
 def _with_origin(request: IdentifyRequest, fit: Fit) -> Model:

@@ -47,6 +47,7 @@ def validate(
     set: Annotated[tuple[str, ...], REPEATED] = (),
     out: Path | None = None,
     report: Path | None = None,
+    plot: Path | None = None,
     reading: RecordingOptions = RecordingOptions(),  # noqa: B008
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
@@ -82,16 +83,14 @@ def validate(
         The verdict to write (.json); nothing unless said.
     report
         The verdict as one page of HTML to write; nothing unless said.
+    plot
+        A picture of what was measured and predicted: .png, .svg or .pdf. Needs freefloat[plot].
     """
-    files = OutputFiles(verdict=("--out", out), report=("--report", report))
-    require(
-        [
-            *check_value("--error", error, Positive),
-            *check_value("--tip", tip, Positive),
-            *_check_start(start, plan),
-            *files.faults(),
-        ]
+    files = OutputFiles(
+        verdict=("--out", out), report=("--report", report), plot=("--plot", plot)
     )
+    limits = [*check_value("--error", error, Positive), *check_value("--tip", tip, Positive)]
+    require([*limits, *_check_start(start, plan), *files.faults()])
     known, model = (fit, None) if _is_fit(fit) else (None, fit)
     files.require_possible(fit=known, model=model, flight=flight, plan=plan, map=reading.map)
     given = {"error": error / 100.0, "tip": None if tip is None else tip / 1000.0}
@@ -141,6 +140,11 @@ def _judge(
             verdict.save(files["verdict"])
         if "report" in files:
             verdict.save_report(files["report"], source if isinstance(source, Fit) else None)
+        if "plot" in files:
+            from freefloat.report.plots import save_figure
+            from freefloat.report.result_plots import plot_prediction
+
+            save_figure(plot_prediction(verdict), files["plot"])
     return verdict
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from freefloat.report.plots import (
     COLOURS,
     MOST_LINES,
-    require_matplotlib,
+    new_figure,
     require_picture_name,
     save_figure,
 )
@@ -37,9 +37,6 @@ def save_design_plot(model: Model, design: Design, path: str | Path) -> None:
 
 def plot_design(model: Model, design: Design) -> Figure:
     """A figure: joints, wheels and thrusters over time above, standard deviations below."""
-    require_matplotlib()
-    from matplotlib.figure import Figure  # not pyplot: no window, no global state
-
     rows, plan = _rows(design), design.plan
     wheels = [wheel.name for wheel in model.wheels if wheel.name in plan.motions]
     draws: list[Callable[[Axes], None]] = [
@@ -56,7 +53,7 @@ def plot_design(model: Model, design: Design) -> Figure:
     if rows:
         draws.append(lambda axis: _draw_deviations(axis, rows))
         shares.append(0.9 + 0.2 * max(4, len(rows)))
-    figure = Figure(figsize=(8.0, 1.3 + 1.1 * sum(shares)), dpi=100, layout="constrained")
+    figure = new_figure(height=1.3 + 1.1 * sum(shares))
     axes = figure.subplots(len(shares), 1, squeeze=False, height_ratios=shares)[:, 0]
     for draw, axis in zip(draws, axes, strict=True):
         draw(axis)

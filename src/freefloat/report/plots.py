@@ -60,6 +60,14 @@ def require_matplotlib() -> None:
         raise FreefloatError("pictures need matplotlib", [fault]) from error
 
 
+def new_figure(*, width: float = 8.0, height: float) -> Figure:
+    """An empty figure of so many inches; without a window and without global state."""
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), dpi=100, layout="constrained")
+
+
 def save_flight_plot(model: Model, flight: Telemetry, path: str | Path) -> None:
     """Write a picture of a flight; the suffix chooses the format (.png, .svg or .pdf)."""
     require_picture_name(path)
@@ -92,11 +100,8 @@ def plot_flight(model: Model, flight: Telemetry) -> Figure:
 
     Lines are the truth where the flight has it; what sensors reported is drawn as dots.
     """
-    require_matplotlib()
-    from matplotlib.figure import Figure  # not pyplot: no window, no global state
-
     panels = [panel for panel in panels_of(model, flight) if panel.lines]
-    figure = Figure(figsize=(8.0, 1.0 + 1.75 * len(panels)), dpi=100, layout="constrained")
+    figure = new_figure(height=1.0 + 1.75 * len(panels))
     axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axis, panel in zip(axes, panels, strict=True):
         _draw(axis, panel)
@@ -228,10 +233,7 @@ def save_spectrum_plot(found: ModalFit, path: str | Path, *, title: str = "") ->
 
 def plot_spectrum(found: ModalFit, *, title: str = "") -> Figure:
     """Densities by channel, each over its noise, with modes and their companions marked."""
-    require_matplotlib()
-    from matplotlib.figure import Figure  # not pyplot: no window, no global state
-
-    figure = Figure(figsize=(8.0, 4.2), dpi=100, layout="constrained")
+    figure = new_figure(height=4.2)
     axis = figure.subplots()
     highest = max((mode.frequency for mode in (*found.modes, *found.others)), default=1.0)
     limit = min(float(found.spectrum.frequency[-1]), 1.6 * highest)
