@@ -78,11 +78,13 @@ class JointPoint:
 
         An inertia at the edge of what can exist, as of a thin plate, lies past it half of the time.
         """
-        if not any(_is_of_body(assumption.name) for assumption in self.taken.assumptions):
+        # without a key it is no quantity of the model but a direction of estimates (validation)
+        bodily = {a.name for a in self.taken.assumptions if a.key and _is_of_body(a.name)}
+        if not bodily:
             return True
         values = assumption_values(self.rows, self.taken, self.deviations)
         estimated = {ParameterName.parse(u.name).owner for u in self.rows.problem.unknowns.items}
-        owners = {n: ParameterName.parse(n).owner for n in values if _is_of_body(n)}
+        owners = {n: ParameterName.parse(n).owner for n in values if n in bodily}
         known = {n: values[n] for n, owner in owners.items() if owner not in estimated}
         system = with_parameter_values(self.rows.problem.recordings[0].system, known)
         amounts = [v for n, v in known.items() if ParameterName.parse(n).field in ("mass", SCALE)]
