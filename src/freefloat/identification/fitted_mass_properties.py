@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.errors import FreefloatError, IdentificationError
+from freefloat.errors import IdentificationError
 from freefloat.model import inertia as inertial
 from freefloat.model.central_quantities import (
     MOMENTS,
@@ -101,7 +101,7 @@ def mass_properties_of(fit: Fit) -> tuple[FittedMassProperties, ...]:
     """Of every body with estimates and of the whole; nothing where no body has any."""
     known = _known_places(fit)
     names = [fit.estimates[k].name for k in known]
-    model = _as_estimated(fit)
+    model = as_estimated(fit)
     bodies = [_body_source(fit, model, owner, names) for owner in _owners(fit)]
     if not bodies:
         return ()
@@ -123,7 +123,7 @@ def mass_properties_of(fit: Fit) -> tuple[FittedMassProperties, ...]:
 def whole_slopes(fit: Fit) -> Array:
     """The change (10, estimates) of the whole with each estimate; zero where one is not known."""
     slopes = np.zeros((10, len(fit.estimates)))
-    known, model = _known_places(fit), _as_estimated(fit)
+    known, model = _known_places(fit), as_estimated(fit)
     names = [fit.estimates[k].name for k in known]
     bodies = [_body_source(fit, model, owner, names) for owner in _owners(fit)]
     slopes[:, known] = _whole_source(fit, model, bodies, names).slopes
@@ -143,27 +143,18 @@ def _owners(fit: Fit) -> list[str]:
     return list(dict.fromkeys(p.owner for p in parsed if p.is_inertial and p.owner in bodies))
 
 
-def _as_estimated(fit: Fit) -> Model:
+def as_estimated(fit: Fit) -> Model:
     """The fit's model with what was adjusted together with the estimates, where it has a place.
 
-    A known body stays as it is where its adjusted inertia lies past the edge of what can exist.
+    Unchecked: an adjusted inertia may lie past the edge of what can exist by part of its doubt.
     """
-    from freefloat.parameters.write_back import names_without_place, with_parameters
+    from freefloat.parameters.write_back import names_without_place, with_any_values
 
     adjusted = {name: fit.adjusted[name] for name in fit.adjusted if moves_mass(fit, name)}
-    missing = names_without_place(fit.model, adjusted) if adjusted else ()
-    own = dict[str, dict[str, float]]()
-    for name in adjusted.keys() - missing:
-        parsed = ParameterName.parse(name)
-        owner = parsed.owner if parsed.is_inertial else ""
-        own.setdefault(owner, {})[name] = adjusted[name]
-    model = with_parameters(fit.model, own.pop("", {}))
-    for values in own.values():
-        try:
-            model = with_parameters(model, values)
-        except FreefloatError:
-            continue
-    return model
+    if not adjusted:
+        return fit.model
+    missing = names_without_place(fit.model, adjusted)
+    return with_any_values(fit.model, {n: v for n, v in adjusted.items() if n not in missing})
 
 
 def moves_mass(fit: Fit, name: str) -> bool:
@@ -210,7 +201,7 @@ def _whole_source(
         if e.status == "fixed" or not moves_mass(fit, e.name):
             continue
         step = SMALL_STEP * (abs(e.value) or 1.0)
-        change = whole_slope(fit, {e.name: e.value + step}, {e.name: e.value - step}, step=step)
+        change = whole_slope(model, {e.name: e.value + step}, {e.name: e.value - step}, step=step)
         if e.name in known:
             slopes[:, known.index(e.name)] += change
             continue
@@ -219,26 +210,18 @@ def _whole_source(
     return _Source(WHOLE, phi, slopes, {f: names for f, names in missing.items() if names})
 
 
-def whole_slope(fit: Fit, up: Values, down: Values, *, step: float) -> Array:
-    """The change (10,) of the whole with what has other values a step up and a step down.
-
-    Of values at the edge of what can exist, to the side where they can; zero of none in the model.
-    """
-    model = _as_estimated(fit)
-    ends = [(_whole_at(model, up), step), (_whole_at(model, down), -step), (whole_phi(model), 0.0)]
-    (first, x), (second, y), *_ = [end for end in ends if end[0] is not None] * 2
-    return (first - second) / (x - y) if x != y else np.zeros(10)
+def whole_slope(model: Model, up: Values, down: Values, *, step: float) -> Array:
+    """The change (10,) of the whole with what has other values a step up and a step down."""
+    first, second = (_whole_at(model, values) for values in (up, down))
+    return (first - second) / (2.0 * step)
 
 
-def _whole_at(model: Model, values: Values) -> Array | None:
-    from freefloat.parameters.write_back import names_without_place, with_parameters
+def _whole_at(model: Model, values: Values) -> Array:
+    from freefloat.parameters.write_back import names_without_place, with_any_values
 
     missing = names_without_place(model, values)
-    try:
-        held = {name: value for name, value in values.items() if name not in missing}
-        return whole_phi(with_parameters(model, held))
-    except FreefloatError:
-        return None
+    held = {name: value for name, value in values.items() if name not in missing}
+    return whole_phi(with_any_values(model, held))
 
 
 def _quantities(source: _Source, spreads: Sequence[Array]) -> list[FittedQuantity]:

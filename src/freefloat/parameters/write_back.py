@@ -12,6 +12,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.tree import flatten
 from freefloat.errors import Fault, IdentificationError
 from freefloat.model import inertia as inertial
+from freefloat.model.assembly import assemble
 from freefloat.model.checks import sensor_targets, structure_faults
 from freefloat.model.geometry import with_geometry
 from freefloat.model.model import Model
@@ -43,17 +44,46 @@ def with_parameters(model: Model, values: Mapping[str, float]) -> Model:
     >>> with_parameters(load_model("ets7"), {"rw_x.inertia": 0.2, "bus.mass": 2600.0}).mass
     2706.0
     """
+    named, placed = _sort_values(model, values)
+    changed = _with_assumed(_with_parts(model, named), placed)
+    faults = [*_unknown_faults(model, named), *structure_faults(changed)]
+    if faults:
+        raise IdentificationError(f"{model.name!r} cannot have these parameters", faults)
+    return changed
+
+
+def with_any_values(model: Model, values: Mapping[str, float]) -> Model:
+    """`with_parameters` for slopes: nothing is checked, a body may come out that no robot has."""
+    named, placed = _sort_values(model, values)
+    return _take_as_sound(_with_assumed(_take_as_sound(_with_parts(model, named)), placed))
+
+
+def _take_as_sound(model: Model) -> Model:
+    vars(model)["assembly"] = assemble(model, is_sound=True)
+    return model
+
+
+def _sort_values(
+    model: Model, values: Mapping[str, float]
+) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
+    """Values of parts, by owner and field, and those of what the model takes as exact."""
     named: dict[str, dict[str, float]] = defaultdict(dict)
     assumed = {name: float(v) for name, v in values.items() if _is_assumed(name)}
-    placed = {name for name in assumed if not names_without_place(model, [name])}
+    missing = names_without_place(model, assumed)
+    placed = {name: value for name, value in assumed.items() if name not in missing}
     for name, value in values.items():
         parsed = ParameterName.parse(name)
         if not parsed.is_start and name not in placed:
             # what belongs to a sensor stays whole, for the fault that refuses it
             owner = name if parsed.is_of_sensor else parsed.owner
             named[owner][parsed.field] = float(value)
+    return named, placed
+
+
+def _with_parts(model: Model, named: Mapping[str, Fields]) -> Model:
+    """The model with bodies, joints, tanks and wheels at other values."""
     changed = _with_bodies(model, named)
-    changed = replace(
+    return replace(
         changed,
         joints=tuple(_with_joint_values(joint, named) for joint in model.joints),
         tanks=tuple(_with_tank_values(tank, named) for tank in model.tanks),
@@ -61,11 +91,6 @@ def with_parameters(model: Model, values: Mapping[str, float]) -> Model:
             replace(wheel, **_values_of(named, wheel.name, ("inertia",))) for wheel in model.wheels
         ),
     )
-    changed = _with_assumed(changed, {name: assumed[name] for name in placed})
-    faults = [*_unknown_faults(model, named), *structure_faults(changed)]
-    if faults:
-        raise IdentificationError(f"{model.name!r} cannot have these parameters", faults)
-    return changed
 
 
 def write_values(parameters: Parameters) -> Parameters:

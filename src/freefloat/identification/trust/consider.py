@@ -17,6 +17,7 @@ from freefloat.arrays import Array
 from freefloat.identification.assessment import DoubtShare
 from freefloat.identification.trust.assumption_columns import AssumptionColumns
 from freefloat.identification.trust.white_rows import RANK, WhiteRows
+from freefloat.linear_algebra import triangle_of
 from freefloat.prediction.assumptions import Assumption
 from freefloat.telemetry.channel import Mask
 
@@ -97,7 +98,7 @@ def posterior_root(columns: Array, precision: Array) -> Array:
     rounding, their roots are not. A direction that nothing holds beyond rounding has a very large
     variance, not none.
     """
-    both, length, _ = _with_priors(columns, precision)
+    both, length = _with_priors(triangle_of(columns), precision)
     _, s, V = np.linalg.svd(both, full_matrices=False)
     return V / (np.maximum(s, ROUNDING)[:, None] * length)
 
@@ -106,18 +107,18 @@ def most_probable_turn(
     columns: Array, precision: Array, residual: Array, deviations: Array
 ) -> Array:
     """By how much the deviations must change to be most probable; what nothing holds stays."""
-    both, length, Q = _with_priors(columns, precision)
-    left = np.concatenate([Q.T @ residual, np.sqrt(precision) * deviations])
+    triangle = triangle_of(np.column_stack([columns, residual]))
+    both, length = _with_priors(triangle[:, :-1], precision)
+    left = np.concatenate([triangle[:, -1], np.sqrt(precision) * deviations])
     return -np.linalg.lstsq(both, left, rcond=RANK)[0] / length
 
 
-def _with_priors(columns: Array, precision: Array) -> tuple[Array, Array, Array]:
-    """Rows of data and priors with columns of length one, the lengths, and what reduced them."""
-    Q, R = np.linalg.qr(columns)
-    both = np.vstack([R, np.diag(np.sqrt(precision))])
+def _with_priors(triangle: Array, precision: Array) -> tuple[Array, Array]:
+    """Rows of data and priors with columns of length one, and the lengths."""
+    both = np.vstack([triangle, np.diag(np.sqrt(precision))])
     length = np.linalg.norm(both, axis=0)
     length = np.where(length > 0.0, length, 1.0)
-    return both / length, length, Q
+    return both / length, length
 
 
 def total_deviations(

@@ -12,8 +12,17 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.identification.fit import Fit
-from freefloat.identification.fitted_mass_properties import moves_mass, whole_slope, whole_slopes
-from freefloat.identification.trust.assumption_columns import AssumptionColumns, assumption_values
+from freefloat.identification.fitted_mass_properties import (
+    as_estimated,
+    moves_mass,
+    whole_slope,
+    whole_slopes,
+)
+from freefloat.identification.trust.assumption_columns import (
+    AssumptionColumns,
+    assumption_values,
+    is_common,
+)
 from freefloat.identification.trust.consider import Consideration
 from freefloat.identification.trust.white_rows import WhiteRows
 
@@ -41,12 +50,15 @@ def whole_covariance(
 
 def _columns(fit: Fit, rows: WhiteRows, taken: AssumptionColumns) -> Array:
     """The change (10, assumptions) of the whole with every assumption, per unit of its doubt."""
-    columns = np.zeros((10, len(taken.assumptions)))
+    columns, model = np.zeros((10, len(taken.assumptions))), as_estimated(fit)
     nominal = assumption_values(rows, taken, np.zeros(len(taken.assumptions)))
     for k, unit in enumerate(np.eye(len(taken.assumptions))):
+        name = taken.assumptions[k].name
+        if not (is_common(name) or moves_mass(fit, name)):
+            continue
         up, down = (assumption_values(rows, taken, s * unit) for s in (STEP, -STEP))
         changed = [n for n in up if up[n] != nominal[n] and moves_mass(fit, n)]
         if changed:
             ends = ({n: up[n] for n in changed}, {n: down[n] for n in changed})
-            columns[:, k] = whole_slope(fit, *ends, step=STEP)
+            columns[:, k] = whole_slope(model, *ends, step=STEP)
     return columns
