@@ -20,6 +20,7 @@ from freefloat.cli.reproduce import reproduce
 from freefloat.cli.simulate import simulate
 from freefloat.cli.spectrum import spectrum
 from freefloat.cli.structure import structure
+from freefloat.cli.studio import studio
 from freefloat.cli.telemetry import telemetry
 from freefloat.cli.track import track
 from freefloat.cli.validate import validate
@@ -59,7 +60,7 @@ app = App(
 )
 VERBS = (
     models, check, design, simulate, import_, telemetry, spectrum, identify, diagnose, structure,
-    track, validate, export, reproduce,
+    track, validate, export, reproduce, studio,
 )  # fmt: skip
 for verb in VERBS:
     app.command(verb)

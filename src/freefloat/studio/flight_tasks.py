@@ -1,0 +1,208 @@
+"""Tasks for the worker with flights: fly, open, identify, validate, save; what comes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from freefloat.studio.tasks import Wanted
+from freefloat.studio.worker import GRACE, Watch
+
+if TYPE_CHECKING:
+    from freefloat.excitation.plan import Plan
+    from freefloat.identification.fit import Fit
+    from freefloat.model.model import Model
+    from freefloat.prediction.flight_summary import FlightSummary
+    from freefloat.studio.craft import Craft
+    from freefloat.studio.flight_motion import FlightMotion
+    from freefloat.telemetry.diagnosis import Diagnosis
+    from freefloat.telemetry.quality import Quality
+    from freefloat.telemetry.telemetry import Telemetry
+    from freefloat.validation.verdict import Verdict
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedFlight:
+    """A recording: its channels, what is wrong with it, how the robot moved, and its plan."""
+
+    name: str
+    telemetry: Telemetry
+    quality: Quality
+    diagnosis: Diagnosis
+    motion: FlightMotion
+    plan: Plan | None = None
+    summary: FlightSummary | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SimulateFlight:
+    """Fly a plan: `freefloat simulate`. truth: the model that really flies, if it is another."""
+
+    model: Model
+    plan: Plan
+    name: str
+    truth: str = ""
+    seed: int = 1
+    title = "flying"
+    grace = GRACE
+
+    def run(self, watch: Watch) -> OpenedFlight:
+        """The telemetry, and what happened."""
+        from freefloat.model.loading import load_model
+        from freefloat.prediction.flight_summary import summarise_flight
+        from freefloat.prediction.simulate import simulate
+
+        world = load_model(self.truth) if self.truth else self.model
+        flight = simulate(world, self.plan, seed=self.seed, progress=watch.progress)
+        summary = summarise_flight(world, self.plan, flight)
+        return _flight_record(self.model, self.name, flight, watch, plan=self.plan, summary=summary)
+
+
+@dataclass(frozen=True, eq=False)
+class OpenFlight:
+    """Read a recording: `freefloat telemetry`, or `freefloat import` where a map is given."""
+
+    model: Model
+    path: str
+    map: str = ""
+    title = "opening a recording"
+    grace = GRACE
+
+    def run(self, watch: Watch) -> OpenedFlight:
+        """The recording, with its truth where that is beside it."""
+        from freefloat.telemetry.readers import read_telemetry, truth_path
+        from freefloat.telemetry.recordings.import_telemetry import import_telemetry
+
+        watch.progress("reading")
+        path = Path(self.path)
+        if self.map:
+            flight = import_telemetry(path, self.map)
+        else:
+            has_truth = not path.is_dir() and truth_path(path).is_file()
+            flight = read_telemetry(path, truth=has_truth)
+        return _flight_record(self.model, path.name, flight, watch)
+
+
+def _flight_record(
+    model: Model, name: str, flight: Telemetry, watch: Watch, *, plan: Plan | None = None,
+    summary: FlightSummary | None = None,
+) -> OpenedFlight:  # fmt: skip
+    from freefloat.studio.flight_motion import motion_of_flight
+    from freefloat.telemetry.doctor import examine
+    from freefloat.telemetry.quality import quality
+
+    watch.progress("looking for faults")
+    report, diagnosis = quality(flight), examine(flight, model)
+    watch.progress("how the robot moved")
+    motion = motion_of_flight(model, flight)
+    return OpenedFlight(name, flight, report, diagnosis, motion, plan, summary)
+
+
+@dataclass(frozen=True, eq=False)
+class IdentifiedModel:
+    """A fit, from which flights by name, and what the identified robot looks like."""
+
+    fit: Fit
+    flights: tuple[str, ...]
+    wanted: Wanted
+    craft: Craft
+    source: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class IdentifyModel:
+    """Find the parameters: `freefloat identify`."""
+
+    model: Model
+    wanted: Wanted
+    flights: tuple[OpenedFlight, ...]
+    method: str = "auto"
+    assess: bool = True
+    source: str = ""
+    title = "identifying"
+    grace = GRACE
+
+    def run(self, watch: Watch) -> IdentifiedModel:
+        """The fit."""
+        from freefloat.identification.identify import identify
+        from freefloat.studio.craft import craft_of
+
+        recorded = [flight.telemetry.with_truth(None) for flight in self.flights]
+        fit = identify(
+            self.model, self.wanted.parameters(self.model), recorded, method=self.method,
+            assess=self.assess, progress=watch.progress,
+        )  # fmt: skip
+        names = tuple(flight.name for flight in self.flights)
+        craft = craft_of(fit.model, self.source)
+        return IdentifiedModel(fit, names, self.wanted, craft, self.source)
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedFlight:
+    """A verdict on a flight, and the motion that the model predicts for it."""
+
+    flight: str
+    verdict: Verdict
+    predicted: FlightMotion | None
+
+
+@dataclass(frozen=True, eq=False)
+class ValidateModel:
+    """Does the model predict a flight: `freefloat validate`."""
+
+    judged: Fit | Model
+    flight: OpenedFlight
+    title = "predicting a flight"
+    grace = GRACE
+
+    def run(self, watch: Watch) -> JudgedFlight:
+        """The verdict."""
+        from freefloat.errors import FreefloatError
+        from freefloat.identification.fit import Fit
+        from freefloat.studio.flight_motion import motion_of_states
+        from freefloat.validation.flight_prediction import predict_flight
+        from freefloat.validation.validate import validate
+
+        verdict = validate(self.judged, self.flight.telemetry, progress=watch.progress)
+        model = self.judged.model if isinstance(self.judged, Fit) else self.judged
+        watch.progress("the predicted motion")
+        try:
+            segment = predict_flight(model, telemetry=self.flight.telemetry).segment
+            motion = motion_of_states(model, segment.times, segment.states)
+        except FreefloatError:  # the verdict says why it cannot be predicted
+            motion = None
+        return JudgedFlight(self.flight.name, verdict, motion)
+
+
+@dataclass(frozen=True)
+class SavedFile:
+    """A file that was written."""
+
+    path: Path
+
+
+@dataclass(frozen=True, eq=False)
+class SaveFile:
+    """Write a model, plan, flight, fit, verdict or report; all of them know how."""
+
+    noun: Model | Plan | Telemetry | Fit | Verdict
+    path: Path
+    flights: tuple[Telemetry, ...] = ()
+    fit: Fit | None = None
+    title = "saving"
+    grace = GRACE
+
+    def run(self, watch: Watch) -> SavedFile:
+        """The file, written whole or not at all."""
+        from freefloat.identification.fit import Fit
+        from freefloat.validation.verdict import Verdict
+
+        watch.progress(f"writing {self.path.name}")
+        if self.path.suffix == ".html" and isinstance(self.noun, Fit):
+            self.noun.save_report(self.path, *self.flights)
+        elif self.path.suffix == ".html" and isinstance(self.noun, Verdict):
+            self.noun.save_report(self.path, self.fit)
+        else:
+            self.noun.save(self.path)
+        return SavedFile(self.path)

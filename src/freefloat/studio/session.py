@@ -1,0 +1,308 @@
+"""The state of the studio, and how messages change it: no viewer, no process, no clock.
+
+`change_state(state, message)` gives the next state and what is to be done for it: tasks for the
+worker, a task to be stopped. Whatever a page shows is worked out from a state, so that two pages,
+and one that was loaded again, show the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from freefloat.studio import messages as said
+from freefloat.studio.flight_tasks import (
+    IdentifyModel,
+    OpenFlight,
+    SaveFile,
+    SimulateFlight,
+    ValidateModel,
+)
+from freefloat.studio.outcomes import receive
+from freefloat.studio.studio_state import Job, StudioState, rewind, tell
+from freefloat.studio.tasks import (
+    CheckParameters,
+    DesignPlan,
+    OpenModel,
+    OpenPlan,
+    Wanted,
+)
+from freefloat.studio.worker import Report, Task
+
+
+@dataclass(frozen=True)
+class StartTask:
+    """An effect: this task is to be given to the worker."""
+
+    task: Task
+
+
+@dataclass(frozen=True)
+class StopTask:
+    """An effect: the task of the worker is to be stopped."""
+
+
+Effect = StartTask | StopTask
+Change = tuple[StudioState, tuple[Effect, ...]]
+_HANDLERS: dict[type, Callable[[StudioState, Any], Change]] = {}
+
+
+def change_state(state: StudioState, message: object) -> Change:
+    """The state after a message, and what is to be done."""
+    return _HANDLERS[type(message)](state, message)
+
+
+def _on(kind: type) -> Callable[[Callable], Callable]:
+    def keep(handler: Callable) -> Callable:
+        _HANDLERS[kind] = handler
+        return handler
+
+    return keep
+
+
+def _start(state: StudioState, task: Task) -> Change:
+    """Give the worker a task, unless it has one."""
+    if state.job is not None:
+        text = f"{state.job.title} is under way: wait for it, or stop it."
+        return tell(state, "warning", "One thing at a time", text), ()
+    job = Job(0, getattr(task, "title", "working"))
+    return replace(state, job=job), (StartTask(task),)
+
+
+def _need(state: StudioState, what: str) -> Change:
+    return tell(state, "warning", what), ()
+
+
+# -- what a person asks for ------------------------------------------------------------------------
+
+
+@_on(said.OpenModelFile)
+def _open_model(state: StudioState, message: said.OpenModelFile) -> Change:
+    return _start(state, OpenModel(message.source))
+
+
+@_on(said.MoveJoint)
+def _move_joint(state: StudioState, message: said.MoveJoint) -> Change:
+    posture = {**state.posture, message.name: message.value}
+    play = replace(state.play, shown="posture", is_playing=False)
+    return replace(state, posture=posture, play=play), ()
+
+
+@_on(said.ShowMotion)
+def _show_motion(state: StudioState, message: said.ShowMotion) -> Change:
+    play = replace(
+        state.play, shown=message.shown, mode=message.mode, time=message.time,
+        is_playing=message.is_playing,
+    )  # fmt: skip
+    state = replace(state, play=play)
+    return rewind(state), ()
+
+
+@_on(said.ShowLayer)
+def _show_layer(state: StudioState, message: said.ShowLayer) -> Change:
+    layers = state.layers - {message.layer}
+    return replace(state, layers=layers | {message.layer} if message.is_shown else layers), ()
+
+
+@_on(said.Play)
+def _play(state: StudioState, message: said.Play) -> Change:
+    play = replace(state.play, is_playing=message.is_playing)
+    motion = state.motion
+    if motion is not None and message.is_playing and play.time >= motion.end - 1e-6:
+        play = replace(play, time=motion.start)
+    return replace(state, play=play), ()
+
+
+@_on(said.Seek)
+def _seek(state: StudioState, message: said.Seek) -> Change:
+    return rewind(replace(state, play=replace(state.play, time=message.time))), ()
+
+
+@_on(said.SetSpeed)
+def _set_speed(state: StudioState, message: said.SetSpeed) -> Change:
+    return replace(state, play=replace(state.play, speed=message.speed)), ()
+
+
+@_on(said.Tick)
+def _tick(state: StudioState, message: said.Tick) -> Change:
+    """Time goes on for what plays; at its end it stops."""
+    play = state.play
+    if not play.is_playing:
+        return state, ()
+    time = play.time + play.speed * message.seconds
+    motion = state.motion
+    if motion is not None and time >= motion.end:
+        return replace(state, play=replace(play, time=motion.end, is_playing=False)), ()
+    return replace(state, play=replace(play, time=time)), ()
+
+
+@_on(said.ChooseParameters)
+def _choose(state: StudioState, message: said.ChooseParameters) -> Change:
+    wanted = Wanted(message.free, message.fix, dict(message.priors))
+    return replace(state, wanted=wanted), ()
+
+
+@_on(said.ChooseSensors)
+def _choose_sensors(state: StudioState, message: said.ChooseSensors) -> Change:
+    return replace(state, sensors=message.words), ()
+
+
+@_on(said.Check)
+def _check(state: StudioState, message: said.Check) -> Change:
+    if state.robot is None:
+        return _need(state, "Open a model first.")
+    plan = None
+    if message.of == "plan" and state.designed is not None:
+        plan = state.designed.plan
+    if message.of == "flight" and state.flight is not None:
+        plan = state.flight.plan
+    return _start(state, CheckParameters(state.model, state.wanted, state.sensors, plan))
+
+
+@_on(said.DesignMotion)
+def _design(state: StudioState, message: said.DesignMotion) -> Change:
+    if state.robot is None:
+        return _need(state, "Open a model first.")
+    if not state.is_checked:
+        return _need(state, "Check first: a motion is designed for what can be seen at all.")
+    task = DesignPlan(
+        state.model, state.wanted, state.sensors, message.duration, message.criterion,
+        dict(message.limits), message.seconds, message.seed,
+    )  # fmt: skip
+    started, effects = _start(state, task)
+    return (replace(started, history=()) if effects else started), effects
+
+
+@_on(said.OpenPlanFile)
+def _open_plan(state: StudioState, message: said.OpenPlanFile) -> Change:
+    if state.robot is None:
+        return _need(state, "Open a model first.")
+    return _start(state, OpenPlan(state.model, message.path, message.duration, message.seed))
+
+
+@_on(said.Simulate)
+def _simulate(state: StudioState, message: said.Simulate) -> Change:
+    if state.robot is None or state.designed is None:
+        return _need(state, "There is no plan to fly: design one, or take the default motion.")
+    taken = {flight.name for flight in state.flights}
+    base = message.name or f"flight of {state.designed.plan.name}"
+    name, n = base, 2
+    while name in taken:
+        name, n = f"{base} ({n})", n + 1
+    task = SimulateFlight(state.model, state.designed.plan, name, message.truth, message.seed)
+    return _start(state, task)
+
+
+@_on(said.OpenRecording)
+def _open_recording(state: StudioState, message: said.OpenRecording) -> Change:
+    if state.robot is None:
+        return _need(state, "Open a model first.")
+    return _start(state, OpenFlight(state.model, message.path, message.map))
+
+
+@_on(said.ChooseFlight)
+def _choose_flight(state: StudioState, message: said.ChooseFlight) -> Change:
+    names = [flight.name for flight in state.flights]
+    if message.name not in names:
+        return state, ()
+    current = names.index(message.name)
+    play = replace(state.play, shown="flight", time=state.flights[current].motion.start)
+    return replace(state, current=current, play=replace(play, is_playing=False)), ()
+
+
+@_on(said.Identify)
+def _identify(state: StudioState, message: said.Identify) -> Change:
+    chosen = tuple(flight for flight in state.flights if flight.name in message.flights)
+    if state.robot is None or not chosen:
+        return _need(state, "There is no flight to identify from: fly one, or open a recording.")
+    if not state.is_checked:
+        return _need(state, "Check first: it says what can be seen of the parameters chosen.")
+    task = IdentifyModel(
+        state.robot.model, state.wanted, chosen, message.method, message.assess, state.robot.source
+    )
+    started, effects = _start(state, task)
+    return (replace(started, convergence=()) if effects else started), effects
+
+
+@_on(said.FreeCause)
+def _free_cause(state: StudioState, message: said.FreeCause) -> Change:
+    """Free what the diagnosis named, and run again with the same flights."""
+    found = state.identified
+    if found is None or state.robot is None:
+        return _need(state, "There is no fit yet.")
+    wanted = replace(state.wanted, free=tuple(dict.fromkeys((*state.wanted.free, message.name))))
+    state = replace(state, wanted=wanted, convergence=())
+    chosen = tuple(flight for flight in state.flights if flight.name in found.flights)
+    task = IdentifyModel(found.fit.prior_model, wanted, chosen, source=found.source)
+    return _start(state, task)
+
+
+@_on(said.Validate)
+def _validate(state: StudioState, message: said.Validate) -> Change:
+    flight = next((f for f in state.flights if f.name == message.flight), None)
+    if state.robot is None or flight is None:
+        return _need(state, "There is no flight to validate on: fly one, or open a recording.")
+    judged = state.identified.fit if state.identified is not None else state.model
+    return _start(state, ValidateModel(judged, flight))
+
+
+@_on(said.UseFittedModel)
+def _use_fitted(state: StudioState, message: said.UseFittedModel) -> Change:
+    """Go on with the identified model as the model."""
+    if state.identified is None or state.robot is None:
+        return _need(state, "There is no fit yet.")
+    checked = replace(state.robot.checked, model=state.identified.fit.model)
+    robot = replace(state.robot, checked=checked, craft=state.identified.craft)
+    state = replace(state, robot=robot, seen=None, identified=None, judged=None)
+    return tell(state, "good", "The identified model is the model now"), ()
+
+
+@_on(said.Save)
+def _save(state: StudioState, message: said.Save) -> Change:
+    nouns = {
+        "model": state.robot and state.model,
+        "plan": state.designed and state.designed.plan,
+        "flight": state.flight and state.flight.telemetry,
+        "fit": state.identified and state.identified.fit,
+        "identified model": state.identified and state.identified.fit.model,
+        "verdict": state.judged and state.judged.verdict,
+    }
+    noun = nouns.get(message.noun)
+    if noun is None:
+        return _need(state, f"There is no {message.noun} to save.")
+    flights: tuple = ()
+    if message.noun == "fit" and state.identified is not None:
+        own = state.identified.flights
+        flights = tuple(f.telemetry for f in state.flights if f.name in own)
+    fit = state.identified.fit if state.identified is not None else None
+    return _start(state, SaveFile(noun, message.path, flights, fit))
+
+
+@_on(said.Stop)
+def _stop(state: StudioState, message: said.Stop) -> Change:
+    if state.job is None:
+        return state, ()
+    return replace(state, job=replace(state.job, is_stopping=True)), (StopTask(),)
+
+
+@_on(said.Tell)
+def _tell(state: StudioState, message: said.Tell) -> Change:
+    return tell(state, message.kind, message.title, message.text), ()
+
+
+@_on(said.GoOn)
+def _go_on(state: StudioState, message: said.GoOn) -> Change:
+    return replace(state, tour=message.step), ()
+
+
+@_on(said.Started)
+def _begin(state: StudioState, message: said.Started) -> Change:
+    if state.job is None:
+        return state, ()
+    return replace(state, job=replace(state.job, task=message.task)), ()
+
+
+@_on(Report)
+def _report(state: StudioState, message: Report) -> Change:
+    return receive(state, message), ()

@@ -1,0 +1,124 @@
+"""The state of the studio follows messages, without a viewer and without a process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from freefloat.studio import messages
+from freefloat.studio.session import StartTask, StopTask, change_state
+from freefloat.studio.studio_state import StudioState
+from freefloat.studio.tasks import OpenModel
+from freefloat.studio.worker import Report
+
+
+class NoWatch:
+    """Nobody watches."""
+
+    is_stopped = False
+
+    def progress(self, *_: object, **__: object) -> None:
+        pass
+
+
+def follow(state: StudioState, *given: object) -> StudioState:
+    """The state after messages, every task done at once in this process."""
+    number = 0
+    for message in given:
+        state, effects = change_state(state, message)
+        for effect in effects:
+            if isinstance(effect, StartTask):
+                number += 1
+                state, _ = change_state(state, messages.Started(number))
+                value = effect.task.run(NoWatch())  # type: ignore[arg-type]
+                state, _ = change_state(state, Report(number, "result", value=value))
+    return state
+
+
+@pytest.fixture(scope="module")
+def planar() -> StudioState:
+    return follow(StudioState(folder=Path("work")), messages.OpenModelFile("planar-capture"))
+
+
+def test_a_model_opens_with_its_usual_choice(planar):
+    assert planar.model.name == "planar-capture"
+    assert planar.wanted.free == ("bus.*", "target.*")
+    assert planar.notice.kind == "good" and planar.job is None
+    assert any(part.body == "target" for part in planar.robot.craft.parts)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [messages.Check(), messages.OpenPlanFile(), messages.Simulate(), messages.DesignMotion(),
+     messages.OpenRecording("a.csv"), messages.Identify(("a",)), messages.Validate("a"),
+     messages.FreeCause("bus.mass"), messages.Save("fit", Path("fit.json"))],
+)  # fmt: skip
+def test_what_needs_something_first_says_so(message):
+    state, effects = change_state(StudioState(), message)
+    assert not effects and state.notice.kind == "warning" and state.notice.title
+
+
+def test_check_gates_design_and_run(planar):
+    state, effects = change_state(planar, messages.DesignMotion())
+    assert not effects and "Check" in state.notice.title
+    checked = follow(planar, messages.Check())
+    assert checked.is_checked
+    assert [type(e) for e in change_state(checked, messages.DesignMotion())[1]] == [StartTask]
+    other = follow(checked, messages.ChooseParameters(("bus.mass",)))
+    assert not other.is_checked  # the answer was about another choice
+    assert not follow(checked, messages.ChooseSensors("encoder")).is_checked
+
+
+def test_one_thing_at_a_time(planar):
+    state, effects = change_state(planar, messages.Check())
+    assert len(effects) == 1 and state.job is not None
+    state, effects = change_state(state, messages.Check())
+    assert not effects and state.notice.title == "One thing at a time"
+    state, effects = change_state(state, messages.Stop())
+    assert effects == (StopTask(),) and state.job.is_stopping
+
+
+def test_words_of_a_task_that_is_over_change_nothing(planar):
+    state, _ = change_state(planar, messages.Check())
+    state, _ = change_state(state, messages.Started(7))
+    assert change_state(state, Report(6, "error", value="late"))[0] is state
+    state, _ = change_state(state, Report(7, "stopped"))
+    assert state.job is None and state.notice.title.startswith("Stopped")
+
+
+@pytest.mark.parametrize("kind", ["error", "bug"])
+def test_a_failure_is_said_and_nothing_is_lost(planar, kind):
+    state, _ = change_state(planar, messages.Check())
+    state, _ = change_state(state, messages.Started(1))
+    state, _ = change_state(state, Report(1, kind, value="no such thing"))
+    assert state.notice.kind == "error" and "no such thing" in state.notice.text
+    assert state.robot is planar.robot and state.job is None
+
+
+def test_a_joint_moves_and_time_goes_on(planar):
+    state = follow(planar, messages.MoveJoint("arm_1", 0.5))
+    assert state.posture == {"arm_1": 0.5} and state.play.shown == "posture"
+    state = follow(state, messages.OpenPlanFile(duration=4.0), messages.Play(True))
+    assert state.motion.end == 4.0
+    state = follow(state, messages.SetSpeed(2.0), messages.Tick(1.0))
+    assert state.play.time == 2.0 and state.play.is_playing
+    state = follow(state, messages.Tick(10.0))
+    assert state.play.time == 4.0 and not state.play.is_playing
+    assert follow(state, messages.Play(True)).play.time == 0.0  # from the start again
+    assert follow(state, messages.Seek(-1e300)).play.time == 0.0
+    assert follow(state, messages.Seek(1e300)).play.time == 4.0
+
+
+def test_another_model_begins_anew(planar):
+    state = follow(planar, messages.OpenPlanFile(duration=2.0), messages.Simulate())
+    assert state.flight is not None and state.designed is not None
+    state = follow(state, messages.OpenModelFile("cepheus"))
+    assert state.model.name == "cepheus" and not state.flights and state.designed is None
+
+
+def test_a_task_reads_a_model():
+    opened = OpenModel("servicer").run(NoWatch())  # type: ignore[arg-type]
+    kinds = {part.layer for part in opened.craft.parts}
+    assert kinds == {"bodies", "joints", "wheels", "thrusters", "fuel", "capsules"}
+    assert opened.craft.size == pytest.approx(4.5, abs=0.5)
