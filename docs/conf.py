@@ -7,33 +7,81 @@ from freefloat import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
 LIST_OF_FILES = "<!-- files -->"
+sys.path.insert(0, str(ROOT / "tools"))
 
 project = "freefloat"
 author = "The freefloat authors"
 copyright = author
 release = version = __version__
-extensions = ["myst_parser"]
-myst_enable_extensions = ["dollarmath", "amsmath"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_design",
+    "sphinx_copybutton",
+    "cyclopts.ext.sphinx",
+    "sphinx_gallery.gen_gallery",
+]
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"plot_",
+    "image_scrapers": ("site_pages.save_figures",),
+    "capture_repr": (),
+    "first_notebook_cell": "%matplotlib inline",  # shows figures that are values
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_signature": False,
+    "min_reported_time": 1e9,  # of no use to readers
+    "write_computation_times": False,
+    "remove_config_comments": True,
+}
+suppress_warnings = ["config.cache"]  # the scraper is named, but its options are a mapping
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 myst_heading_anchors = 3
+default_role = "code"  # docstrings have code between single backticks
+autodoc_typehints_format = "short"
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+python_maximum_signature_line_length = 72
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
 html_theme = "furo"
 html_title = f"freefloat {__version__}"
 html_show_sourcelink = False
+html_static_path = []
 exclude_patterns = ["promises.toml"]
 
 
-def list_files(app, name, source):
-    """Every file of the source with its first line, where the page of files has its mark."""
+def fill_pages(app, name, source):
+    """Put into a page what is made from the source of freefloat, where the page has its mark."""
+    from site_pages import with_entries, with_links
+
+    api = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     if name == "contribute/files":
-        sys.path.insert(0, str(ROOT / "tools"))
         from house import Tree, tree_lines
 
         lines = "\n".join(tree_lines(Tree(ROOT)))
         source[0] = source[0].replace(LIST_OF_FILES, f"```text\n{lines}\n```")
+    elif name == "api":
+        source[0] = with_links(source[0])
+    elif name.startswith("reference/"):
+        source[0] = with_entries(source[0], api)
+
+
+def escape_docstring(app, what, name, value, options, lines):
+    """Docstrings are plain text with code in backticks; stars and bars in them are no markup."""
+    from site_pages import escape_prose
+
+    lines[:] = escape_prose(lines)
 
 
 def setup(app):
-    """Pygments knows no CSV: it is shown as it stands. The list of files is read from them."""
+    """Pygments knows no CSV: it is shown as it stands. Some pages are filled from the source."""
     from pygments.lexers.special import TextLexer
+    from site_pages import show_examples_as_code
 
+    show_examples_as_code()
     app.add_lexer("csv", TextLexer)
-    app.connect("source-read", list_files)
+    app.connect("source-read", fill_pages)
+    app.connect("autodoc-process-docstring", escape_docstring, priority=400)  # before napoleon

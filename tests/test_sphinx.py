@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -17,13 +18,26 @@ def test_the_pages_build_without_a_warning(tmp_path):
     )
     pytest.importorskip("myst_parser", reason="myst-parser is not installed (extra `docs`)")
     pytest.importorskip("furo", reason="furo is not installed (extra `docs`)")
+    for name in ("sphinx_design", "sphinx_copybutton", "sphinx_gallery"):
+        pytest.importorskip(name, reason=f"{name} is not installed (extra `docs`)")
+    # The scripts of the gallery are run by test_gallery.py.
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
+    command += ["-D", "plot_gallery=0"]
     ended = subprocess.run(
         [*command, str(ROOT / "docs"), str(tmp_path / "pages")],
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
-    assert (tmp_path / "pages" / "explain" / "errata.html").exists()
+    pages = tmp_path / "pages"
+    assert (pages / "explain" / "errata.html").exists()
+    shown = (pages / "reference" / "identification.html").read_text(encoding="utf-8")
+    assert 'id="freefloat.identify"' in shown and "Returns" in shown
+    assert 'href="reference/identification.html#freefloat.identify"' in (
+        pages / "api.html"
+    ).read_text(encoding="utf-8")
+    command_page = (pages / "reference" / "cli.html").read_text(encoding="utf-8")
+    words = re.sub("<[^>]+>", "", command_page)
+    assert "--known-start" in words and "\nfreefloat check servicer\n" in words
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -1,0 +1,110 @@
+"""Parts of the site that are made from the source when it is built: see `docs/conf.py`.
+
+The tables of `docs/api.md` say which names there are; the pages of `docs/reference` show each with
+its signature and docstring. A page holds a mark where its entries go.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pkgutil import resolve_name
+
+MARK = re.compile(r"<!-- reference: (.+?) -->")
+NAME = re.compile(r"`((?:ff|freefloat)(?:\.\w+)+)`")
+PLAIN = re.compile(r"(``[^`]*``|`[^`]*`)")
+
+
+def section_names(api: str, heading: str) -> list[str]:
+    """The names in the tables of a section of `api.md`, in order."""
+    body = re.split(rf"^## {re.escape(heading)}\n", api, flags=re.MULTILINE)[1]
+    body = re.split(r"^## ", body, flags=re.MULTILINE)[0]
+    rows = [line.split("|")[1] for line in body.splitlines() if line.startswith("| `")]
+    return list(dict.fromkeys(name for row in rows for name in NAME.findall(row)))
+
+
+def full_name(name: str) -> str:
+    """The name as Python imports it.
+
+    >>> full_name("ff.identify")
+    'freefloat.identify'
+    """
+    return re.sub(r"^ff\.", "freefloat.", name)
+
+
+def entries(api: str, heading: str) -> str:
+    """Directives that show every function and class of a section; methods come with their class."""
+    known = set(NAME.findall(api))
+    before = set(NAME.findall(api.partition(f"\n## {heading}\n")[0]))
+    blocks = []
+    for name in section_names(api, heading):
+        if name.rpartition(".")[0] in known or name in before:
+            continue
+        value = resolve_name(full_name(name))
+        kind = "autoclass" if inspect.isclass(value) else "autofunction"
+        if not inspect.isroutine(value) and not inspect.isclass(value):
+            kind = "autodata"
+        members = "\n   :members:" if kind == "autoclass" else ""
+        blocks.append(f"```{{eval-rst}}\n.. {kind}:: {full_name(name)}{members}\n```\n")
+    return "\n".join(blocks)
+
+
+def with_entries(page: str, api: str) -> str:
+    """A page of the reference with its entries in place of the mark."""
+    return MARK.sub(lambda mark: entries(api, mark[1]), page)
+
+
+def with_links(api: str) -> str:
+    """`api.md` with every name in its tables a link to its entry."""
+
+    def link(line: str) -> str:
+        if not line.startswith("| `"):
+            return line
+        return NAME.sub(lambda hit: f"{{py:obj}}`{hit[1]} <{full_name(hit[1])}>`", line)
+
+    return "\n".join(map(link, api.splitlines()))
+
+
+def show_examples_as_code() -> None:
+    """Let the examples in the help of every verb be blocks of code, which plain text is not."""
+    from freefloat.cli.app import app
+
+    for name in (name for name in app if not name.startswith("-")):
+        words = inspect.getdoc(app[name].default_command) or app[name].help
+        shown = words.partition("\nParameters\n")[0]
+        app[name].help = shown.replace("For example:\n", "For example::\n\n")
+
+
+def save_figures(block: tuple, block_vars: dict, gallery_conf: dict) -> str:
+    """For Sphinx-Gallery: the figures that a block of a script made, by pyplot or by ours."""
+    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
+    from sphinx_gallery.scrapers import figure_rst
+
+    names, shown = block_vars["example_globals"], block_vars.setdefault("shown", set())
+    made = [value for value in names.values() if isinstance(value, Figure) and value not in shown]
+    paths = [path for _, path in zip(made, block_vars["image_path_iterator"], strict=False)]
+    for figure, path in zip(made, paths, strict=True):
+        figure.savefig(path)
+        shown.add(figure)
+    plt.close("all")
+    return figure_rst(paths, gallery_conf["src_dir"])
+
+
+def escape_prose(lines: list[str]) -> list[str]:
+    r"""Docstring lines in which `*`, `|` and a trailing `_` are what they are, not markup.
+
+    >>> escape_prose(["all bus.* of `a*b`", ">>> 2 * 3"])
+    ['all bus.\\* of `a*b`', '>>> 2 * 3']
+    """
+    escaped, is_example = [], False
+    for line in lines:
+        is_example = line.lstrip().startswith(">>>") or (is_example and bool(line.strip()))
+        escaped.append(line if is_example else _escape(line))
+    return escaped
+
+
+def _escape(line: str) -> str:
+    parts = PLAIN.split(line)
+    parts[::2] = [re.sub(r"([*|]|(?<=\w)_(?!\w))", r"\\\1", part) for part in parts[::2]]
+    return "".join(parts)
