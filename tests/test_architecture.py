@@ -57,6 +57,7 @@ FOLDERS = (
     "papers/paper_002",
     "papers/paper_003",
     "papers/paper_004",
+    "campaign",
     "studio",
     "cli",
 )

@@ -142,3 +142,7 @@ class ExcitationError(FreefloatError):
 
 class IdentificationError(FreefloatError):
     """An identification that cannot be carried out with the data and choices given."""
+
+
+class CampaignError(FreefloatError):
+    """A campaign that cannot be read, or whose runs can neither be carried out nor kept."""

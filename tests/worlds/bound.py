@@ -7,8 +7,8 @@ Cases: models of the library flown by freefloat, and the robots of this folder f
 with its sensor sets; one flight each, and another noise with every seed. Printed, root mean squares
 over all seeds and parameters:
 
-    error/bound   errors over the bound of all sensors (motion_bound.py): joints, wheels and thrust
-                  are known as far as their own sensors tell
+    error/bound   errors over the bound of all sensors (observability/motion_bound.py): joints,
+                  wheels and thrust are known as far as their own sensors tell
     worst         the same of the parameter that is worst
     error/std     errors over the statistical deviations that the fits state
     std/bound     those deviations over the bound
@@ -38,7 +38,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 from worlds.mechanism import fly
-from worlds.motion_bound import motion_bound
 from worlds.recorder import record
 from worlds.right import LIBRARY, flight_plan, library_model
 from worlds.robots import ROBOTS, Suite
@@ -52,6 +51,7 @@ from freefloat.excitation.commands import Pulses
 from freefloat.excitation.motions import Table
 from freefloat.excitation.plan import Plan
 from freefloat.observability.cramer_rao import cramer_rao
+from freefloat.observability.motion_bound import motion_bound
 from freefloat.parameters.parameters import parameter_values
 
 

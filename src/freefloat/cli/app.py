@@ -9,6 +9,7 @@ from cyclopts import App, Parameter
 
 from freefloat import __version__
 from freefloat.cli import screen
+from freefloat.cli.campaign import campaign
 from freefloat.cli.check import check
 from freefloat.cli.design import design
 from freefloat.cli.diagnose import diagnose
@@ -60,7 +61,7 @@ app = App(
 )
 VERBS = (
     models, check, design, simulate, import_, telemetry, spectrum, identify, diagnose, structure,
-    track, validate, export, reproduce, studio,
+    track, validate, export, reproduce, campaign, studio,
 )  # fmt: skip
 for verb in VERBS:
     app.command(verb)

@@ -17,17 +17,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-import freefloat as ff
 from freefloat.arrays import Array
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.tree import flatten
 from freefloat.excitation.commands import Pulses
 from freefloat.excitation.plan import Plan
 from freefloat.model.checks import sensor_targets
+from freefloat.model.model import Model
 from freefloat.observability.cramer_rao import CramerRaoBound
 from freefloat.observability.information import unknown_initial_states
 from freefloat.observability.visibility import spectrum
 from freefloat.parameters.natural_sizes import natural_sizes
+from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.inputs import InputSource
 from freefloat.prediction.predictor import Predictor, plan_predictor
 from freefloat.prediction.sensor_errors import reading_change
@@ -35,8 +36,8 @@ from freefloat.prediction.sensor_noise import counted_noise
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.spline_basis import SplineBasis
 
-DEGREE = 5
-STEP = 1e-5  # [rad]: of a coefficient; motion is linear in it, readings very nearly
+DEGREE = 5  # theory: four continuous derivatives, as smooth as a motion of a rigid joint is
+STEP = 1e-5  # theory: [rad] of a coefficient; motion is linear in it, readings very nearly
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Freedom:
     basis: SplineBasis
 
 
-def motion_bound(model: ff.Model, parameters: ff.Parameters, plan: Plan) -> CramerRaoBound:
+def motion_bound(model: Model, parameters: Parameters, plan: Plan) -> CramerRaoBound:
     """As `cramer_rao(model, parameters, plan)`, with unknown motion of what is driven."""
     system = flatten(model)
     wanted = [p for p in parameters.free_ones]
@@ -83,7 +84,7 @@ def motion_bound(model: ff.Model, parameters: ff.Parameters, plan: Plan) -> Cram
     return CramerRaoBound(tuple(names), units, np.sqrt(np.diag(covariance)), covariance)
 
 
-def noisy_pushes(model: ff.Model, plan: Plan) -> Iterator[tuple[str, float]]:
+def noisy_pushes(model: Model, plan: Plan) -> Iterator[tuple[str, float]]:
     """Gains of thrusters whose readings have noise, with the deviation these readings leave."""
     for sensor in model.sensors:
         if sensor.kind != "thruster" or not sensor.noise:
@@ -141,7 +142,7 @@ def _motion_columns(
 ) -> Array:
     columns = []
     for j in range(freedom.basis.size):
-        moved = replace(predictor, source=_moved(predictor, freedom, j)).at()
+        moved = replace(predictor, source=_move(predictor, freedom, j)).at()
         assert moved is not None
         change = tuple(
             reading_change(m, values[k], moved.values[k], np.zeros((0, len(m.rows))))[..., None]
@@ -152,7 +153,7 @@ def _motion_columns(
     return np.hstack(columns)
 
 
-def _moved(predictor: Predictor, freedom: Freedom, j: int) -> InputSource:
+def _move(predictor: Predictor, freedom: Freedom, j: int) -> InputSource:
     source, basis = predictor.source, freedom.basis
     unit = np.zeros((basis.size, 1))
     unit[j] = STEP
