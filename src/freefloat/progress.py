@@ -19,7 +19,7 @@ class Progress(Protocol):
     """A function of what is being done, and of the fraction of the whole that is done or None."""
 
     def __call__(self, stage: str, fraction: float | None, /) -> None:
-        """Hear of it; what is raised here stops the work."""
+        """Take it in; what is raised here stops the work."""
 
 
 class CancelledError(Exception):

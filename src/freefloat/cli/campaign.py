@@ -212,7 +212,9 @@ def _conduct(made: Campaign, out: Path, executor: Executor, *, again: tuple[str,
         with progress("campaign") as update:
 
             def show(state: CampaignProgress) -> None:
-                update(state.n_done / max(state.n_runs, 1), what=progress_words(state))
+                # of what is left to do, from which the time that is left is told
+                share = state.n_now / max(state.n_runs - state.n_before, 1)
+                update(progress_words(state), share)
 
             state = conduct(made, store, executor, progress=show, again=again)
         for note in state.notes:
@@ -224,7 +226,7 @@ def _conduct(made: Campaign, out: Path, executor: Executor, *, again: tuple[str,
 
 
 def progress_words(state: CampaignProgress) -> str:
-    """How far, how fast, and how long it will take.
+    """How far and how fast.
 
     >>> from freefloat.campaign.conduct import CampaignProgress
     >>> progress_words(CampaignProgress(1000, 10))
@@ -234,14 +236,8 @@ def progress_words(state: CampaignProgress) -> str:
     bad = sum(n for status, n in state.counts.items() if status != "done")
     words += [f"{bad} without result"] if bad else []
     if state.n_now:
-        words += [f"{state.rate:.3g}/s", f"{_duration_words(state.seconds_left)} left"]
+        words += [f"{state.rate:.3g}/s"]
     return ", ".join(words)
-
-
-def _duration_words(seconds: float) -> str:
-    if seconds < 100.0:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60.0:.0f} min" if seconds < 6000.0 else f"{seconds / 3600.0:.1f} h"
 
 
 def _carry_out_one(made: Campaign, number: int, out: Path, shared: Shared) -> int:

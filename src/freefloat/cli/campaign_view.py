@@ -112,7 +112,7 @@ def run_view(row: RunRow, is_same: bool | None) -> Iterator[RenderableType]:
             f"{e.true:.6g}",
             f"{e.value:.6g}",
             f"{e.std:.2g}",
-            screen.number(_sigmas(e)),
+            _ratio(_sigmas(e)),
             e.unit,
         )
         for e in row.estimates
