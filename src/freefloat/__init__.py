@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from freefloat import errors as errors
 from freefloat.wiring import provide
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from freefloat.design.excitation import design_excitation as design_excitation

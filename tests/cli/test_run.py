@@ -12,7 +12,6 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from cyclopts import App
 from fault_codes import refused
 
 import freefloat
@@ -20,7 +19,7 @@ from freefloat.cli import app
 from freefloat.errors import FreefloatError
 
 FREEFLOAT = [sys.executable, "-m", "freefloat"]
-VERBS = [[verb.name[0] if isinstance(verb, App) else verb.__name__] for verb in app.VERBS]
+VERBS = [[name] for name in app.app if not name.startswith("-")]
 
 URDF = """<robot name="r"><link name="bus"><inertial><mass value="1,5"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link></robot>"""
@@ -128,7 +127,7 @@ def test_a_bug_is_one_line_and_a_traceback_only_when_asked(command, monkeypatch)
     ended = command("check", "servicer")
     assert ended.code == 3 and not ended.out
     told = " ".join(ended.err.split())
-    assert "the moon is full" in told and "--debug" in told and "report" in told
+    assert "the moon is full" in told and "--debug" in told and "bug-report" in told
     assert "Traceback" not in told
     assert "Traceback" in command("check", "servicer", "--debug").err
     assert command("check", "servicer", "--json").json["error"]["kind"] == "bug"

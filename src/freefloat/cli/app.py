@@ -9,6 +9,7 @@ from cyclopts import App, Parameter
 
 from freefloat import __version__
 from freefloat.cli import screen
+from freefloat.cli.bug_report import bug_report
 from freefloat.cli.campaign import campaign
 from freefloat.cli.check import check
 from freefloat.cli.design import design
@@ -61,7 +62,8 @@ app = App(
 )
 VERBS = (
     models, check, design, simulate, import_, telemetry, spectrum, identify, diagnose, structure,
-    track, validate, export, reproduce, campaign, studio,
+    track, validate, export, reproduce, campaign, studio, bug_report,
 )  # fmt: skip
 for verb in VERBS:
     app.command(verb)
+app.register_install_completion_command()  # --install-completion, for bash, zsh and fish

@@ -113,6 +113,7 @@ def _suffixes(what: str) -> tuple[str, ...]:
         "plan": (".toml",), "table": (".csv",), "fit": (".json",),
         "verdict": (".json",), "rows": (".json",), "report": (".html", ".htm"),
         "parquet": (".parquet", ".pq"), "mcap": (".mcap",),
+        "archive": (".zip",),
         "estimates": (), "state": (),  # any name will do
         "export": (),  # looked at by the verb: it knows the format
     }[what]  # fmt: skip

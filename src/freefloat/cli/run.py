@@ -40,7 +40,7 @@ def run(arguments: Sequence[str]) -> int:
     """Carry out the command and return its exit code; nothing is raised.
 
     >>> run(["--version"])
-    0.1.0
+    0.2.0
     0
     """
     screen.never_fail_to_encode()

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderableType
 
 _UNSAFE = re.compile(r"[^\n -~]")  # what may need an escape: all but ASCII that shows
-WHERE_TO_REPORT = "on its issue tracker"
 LEAST_TEXT = 5  # format: characters that are left of a text where there is no room
 
 
@@ -247,9 +246,10 @@ def tell_misuse(fault: Fault, verb: str, *, is_json: bool) -> None:
 
 
 def tell_bug(what: str, *, is_debug: bool, is_json: bool) -> None:
-    """One line that says what happened, where to report it and how to see more."""
-    hint = "" if is_debug else "; run it again with --debug for the traceback"
-    message = f"{what}. That is freefloat's fault: please report it {WHERE_TO_REPORT}{hint}"
+    """What happened, how to see more and what to hand on so that it is mended."""
+    hint = "" if is_debug else ", --debug shows the traceback"
+    message = f"{what}. That is freefloat's fault: `freefloat bug-report bug.zip --run '...'`"
+    message += f" collects what is needed to mend it{hint}"
     _tell("bug", message)
     if is_json:
         _print_json_error("bug", message, [], ["bug"])
