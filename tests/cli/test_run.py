@@ -19,7 +19,17 @@ from freefloat.cli import app
 from freefloat.errors import FreefloatError
 
 FREEFLOAT = [sys.executable, "-m", "freefloat"]
-VERBS = [[name] for name in app.app if not name.startswith("-")]
+# A verb that is only a group of others counts by these.
+VERBS = [
+    [name, *below]
+    for name in app.app
+    if not name.startswith("-")
+    for below in (
+        [[]]
+        if app.app[name].default_command
+        else [[one] for one in app.app[name] if not one.startswith("-")]
+    )
+]
 
 URDF = """<robot name="r"><link name="bus"><inertial><mass value="1,5"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link></robot>"""

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from freefloat.campaign.executors import Executor
 
 HELP = """\
-Carry out a campaign: thousands of simulated flights, identified and compared with the truth.
+Simulate and identify thousands of flights, and compare with the truth.
 
-A campaign file says what varies from run to run, what is done in a run and what is kept
-(docs/campaigns.md). Rows are on disk as soon as they are there: killed at any moment, the same
-command goes on where it was.
+A campaign file says what varies from run to run, what is done in a run and
+what is kept (docs/campaigns.md). Rows are on disk as soon as they are there:
+killed at any moment, the same command goes on where it was.
 
 For example:
   freefloat campaign run campaign.toml --out runs
-  freefloat campaign run campaign.toml --out runs --scheduler tcp://10.0.0.1:8786
+  freefloat campaign run campaign.toml --out runs --scheduler local
   freefloat campaign run campaign.toml --out runs --only 17
   freefloat campaign summary runs
   freefloat campaign report runs --out runs.html"""
