@@ -32,7 +32,7 @@ define install
 	@touch $@
 endef
 
-.PHONY: help demo test test-full papers golden results credibility docs lint types bench \
+.PHONY: help demo test test-full campaigns papers golden results credibility docs lint types bench \
   bench-peers clean distclean
 
 help: ## print this list
@@ -78,8 +78,18 @@ test: $(DEV) ## lint, types and the test suite
 	$(PYTEST) || failed="$$failed tests"; \
 	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }
 
-test-full: $(DEV) ## the test suite with the long versions
+test-full: $(DEV) ## the test suite with the long versions, then all campaigns
 	@FREEFLOAT_MUTANTS=10000 $(PYTEST) -m ""
+	@$(MAKE) campaigns
+
+# Stopped at any moment, the same command goes on; RUNS=5 makes a short version of each.
+campaigns: $(DEV) ## the long promises as campaigns, into build/campaigns (days; ONLY='I7*')
+	@for file in campaigns/[A-Z]*.toml; do \
+	  name=$$(basename "$$file" .toml); \
+	  case "$$name" in $(ONLY)) ;; *) continue ;; esac; \
+	  PYTHONPATH=tests $(BIN)/freefloat campaign run "$$file" --out "build/campaigns/$$name" \
+	    --workers $(WORKERS) --run-code $(if $(RUNS),--runs $(RUNS)) || exit $$?; \
+	done
 
 papers: $(DEV) ## every paper rebuilt in full, rows in build/papers
 	@$(BIN)/python tools/full_papers.py

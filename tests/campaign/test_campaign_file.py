@@ -157,3 +157,12 @@ def test_a_function_is_read_with_the_file(tmp_path):
     with pytest.raises(CampaignError) as raised:
         load_campaign(tmp_path / "campaign.toml")
     assert "file.syntax" in raised.value.codes
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted((Path(__file__).parents[2] / "campaigns").glob("[A-Z]*.toml")),
+    ids=lambda p: p.stem,
+)
+def test_the_campaigns_of_the_promises_can_be_read(path):
+    assert load_campaign(path).n_runs >= 40

@@ -122,3 +122,14 @@ def test_ctrl_c_keeps_the_best_motion_so_far(tmp_path):
     model = ff.load_model("cepheus")
     plan = ff.load_plan(tmp_path / "plan.toml", model)
     assert summarise_flight(model, plan, ff.simulate(model, plan)).violations == ()
+
+
+def test_a_plan_can_be_tried_before_it_is_flown(command):
+    done = command(
+        "design", "cepheus", "--free", "bus.izz", "--prior", "bus.izz=5%", *QUICK, "--campaign", 2,
+        "--json",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    trial = json.loads(done.out)["trial"]
+    assert trial["done"] == 4 and len(trial["cells"]) == 2
+    assert {one["name"] for one in trial["parameters"]} == {"bus.izz"}

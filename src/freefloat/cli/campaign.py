@@ -91,7 +91,7 @@ def run(
     if only is not None:
         return _carry_out_one(made, only, out, shared)
     executor = _executor(scheduler, workers or os.cpu_count() or 1)
-    _conduct(made, out, executor, again=again)
+    carry_out_campaign(made, out, executor, again=again)
     return _show_summary(out, shared)
 
 
@@ -200,7 +200,9 @@ def _executor(scheduler: str | None, n_workers: int) -> Executor:
     return DaskExecutor(address, n_workers=n_workers, tell=screen.note)
 
 
-def _conduct(made: Campaign, out: Path, executor: Executor, *, again: tuple[str, ...] = ()) -> None:
+def carry_out_campaign(
+    made: Campaign, out: Path, executor: Executor, *, again: tuple[str, ...] = ()
+) -> None:
     """Carry it out with a line of progress: runs, rate and time left."""
     from freefloat.campaign.conduct import conduct
     from freefloat.campaign.run_store import RunStore

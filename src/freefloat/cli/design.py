@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from rich.text import Text
 
 from freefloat.cli import screen
+from freefloat.cli.design_trial import trial_dict, trial_view, try_plan
 from freefloat.cli.options import FLAG, REPEATED, WHOLE, Shared, check_value, parse_pairs, require
 from freefloat.cli.output_files import OutputFiles, paths_as_text
 from freefloat.cli.parameter_options import ParameterOptions, choose_parameters
@@ -98,6 +99,9 @@ class Outputs:
     plot: Path | None = None
     """A picture of motion and deviations before and after: .png, .svg or .pdf."""
 
+    campaign: Annotated[int, WHOLE] = 0
+    """Try the plan in so many simulated flights, the truth drawn from the priors (--prior)."""
+
 
 @dataclass(frozen=True)
 class DesignRequest:
@@ -160,10 +164,12 @@ def design(
         screen.show(*_announcement(request))
     designed = run_design(request)
     _write(request, designed)
+    trial = try_plan(request.model, request.parameters, designed.plan, runs=outputs.campaign,
+                     seed=motion.seed)  # fmt: skip
     if shared.json:
-        screen.print_json(_as_dict(request, designed))
+        screen.print_json({**_as_dict(request, designed), **trial_dict(trial)})
     else:
-        screen.show(*_overview(request, designed))
+        screen.show(*_overview(request, designed), *trial_view(trial))
     return 0
 
 
@@ -231,7 +237,8 @@ def parse_request(
         plan=("--out", outputs.out), table=("--table", outputs.table), plot=("--plot", outputs.plot)
     )
     limits, wrong = parse_pairs("--limit", motion.limit, example="arm_1.velocity=0.1")
-    require([*files.faults(), *wrong, *_number_faults(motion, outputs.rate)])
+    trials = check_value("--campaign", outputs.campaign, Natural)
+    require([*files.faults(), *wrong, *_number_faults(motion, outputs.rate), *trials])
     settings = parse_settings("design", motion.set)["effort"]
     robot = read_robot(model, strict=strict)
     known = _earlier_fit(robot, fit)
