@@ -86,12 +86,14 @@ def all_kinds() -> tuple[Kind, ...]:
         data_kinds,
         many_kinds,
         model_kinds,
+        odd_kinds,
         sensor_kinds,
         stated_kinds,
     )  # fmt: skip
 
     tables = (
-        sensor_kinds, actuator_kinds, model_kinds, data_kinds, many_kinds, stated_kinds,
+        sensor_kinds, actuator_kinds, model_kinds, data_kinds, many_kinds, odd_kinds,
+        stated_kinds,
     )  # fmt: skip
     return tuple(kind for table in tables for kind in table.KINDS)
 
