@@ -98,8 +98,13 @@ def _mjcf_writer() -> Callable[..., str]:
     return import_module("freefloat.model.mujoco_write").write_mjcf
 
 
-# A Model writes itself into the MJCF it was read from, which has to be read for it once more.
+def _urdf_editor() -> Callable[..., str]:
+    return import_module("freefloat.model.urdf_edit").edit_urdf
+
+
+# A Model writes itself into the file it was read from, which has to be read for it once more.
 provide("write_mjcf", _mjcf_writer)
+provide("edit_urdf", _urdf_editor)
 
 
 def __getattr__(name: str) -> object:

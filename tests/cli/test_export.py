@@ -12,6 +12,7 @@ from fit_samples import sample_fit
 from validation_flights import planar, planar_flight
 
 import freefloat as ff
+from freefloat.model.urdf_write import write_urdf
 from freefloat.telemetry import Telemetry, read_telemetry
 
 
@@ -38,6 +39,50 @@ def test_a_fit_becomes_a_table_of_latex(command, fit, tmp_path):
     rows = [line for line in text.splitlines() if line.count("&") == 4]
     assert len(rows) == 1 + len(ff.load_fit(fit).estimates)
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 1
+
+
+def test_a_fit_becomes_a_table_of_mass_properties(command, fit, tmp_path):
+    found = ff.load_fit(fit).mass_properties
+    arguments = ("export", fit, "--table", "mass-properties", "--to")
+    rows = list(csv.DictReader(io.StringIO(command(*arguments, "csv").out)))
+    assert {row["of"] for row in rows} == {one.of for one in found}
+    wanted = [(one.of, q.name, q.value) for one in found for q in one.quantities]
+    given = [(row["of"], row["quantity"], row["value"]) for row in rows]
+    assert [(of, name) for of, name, _ in given] == [(of, name) for of, name, _ in wanted]
+    for (*_, text), (*_, value) in zip(given, wanted, strict=True):
+        assert text in ("", "nan") if np.isnan(value) else float(text) == value
+    text = command(*arguments, "latex").out
+    assert text.count(r"\begin{tabular}") == 1
+    everything = json.loads(command("export", fit, "--to", "json").out)
+    assert {"parameters", "mass_properties"} <= everything.keys()
+
+
+def test_a_fit_becomes_a_robot_like_the_one_it_came_from(command, fit, tmp_path):
+    model = ff.load_fit(fit).model
+    (tmp_path / "robot.urdf").write_text(
+        write_urdf(model).replace("<link ", "<!-- ours -->\n  <link ", 1), encoding="utf-8"
+    )
+    body = model.bodies[0]
+    out = tmp_path / "new.urdf"
+    like = ("--like", tmp_path / "robot.urdf")
+    assert command("export", fit, "--to", "urdf", "--out", out, *like).code == 0
+    again = ff.load_model(str(out)).body(body.name)
+    assert "<!-- ours -->" in out.read_text()
+    assert (again.mass, again.com, again.inertia) == (body.mass, body.com, body.inertia)
+    ended = command("export", fit, "--to", "toml", "--out", tmp_path / "m.toml", *like, "--json")
+    assert ended.code == 2 and ended.error_codes[1:] == ["option.conflict"]
+    ended = command("export", fit, "--to", "urdf", "--out", out, "--like", "none.urdf", "--json")
+    assert ended.code == 2 and ended.error_codes[1:] == ["file.missing"]
+
+
+def test_a_fit_becomes_mjcf_with_its_dynamics(command, fit, tmp_path):
+    pytest.importorskip("mujoco")
+    from robot_comparison import mujoco_difference
+
+    out = tmp_path / "robot.xml"
+    assert command("export", fit, "--to", "mjcf", "--out", out).code == 0
+    # sums in another order
+    assert mujoco_difference(out, ff.load_fit(fit).model) < 1e-12
 
 
 @pytest.mark.parametrize("form", ["urdf", "toml"])

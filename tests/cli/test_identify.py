@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
@@ -163,6 +164,22 @@ def test_the_same_for_machines(command, asked):
     assert told["flights"] == ["flight.csv"] and told["free"] == ["bus.*"]
 
 
+def test_a_fit_names_its_options_and_its_map(command, asked, tmp_path):
+    head = ROWS.partition("\n")[0].split(",")
+    channels = [name.partition(" ")[0] for name in head if not name.startswith("time")]
+    entries = "".join(f'[[channel]]\nto = "{name}"\nfrom = "{name}"\n' for name in channels)
+    (tmp_path / "map.toml").write_text(f"format = 1\n{entries}", encoding="utf-8")
+    given = ("--map", "map.toml", "--channels", "*", "--bound", "bus.mass=1..", "--start",
+             "bus.mass=9", "--noise", f"{channels[0]}=0.5", "--method", "momentum")  # fmt: skip
+    ended = command("identify", "cepheus", "flight.csv", "--out", "fit.json", *given)
+    assert ended.code == 0, ended.err
+    record = ff.load_fit(tmp_path / "fit.json").provenance
+    words = shlex.split(record["options"])
+    pairs = set(zip(words[::2], words[1::2], strict=True))
+    assert pairs == set(zip(given[::2], given[1::2], strict=True))
+    assert record["map"] == "map.toml" and len(record["map_sha256"]) == 64
+
+
 def test_fit_and_model_are_written(command, asked, tmp_path):
     ended = command(
         "identify", "cepheus", "flight.csv", "--out", "fit.json", "--save-model", "new.toml"
@@ -173,6 +190,7 @@ def test_fit_and_model_are_written(command, asked, tmp_path):
     digest = hashlib.sha256(ROWS.encode()).hexdigest()
     assert fit.provenance["flight_1_sha256"] == digest and fit.provenance["model"] == "cepheus"
     assert fit.provenance["seed"] == "3"
+    assert "options" not in fit.provenance
     written = ff.load_model(tmp_path / "new.toml")
     assert "flight.csv" in written.description
     assert replace(written, description=asked.fit.model.description) == asked.fit.model

@@ -107,3 +107,10 @@ def test_channels_and_noise_are_chosen(command, files):
     gyro = planar_flight(2)["base.rate.z"]
     wrong = command(*asked, "--noise", f"base.rate.z={gyro.noise / 1000.0}", "--json")
     assert wrong.code == 1
+
+
+def test_a_verdict_names_its_options_and_its_flight(command, files, tmp_path):
+    asked = ("validate", "fit.json", "second.parquet", "--without", "base.position.*")
+    record = command(*asked, "--json").json["provenance"]
+    assert record["options"] == "--without 'base.position.*'"
+    assert record["flight_1"] == "second.parquet" and len(record["flight_1_sha256"]) == 64

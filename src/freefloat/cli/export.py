@@ -30,6 +30,7 @@ def export(
     to: ExportFormat,
     out: Path | None = None,
     table: FitTable = "estimates",
+    like: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Write a fit, a verdict or a flight in the format of another program.
@@ -44,6 +45,7 @@ def export(
       freefloat export fit.json --to latex
       freefloat export fit.json --to csv --table mass-properties
       freefloat export fit.json --to urdf --out servicer.urdf
+      freefloat export fit.json --to mjcf --like robot.xml --out identified.xml
       freefloat export verdict.json --to mcap --out curves.mcap
 
     Parameters
@@ -56,16 +58,19 @@ def export(
         The file to write; a table is printed unless said.
     table
         What of a fit is in the table (csv, latex); json has both.
+    like
+        The URDF or MJCF that the robot was read from, in the folder of --out:
+        its comments, meshes and all else are kept, with the new numbers.
     """
     kind = _kind(source)
-    require([*_format_faults(kind, to), *_out_faults(to, out, kind)])
+    require([*_format_faults(kind, to), *_out_faults(to, out, kind), *_like_faults(to, like)])
     files = OutputFiles(export=("--out", out))
-    files.require_possible(source=source)
+    files.require_possible(source=source, like=like)
     if kind == "fit" and to in TABLE_FORMATS:
         _write_table(_load_fit(source), to, table, out)
     elif kind == "fit":
         assert out is not None  # its suffix was looked at
-        _load_fit(source).model.save(out)
+        _load_fit(source).model.save(out, like=like)
     else:
         assert out is not None
         _curves(source, kind, shared.max_bytes).save(out)
@@ -102,6 +107,16 @@ def _out_faults(to: str, out: Path | None, kind: str) -> Iterator[Fault]:
     elif out is not None and out.suffix.lower() != suffix:
         value = f"{out} ({out.suffix or 'no suffix'})"
         yield Fault("--out", value, f"a name that ends in {suffix}", "rename it", "file.suffix")
+
+
+def _like_faults(to: str, like: Path | None) -> Iterator[Fault]:
+    if like is None:
+        return
+    if to not in ("urdf", "mjcf"):
+        expected, remedy = "--to urdf or --to mjcf", "leave --like out"
+        yield Fault("--like", f"with --to {to}", expected, remedy, "option.conflict")
+    elif not like.is_file():
+        yield Fault("--like", f"no file {like}", "a file", "correct its name", "file.missing")
 
 
 def _load_fit(source: Path) -> Fit:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -31,6 +30,8 @@ from freefloat.cli.parameter_options import (
     FitParameterOptions,
     choose_parameters,
 )
+from freefloat.cli.robot_file import read_robot, write_robot
+from freefloat.cli.run_record import given_options, source_record
 from freefloat.cli.settings import parse_settings, require_used, unused_settings
 from freefloat.errors import Fault
 from freefloat.files import together
@@ -117,7 +118,7 @@ class IdentifyRequest:
     plan: Plan | list[Plan] | None
     settings: dict[str, dict[str, Any]]  # of --set, by group
     files: dict[str, Path]  # "fit", "model", "report" and "plot" where asked for
-    like: Path | None = None  # the MJCF that a model is written like
+    robot: str = ""  # the name or file of the model
 
 
 def identify(
@@ -239,7 +240,7 @@ def _write(request: IdentifyRequest, fit: Fit) -> None:
     if "fit" in request.files:
         fit.save(request.files["fit"])
     if "model" in request.files:
-        _with_origin(request, fit).save(request.files["model"], like=request.like)
+        write_robot(_with_origin(request, fit), request.files["model"], request.robot)
     if "report" in request.files:
         fit.save_report(request.files["report"], *request.flights.values())
     if "plot" in request.files:
@@ -271,8 +272,6 @@ def parse_request(
     strict: bool,
 ) -> IdentifyRequest:
     """The identification that the arguments ask for; FreefloatError with every fault of theirs."""
-    from freefloat.cli.robot_file import mjcf_of, read_robot
-
     vector = tuple[float, float, float]
     momentum = check_value("--momentum", choices.momentum, vector)
     own = _per_recording_faults(wanted, choices)
@@ -285,10 +284,11 @@ def parse_request(
     parameters = choose_parameters(robot, **asdict(replace(wanted, free=globs)))
     plan = read_plans(choices.plan, robot)
     recorded = read_flights(flights, reading=reading, max_bytes=max_bytes)
-    sources = _sources(model, flights)
+    options = given_options(wanted, choices, reading)
+    sources = source_record(model, flights, recording_map=reading.map, options=options)
     return IdentifyRequest(
         robot, parameters, globs, not wanted.free, recorded, sources, choices, plan, settings,
-        files.paths, mjcf_of(model),
+        files.paths, model,
     )  # fmt: skip
 
 
@@ -313,23 +313,3 @@ def state_uncertainty(model: Model, choices: Choices) -> Model:
     stated, faults = parse_pairs("--uncertainty", choices.uncertainty, example=example, least=0.0)
     require(faults)
     return with_uncertainty(model, stated)
-
-
-def _sources(model: str, flights: Sequence[Path]) -> dict[str, str]:
-    """What the fit is made from, for its provenance, so that it can be made again."""
-    sources = {"model": model}
-    for number, path in enumerate(flights, start=1):
-        sources[f"flight_{number}"] = str(path)
-        sources[f"flight_{number}_sha256"] = _digest(path)
-    return sources
-
-
-def _digest(path: Path) -> str:
-    """The sha256 of a file, or of the files of a folder one after another (a ROS 2 bag)."""
-    parts = sorted(path.iterdir()) if path.is_dir() else [path]
-    whole = sha256()
-    for part in parts:
-        with part.open("rb") as file:
-            while data := file.read(2**20):
-                whole.update(data)
-    return whole.hexdigest()

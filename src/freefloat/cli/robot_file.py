@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 # format: codes of notes on what stands in for something that a file says in no usable way
 SUBSTITUTED = "substituted."
+OTHER_PARTS = ("urdf.parts", "mjcf.bodies")  # codes: a model is not that of a file any more
 
 
 def read_robot(name_or_path: str, *, strict: bool) -> Model:
@@ -22,12 +23,33 @@ def read_robot(name_or_path: str, *, strict: bool) -> Model:
     return model
 
 
-def mjcf_of(name_or_path: str) -> Path | None:
-    """The file of a robot where that is one that MJCF may be written like."""
+def write_robot(model: Model, path: Path, origin: str) -> None:
+    """Save a model; like the file it was read from, where that is of the same kind and beside it.
+
+    Elsewhere it is written anew, which is told: meshes are named from where the file is.
+    """
+    from freefloat.errors import ModelError
     from freefloat.model.model_write import MJCF
 
-    path = Path(name_or_path)
-    return path if path.suffix.lower() in MJCF else None
+    source = Path(origin)
+    kind, written = source.suffix.lower(), path.suffix.lower()
+    if not (kind == written == ".urdf" or (kind in MJCF and written in MJCF)):
+        model.save(path)
+        return
+    reason = f"write it beside {source} to keep them"
+    if source.absolute().parent == path.absolute().parent:
+        try:
+            model.save(path, like=source)
+            return
+        except ModelError as error:
+            if not set(error.codes) & set(OTHER_PARTS):
+                raise
+            reason = f"the model has other parts than {source}"
+    from freefloat.cli import screen
+
+    lost = "comments" if kind == ".urdf" else "comments and meshes"
+    screen.note(f"note: {path} is written anew, without the {lost} of {source}: {reason}")
+    model.save(path)
 
 
 def equip(model: Model) -> Model:

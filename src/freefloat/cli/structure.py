@@ -81,7 +81,7 @@ def structure(
     save_model
         The model with only what is there, to write (.toml).
     """
-    from freefloat.cli.robot_file import mjcf_of, read_robot
+    from freefloat.cli.robot_file import read_robot, write_robot
     from freefloat.cli.waiting import progress, tell_first_run
 
     files = OutputFiles(model=("--save-model", save_model))
@@ -105,7 +105,7 @@ def structure(
             options=_test_options(options), progress=update,
         )  # fmt: skip
     if save_model is not None:
-        found.fit.model.save(save_model, like=mjcf_of(model))
+        write_robot(found.fit.model, save_model, model)
     _show(model, found, files.paths, is_json=shared.json)
     return 0 if found.fit.is_trustworthy else 1
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -21,6 +21,7 @@ from freefloat.cli.options import (
     require,
 )
 from freefloat.cli.output_files import OutputFiles, paths_as_text
+from freefloat.cli.run_record import given_options, source_record
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault
 from freefloat.files import together
@@ -97,7 +98,11 @@ def validate(
     given |= parse_settings("validate", set)["acceptance"]
     recorded = read_flight(flight, reading, max_bytes=shared.max_bytes)
     source = _source(fit, strict=shared.strict)
-    verdict = _judge(source, recorded, plan, given, files.paths, {"start": start, "raw": raw})
+    record = source_record(
+        fit, [flight], recording_map=reading.map, options=given_options(reading)
+    )
+    how = {"start": start, "raw": raw}
+    verdict = _judge(source, recorded, plan, given, files.paths, how, record)
     if shared.json:
         screen.print_json(_as_dict(verdict, fit, flight, files.paths))
     else:
@@ -118,6 +123,7 @@ def _judge(
     limits: Mapping[str, Any],
     files: Mapping[str, Path],
     how: Mapping[str, Any],
+    record: Mapping[str, str],
 ) -> Verdict:
     """The verdict, with a bar while it is made, written where that was asked for."""
     from freefloat.cli.waiting import progress, tell_first_run
@@ -135,6 +141,7 @@ def _judge(
         verdict = validate(
             source, recorded, limits=AcceptanceLimits(**limits), plan=flown, progress=update, **how
         )
+    verdict = replace(verdict, provenance={**verdict.provenance, **record})
     with together():
         if "verdict" in files:
             verdict.save(files["verdict"])

@@ -221,7 +221,7 @@ class Model:
     def save(self, path: str | Path, *, like: str | Path | None = None) -> None:
         """Write the model as .toml (complete), .urdf (bodies and joints) or .xml (MJCF).
 
-        like: the MJCF that the model was read from, which is written anew with its values.
+        like: the URDF or MJCF that the model was read from, to be kept but for the numbers.
         """
         save_model(self, path, like=like)
 

@@ -24,33 +24,50 @@ SUFFIXES = (".toml", ".urdf", *MJCF)
 def save_model(model: Model, path: str | Path, *, like: str | Path | None = None) -> None:
     """Write a model to a .toml file (complete), a .urdf (bodies and joints) or MJCF (.xml).
 
-    The file is written whole or not at all. A URDF names in a comment what it cannot hold. MJCF is
-    that of `like`, the file the model was read from, with the model's bodies and springs.
+    The file is written whole or not at all. URDF and MJCF name in a comment what they cannot hold.
+
+    Args:
+        model: what to write.
+        path: the file; its ending says the format.
+        like: the URDF or MJCF that the model was read from, in the same folder. It is copied with
+            the numbers of the model: comments, meshes, order and all else stay.
     """
-    suffix = Path(path).suffix.lower()
-    if suffix == ".toml":
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if like is not None and suffix != ".toml":
+        text = _text_like(model, path, Path(like))
+    elif suffix == ".toml":
         text = write_model_text(model)
     elif suffix == ".urdf":
         text = write_urdf(model)
     elif suffix in MJCF:
-        text = _mjcf_text(model, Path(path), like)
+        from freefloat.model.mujoco_render import render_mjcf
+
+        text = render_mjcf(model)
     else:
         remedy = "end the name in .toml (complete), .urdf (bodies and joints) or .xml (MJCF)"
         value, expected = suffix or "no suffix", " or ".join(SUFFIXES)
         fault = Fault(str(path), value, expected, remedy, "file.suffix")
-        raise ModelError(f"{Path(path).name}: cannot write this kind of file", [fault])
+        raise ModelError(f"{path.name}: cannot write this kind of file", [fault])
     atomic_write(path, text)
 
 
-def _mjcf_text(model: Model, path: Path, like: str | Path | None) -> str:
-    if like is None or Path(like).absolute().parent != path.absolute().parent:
-        value = "no file to write it like" if like is None else f"like {like}"
-        expected = "the MJCF that the model was read from, in the same folder: its meshes and"
-        remedy = 'say like="robot.xml", or save the model as .urdf, which MuJoCo reads as well'
-        fault = Fault(str(path), value, f"{expected} included files stay where they are", remedy,
-                      "mjcf.source")  # fmt: skip
+def _text_like(model: Model, path: Path, like: Path) -> str:
+    """The text of `like` with the numbers of a model, to be written beside it."""
+    services = {".urdf": "edit_urdf"} | dict.fromkeys(MJCF, "write_mjcf")
+    maker = services.get(path.suffix.lower(), "")
+    if services.get(like.suffix.lower()) != maker or not maker:
+        expected = "two URDFs or two MJCF files"
+        remedy = "name a file of the format that is written, or leave `like` out"
+        fault = Fault(str(path), f"like {like}", expected, remedy, "file.suffix")
         raise ModelError(f"{path.name}: cannot be written", [fault])
-    return service("write_mjcf")(model, like)
+    if like.absolute().parent != path.absolute().parent:
+        expected = "a file in the same folder: meshes and included files are named from there"
+        remedy = "write it beside that file, or leave `like` out"
+        code = "mjcf.source" if maker == "write_mjcf" else "urdf.source"
+        fault = Fault(str(path), f"like {like}", expected, remedy, code)
+        raise ModelError(f"{path.name}: cannot be written", [fault])
+    return service(maker)(model, like)
 
 
 def write_model_text(model: Model) -> str:

@@ -31,7 +31,8 @@ from freefloat.text import count_noun, listing
 # format: 16 MB; meshes and pictures are files of their own
 MJCF_FILE = FileKind("model", ModelError, ".xml", 16 * 2**20, "check that this is an MJCF file")
 WORLD = 0  # format: MuJoCo's first body
-JOINT, JOINT_IN_PARENT = 0, 1  # format: what an actuator moves
+JOINT, JOINT_IN_PARENT, AT_SITE, AT_BODY = 0, 1, 4, 5  # format: what an actuator moves
+JOINT_EQUALITY = 2  # format: the equality constraint of one joint, or of two
 FREE, BALL, SLIDE = 0, 1, 2  # format: MuJoCo's kinds of joints; a hinge is the fourth
 
 
@@ -177,6 +178,7 @@ class _Reader:
         self.bodies: list[Body] = []
         self.joints: list[Joint] = []
         self.driven = set(_driven_joints(compiled))
+        self.held = set(_held_joints(compiled))
 
     def read(self, path: Path, tops: list[int]) -> Model:
         m = self.m
@@ -233,6 +235,7 @@ class _Reader:
         low, high = m.jnt_range[j].tolist() if m.jnt_limited[j] else (None, None)
         effort = float(np.abs(m.jnt_actfrcrange[j]).max()) if m.jnt_actfrclimited[j] else None
         role: Role = "motion" if not self.driven or j in self.driven else "passive"
+        role = "locked" if j in self.held else role
         return Joint(
             self.names.joints[j],
             "prismatic" if slides else "revolute",
@@ -271,7 +274,8 @@ class _Reader:
 
 def _unmodelled_parts(m: Any) -> Iterator[str]:
     """What of a compiled model moves it and has no words in a Model."""
-    counts = {"equality constraint": m.neq, "tendon": m.ntendon, "plugin": m.nplugin,
+    constraints = m.neq - len(list(_held_joints(m)))
+    counts = {"equality constraint": constraints, "tendon": m.ntendon, "plugin": m.nplugin,
               "flexible body": m.nflex}  # fmt: skip
     yield from (count_noun(n, what) for what, n in counts.items() if n)
     armature = np.array(m.dof_armature)
@@ -292,12 +296,21 @@ def _unmodelled_parts(m: Any) -> Iterator[str]:
         yield "damping of a free joint"
 
 
+def _held_joints(m: Any) -> Iterator[int]:
+    """The joints that an equality constraint of their own holds where they are drawn."""
+    for e in range(m.neq):
+        is_alone = m.eq_type[e] == JOINT_EQUALITY and m.eq_obj2id[e] < 0
+        if is_alone and m.eq_active0[e] and not m.eq_data[e, 0]:
+            yield int(m.eq_obj1id[e])
+
+
 def _driven_joints(m: Any) -> Iterator[int]:
-    """The joints that an actuator moves, by itself or by a tendon or site."""
+    """The joints that an actuator moves, by itself or by a tendon; a site is where a force acts."""
     for a in range(m.nu):
         if m.actuator_trntype[a] in (JOINT, JOINT_IN_PARENT):
             yield int(m.actuator_trnid[a, 0])
-        else:  # which joints it moves depends on where they are: none of them is passive
+        elif m.actuator_trntype[a] not in (AT_SITE, AT_BODY):
+            # which joints it moves depends on where they are: none of them is passive
             yield from range(m.njnt)
 
 

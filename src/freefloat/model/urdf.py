@@ -26,6 +26,7 @@ from freefloat.model.urdf_substitutes import (
     physical_body,
     replace_names,
     unit_axis,
+    usable_numbers,
 )
 from freefloat.model.urdf_values import UrdfReader
 from freefloat.model.urdf_xml import URDF_FILE, Element, parse_xml
@@ -88,7 +89,7 @@ def draft_urdf(data: bytes, file: str, *, strict: bool = False) -> tuple[Model, 
     bodies = [_read_link(reading, element, key) for key, element in links.items()]
     read = [read_joint(reading, element, key) for key, element in joints.items()]
     bodies = [physical_body(reading, body) for body in bodies]
-    read = [unit_axis(reading, joint) for joint in read]
+    read = [usable_numbers(reading, unit_axis(reading, joint)) for joint in read]
     bodies, read = remove_root_joint(reading, bodies, read)
     carried = {joint.child for joint in read}
     roots = [body.name for body in bodies if body.name not in carried]

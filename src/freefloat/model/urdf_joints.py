@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from freefloat.model.parts import Body, Joint, JointLimits, Placement, Vector
-from freefloat.model.urdf_values import Instead, UrdfReader
+from freefloat.model.urdf_values import UNUSED, Instead, UrdfReader
 from freefloat.model.urdf_xml import Element
 
 FLOATING = "floating"
@@ -115,7 +115,10 @@ def _read_end(reading: UrdfReader, element: Element, owner: str, tag: str) -> st
 
 def _read_axis(reading: UrdfReader, element: Element, owner: str, kind: str) -> Vector:
     found = reading.single(element, owner, "axis")
-    if found is not None:
+    is_needed = kind != "fixed" or reading.strict
+    if found is not None and not is_needed and "xyz" not in found.attributes:
+        reading.substitute(UNUSED, f"{owner} <axis> (line {found.line})")
+    elif found is not None:
         reading.attributes(found, owner, ("xyz",))
         reading.only(found, owner, ())
         axis = reading.vector(found, owner, "xyz")

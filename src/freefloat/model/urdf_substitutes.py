@@ -32,6 +32,13 @@ UNPHYSICAL = Instead(
 NO_MASS = Instead(
     "substituted.no_mass", "a centre of mass or an inertia without a mass is taken as zero"
 )
+DRIVING = Instead(
+    "substituted.friction", "negative damping or friction, which would drive a joint, is zero"
+)
+NEGATIVE_LIMIT = Instead(
+    "substituted.limit", "negative limits of speed, effort and the like are not used"
+)
+SWAPPED_LIMITS = Instead("substituted.limit", "lower limits above the upper ones are swapped")
 LONG_AXIS = Instead("substituted.axis", "axes not of unit length are divided by their length")
 
 
@@ -115,6 +122,30 @@ def unit_axis(reading: UrdfReader, joint: Joint) -> Joint:
     reading.substitute(LONG_AXIS, f"joint {joint.name!r} (line {line}) of {length:.6g}")
     x, y, z = (np.array(joint.axis) / length).tolist()
     return replace(joint, axis=(x, y, z))
+
+
+def usable_numbers(reading: UrdfReader, joint: Joint) -> Joint:
+    """The joint without what no joint has: friction that drives, limits below nothing."""
+    if reading.strict:
+        return joint
+    place = f"joint {joint.name!r}"
+    given = {name: getattr(joint, name) for name in ("damping", "friction")}
+    if driving := [name for name, value in given.items() if value < 0.0]:
+        values = ", ".join(f"{name} {given[name]:g}" for name in driving)
+        line = reading.lines.get(f"{place}.friction", 0)
+        reading.substitute(DRIVING, f"{place} (line {line}) {values}")
+        joint = replace(joint, **dict.fromkeys(driving, 0.0))
+    limits, line = joint.limits, reading.lines.get(f"{place}.limits", 0)
+    most = {name: getattr(limits, name) for name in ("velocity", "acceleration", "jerk", "effort")}
+    if negative := [name for name, value in most.items() if value is not None and value < 0.0]:
+        values = ", ".join(f"{name} {most[name]:g}" for name in negative)
+        reading.substitute(NEGATIVE_LIMIT, f"{place} (line {line}) {values}")
+        limits = replace(limits, **dict.fromkeys(negative))
+    low, high = limits.lower, limits.upper
+    if low is not None and high is not None and low > high:
+        reading.substitute(SWAPPED_LIMITS, f"{place} (line {line}) {low:g} .. {high:g}")
+        limits = replace(limits, lower=high, upper=low)
+    return replace(joint, limits=limits)
 
 
 def hold_root(

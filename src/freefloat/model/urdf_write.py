@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # format: what other URDF readers take for "no limit" where they insist on a number
 UNLIMITED = 1.7976931348623157e308
+OMITTED = "Not in this file, because URDF cannot say it:"  # format: how a comment begins
 _USED = {"robot": ("link", "joint"), "link": ("inertial",), "joint": urdf_joints.USED}
 
 
@@ -41,7 +42,7 @@ def write_urdf(model: Model) -> str:
         lines += _link(body)
     lines += [f'  <link name="{escape(frame.name)}"/>' for frame in model.frames]
     for joint in (*model.joints, *_holding_joints(model)):
-        lines += _joint(joint)
+        lines += joint_lines(joint)
     lines += [f"  {extra}" for extra in elements]
     return "\n".join([*lines, "</robot>", ""])
 
@@ -97,7 +98,7 @@ def _comment(model: Model) -> list[str]:
         return []
     text = "; ".join(missing).replace("--", "- -").replace("--", "- -")
     return [
-        "  <!-- Not in this file, because URDF cannot say it: " + text + ".",
+        f"  <!-- {OMITTED} {text}.",
         "       Save the model as .toml to keep everything. -->",
     ]
 
@@ -158,23 +159,28 @@ def _link(body: Body) -> list[str]:
     content = [f"    {extra}" for extra in elements]
     # Compared as text: minus zero is a value of its own, to be kept.
     if _numbers(body.mass, *body.com, *body.inertia) != _numbers(*[0.0] * 10):
-        names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-        moments = " ".join(
-            f'{name}="{_numbers(value)}"' for name, value in zip(names, body.inertia, strict=True)
-        )
-        content = [
-            "    <inertial>",
-            f'      <origin xyz="{_numbers(*body.com)}" rpy="0.0 0.0 0.0"/>',
-            f'      <mass value="{_numbers(body.mass)}"/>',
-            f"      <inertia {moments}/>",
-            "    </inertial>",
-            *content,
-        ]
+        content = [*inertial_lines(body), *content]
     opening = f'  <link name="{escape(body.name)}"{attributes}'
     return [opening + ">", *content, "  </link>"] if content else [opening + "/>"]
 
 
-def _joint(joint: Joint) -> list[str]:
+def inertial_lines(body: Body) -> list[str]:
+    """The <inertial> of a body."""
+    names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+    moments = " ".join(
+        f'{name}="{_numbers(value)}"' for name, value in zip(names, body.inertia, strict=True)
+    )
+    return [
+        "    <inertial>",
+        f'      <origin xyz="{_numbers(*body.com)}" rpy="0.0 0.0 0.0"/>',
+        f'      <mass value="{_numbers(body.mass)}"/>',
+        f"      <inertia {moments}/>",
+        "    </inertial>",
+    ]
+
+
+def joint_lines(joint: Joint) -> list[str]:
+    """The <joint> of a joint."""
     attributes, elements = _sorted_extras(joint.extras)
     kind, limits = joint.type, joint.limits
     if kind == "revolute" and limits.lower is None and limits.upper is None:
