@@ -70,7 +70,7 @@ def write_bag(path: Path, n_pictures: int, storage: str) -> None:
 
 def run_command(*arguments: str) -> tuple[float, float]:
     """Largest resident memory [MB] and processor time [s] of the command."""
-    process = subprocess.Popen([sys.executable, "-m", "freefloat.cli", *arguments],
+    process = subprocess.Popen([sys.executable, "-m", "freefloat", *arguments],
                                stdout=subprocess.DEVNULL)  # fmt: skip
     _, status, used = os.wait4(process.pid, 0)
     if status:

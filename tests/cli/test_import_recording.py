@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 import numpy as np
 import pytest
 from foreign_recordings import FORMATS, RATES, TOPIC_MAP, N, write_recording
 
 from freefloat.telemetry import read_telemetry
+from freefloat.telemetry.recordings.map_suggestion import suggest_map
+from freefloat.telemetry.recordings.source_recording import (
+    RecordedField,
+    RecordedStream,
+    SourceRecording,
+)
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".mcap", ".mat"])
@@ -29,8 +38,34 @@ def test_without_a_map_the_fields_are_listed(command, tmp_path):
     fields = {one["name"]: one for one in streams["/imu"]["fields"]}
     assert fields["/imu.angular_velocity.x"]["samples"] == N
     shown = command("import", path)
-    assert shown.code == 0 and "/imu.angular_velocity.x" in shown.out
+    assert shown.code == 0 and "angular_velocity.x|y|z" in shown.out
+    assert "/imu.orientation" in shown.out  # how a map calls it
+    assert max(map(len, shown.out.splitlines())) <= 80 and len(shown.out.splitlines()) < 40
     assert "--suggest" in shown.out
+
+
+def test_what_a_message_calls_not_measured_is_not_drafted():
+    """ROS says so by a covariance that begins with -1; the vector itself is zeros."""
+    fields = [RecordedField(f"linear_acceleration.{axis}", 9, example=0.0) for axis in "xyz"]
+    fields += [RecordedField(f"angular_velocity.{axis}", 9, example=0.0) for axis in "xyz"]
+    fields += [RecordedField("linear_acceleration_covariance[0]", 9, example=-1.0)]
+    stream = RecordedStream("/imu", tuple(fields), "sensor_msgs/Imu")
+    recording = SourceRecording(Path("bag"), "ROS 1 bag", (stream,), lambda wanted: iter(()))
+    text = suggest_map(recording, max_bytes=2**20)
+    assert 'to = "base.rate"' in text and 'to = "base.acceleration"' not in text
+    assert "# not mapped: /imu.linear_acceleration (not measured" in text
+
+
+def test_a_second_source_of_a_channel_is_offered_as_a_comment():
+    streams = tuple(
+        RecordedStream(name, tuple(RecordedField(f"{path}.{axis}", 9) for axis in "xyz"), kind)
+        for name, path, kind in (("/imu", "angular_velocity", "sensor_msgs/Imu"),
+                                 ("/second", "angular_velocity", "sensor_msgs/Imu"))
+    )  # fmt: skip
+    recording = SourceRecording(Path("bag"), "ROS 1 bag", streams, lambda wanted: iter(()))
+    text = suggest_map(recording, max_bytes=2**20)
+    assert '\nto = "base.rate"' in text and '\n# to = "second.rate"' in text
+    assert len(tomllib.loads(text)["channel"]) == 1
 
 
 @pytest.mark.parametrize("name", ["ros1", "ros2", "mcap_ros2", "csv", "npz", "mat", "ulog"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,16 +13,23 @@ from rich.text import Text
 from freefloat.cli import screen
 from freefloat.cli.options import FLAG, Shared, require
 from freefloat.cli.output_files import OutputFiles, paths_as_text
-from freefloat.errors import Fault, visible
+from freefloat.errors import Fault, shorten, visible
 from freefloat.text import count_noun, listing
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from freefloat.telemetry.recordings.import_telemetry import Imported
-    from freefloat.telemetry.recordings.source_recording import RecordedStream, SourceRecording
+    from freefloat.telemetry.recordings.source_recording import (
+        RecordedField,
+        RecordedStream,
+        SourceRecording,
+    )
 
 MOST_FIELDS = 200  # format: rows of fields shown on the screen
+FIRST_NUMBERS = 4  # format: of a group of fields, in its row
+# format: the last axis of a vector or the last number of an array
+LAST_PART = re.compile(r"(.*?)(?:\.[xyzw]|(\[\d+\]))")
 MOST_UNMAPPED = 60  # format: names of fields shown on the screen
 
 # `import` is a word of Python: the verb gets its name here
@@ -125,19 +133,55 @@ def _stream_dict(stream: RecordedStream) -> dict[str, object]:
 def _listing(recording: SourceRecording) -> Iterator[RenderableType]:
     """Every field of a recording, and how to go on."""
     yield Text.assemble((visible(recording.path.name), "bold"), f" · {recording.format}")
-    rows = [
-        (visible(stream.reference(one.name)), str(one.n_samples), one.unit or "",
-         one.what or ("" if one.example is None else f"{one.example:.6g}"), stream.kind)
-        for stream in recording.streams
-        for one in stream.fields
-    ]  # fmt: skip
-    head = ("field", "samples", "unit", "first", "of")
-    yield from screen.section("Fields", screen.table(head, rows[:MOST_FIELDS], align="Lrlll"))
-    if len(rows) > MOST_FIELDS:
-        yield screen.facts([("", f"and {len(rows) - MOST_FIELDS} more; --json lists them all")])
+    left = MOST_FIELDS
+    for stream in recording.streams:
+        rows = [
+            (shorten(visible(name)), first.unit or "", first.what or _first_numbers(group))
+            for name, group in _grouped(stream)
+            for first in group[:1]
+        ]
+        counts = sorted({one.n_samples for one in stream.fields})
+        samples = "–".join(map(str, counts if len(counts) < 3 else counts[:: len(counts) - 1]))
+        title = f"{visible(stream.name) or 'Columns'} · {samples} samples"
+        title += f" · {visible(stream.kind)}" if stream.kind else ""
+        yield from screen.section(
+            title, screen.table(("field", "unit", "first"), rows[: max(left, 0)], align="Lll")
+        )
+        left -= len(rows)
+    if left < 0:
+        yield screen.facts([("", f"and {-left} more; --json lists them all")])
     for note in recording.notes:
         yield screen.item(note)
+    if first := next((s for s in recording.streams if s.name and s.fields), None):
+        vectors = [one.name[:-2] for one in first.fields if one.name.endswith(".x")]
+        name = first.reference((vectors or [first.fields[-1].name])[0])
+        yield Text(f"a map calls fields by both names: {visible(name)}", style="dim")
     yield Text("freefloat import SOURCE --suggest > map.toml drafts a map", style="dim")
+
+
+def _grouped(stream: RecordedStream) -> list[tuple[str, list[RecordedField]]]:
+    """Fields that differ in their last axis or number are one row: `rate.x|y|z`, `q[0..3]`."""
+    groups: dict[tuple[str, str], list[RecordedField]] = {}
+    for one in stream.fields:
+        found = LAST_PART.fullmatch(one.name)
+        key = (found[1], "[" if found[2] else ".") if found else (one.name, "")
+        groups.setdefault(key, []).append(one)
+    return [(_group_name(stem, kind, group), group) for (stem, kind), group in groups.items()]
+
+
+def _group_name(stem: str, kind: str, group: list[RecordedField]) -> str:
+    if not kind or len(group) == 1:
+        return group[0].name
+    last = [one.name[len(stem) + 1 :].rstrip("]") for one in group]
+    return f"{stem}[{last[0]}..{last[-1]}]" if kind == "[" else f"{stem}.{'|'.join(last)}"
+
+
+def _first_numbers(group: list[RecordedField]) -> str:
+    """The first numbers of a group, in a few words."""
+    known = [f"{one.example:.3g}" for one in group if one.example is not None]
+    if len(known) > FIRST_NUMBERS and len(set(known)) == 1:
+        return f"{known[0]} each"
+    return " ".join(known[:FIRST_NUMBERS]) + (" ..." if len(known) > FIRST_NUMBERS else "")
 
 
 def _overview(source: Path, found: Imported, written: dict[str, Path]) -> Iterator[RenderableType]:
@@ -151,7 +195,7 @@ def _overview(source: Path, found: Imported, written: dict[str, Path]) -> Iterat
     for note in found.notes:
         yield screen.item(note)
     if found.unmapped:
-        text = listing(map(visible, found.unmapped), most=MOST_UNMAPPED)
+        text = listing((shorten(visible(n)) for n in found.unmapped), most=MOST_UNMAPPED)
         yield from screen.section("Not mapped", screen.indent(Text(text, overflow="fold")))
     yield from screen.files_section(written)
 

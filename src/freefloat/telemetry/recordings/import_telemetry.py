@@ -12,7 +12,7 @@ from pkgutil import iter_modules
 
 import numpy as np
 
-from freefloat.errors import Fault, TelemetryError
+from freefloat.errors import Fault, TelemetryError, shorten
 from freefloat.files import settle
 from freefloat.notes import Note
 from freefloat.records.bounded_read import DEFAULT_MAX_BYTES
@@ -20,6 +20,7 @@ from freefloat.records.option_record import require_value
 from freefloat.records.values import Count
 from freefloat.telemetry import recordings
 from freefloat.telemetry.readers.tables import require_path, unreadable
+from freefloat.telemetry.recordings.clock_checks import clock_faults, clock_notes
 from freefloat.telemetry.recordings.map_fields import MappedColumns, map_columns
 from freefloat.telemetry.recordings.map_values import (
     clock_name,
@@ -130,15 +131,17 @@ def import_recording(
                 found.append(convert(one, columns, origin=origins.get(clock_name(one), 0)))
             except TelemetryError as error:
                 faults += error.faults
+        faults += clock_faults(found)
         faults += [] if faults else turn_frames(found)
     if faults:
         number = count_noun(len(faults), "fault")
         raise TelemetryError(f"{recording.path}: {number}, mapped by {wanted.file}", faults)
+    recording.notes += [*clock_notes(found), *mirror_notes(mapped)]
     metadata = {"source": recording.path.name, "map": wanted.file}
     if began is not None:
         metadata["time origin"] = f"{began!r} s"
     if unmapped:
-        metadata["not mapped"] = listing(unmapped, most=40)
+        metadata["not mapped"] = listing((shorten(name) for name in unmapped), most=40)
     if recording.notes:
         metadata["notes"] = "; ".join(recording.notes)
     metadata |= _thrust(mapped)
@@ -147,6 +150,13 @@ def import_recording(
         fault = Fault(wanted.file, "no channels", "at least one", "add [[channel]]", "channel.none")
         raise TelemetryError(f"{recording.path}: nothing is mapped", [fault])
     return Imported(Telemetry.of(channels, metadata), tuple(unmapped), tuple(recording.notes))
+
+
+def mirror_notes(mapped: Sequence[MappedColumns]) -> list[Note]:
+    """Notes on axes that no turn of a sensor brings about."""
+    mirrored = [one for one in mapped if one.entry.is_mirrored]
+    text = "the axes of the map are left-handed: right only where those of the recording are too"
+    return [Note("recording.left_handed", f"{one.entry.place}: {text}") for one in mirrored]
 
 
 def _fields(mapped: Sequence[MappedColumns]) -> dict[str, list[str]]:

@@ -21,7 +21,12 @@ from freefloat.telemetry.recordings.source_recording import (
     collect,
     is_missing,
 )
-from freefloat.telemetry.recordings.suggestion_types import Draft, topic_word, type_rule
+from freefloat.telemetry.recordings.suggestion_types import (
+    Draft,
+    is_not_measured,
+    topic_word,
+    type_rule,
+)
 from freefloat.telemetry.recordings.suggestion_words import drafts_by_names
 from freefloat.text import listing
 
@@ -83,6 +88,7 @@ def _name_places(drafts: Sequence[Draft]) -> None:
             name = f"*.{quantity}_{word}" if place == "*" else f"{word}{suffix}.{quantity}"
             draft.to = f"{name}{suffix}" if place == "*" else name
             draft.guess = f"{place}.{quantity} is there already; name the frame this one is on"
+            draft.is_offered = True
             number += 1
         seen.add(draft.to)
     for draft in drafts:  # axes can only be turned where an attitude is there
@@ -161,4 +167,11 @@ def _rest(drafts: Sequence[Draft], index: FieldIndex, clock: str | None) -> list
     short = list(dict.fromkeys(whole.get(name, name) for name in left))
     shown, others = short[:_LISTED], short[_LISTED:]
     more = [f"# and {len(others)} more: {listing(others, most=4)}"] if others else []
-    return [f"# not mapped: {name}" for name in shown] + more
+    empty = {
+        stream.reference(path)
+        for stream in index.streams.values()
+        for path in ("angular_velocity", "linear_acceleration", "orientation")
+        if is_not_measured(stream, path)
+    }
+    why = {name: " (not measured: its covariance begins with -1)" for name in empty}
+    return [f"# not mapped: {name}{why.get(name, '')}" for name in shown] + more

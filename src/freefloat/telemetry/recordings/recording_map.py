@@ -88,6 +88,16 @@ class MapEntry:
         """What the first channel measures."""
         return ChannelName.parse(self.to[0]).quantity
 
+    @property
+    def is_mirrored(self) -> bool:
+        """Whether `axes` turn right-handed axes into left-handed ones."""
+        if len(self.axes) != 3:
+            return False
+        turn = np.zeros((3, 3))
+        for row, axis in enumerate(self.axes):
+            turn[row, "xyz".index(axis[-1])] = -1.0 if axis.startswith("-") else 1.0
+        return bool(np.linalg.det(turn) < 0.0)
+
 
 @dataclass(frozen=True)
 class RecordingMap:
@@ -282,6 +292,12 @@ def _entry_faults(entry: MapEntry) -> list[PathFault]:
         PathFault(("noise",), repr(one), "a standard deviation >= 0", "correct it", "channel.noise")
         for one in entry.noise if not is_noise(one)
     ]  # fmt: skip
+    if any(one == 0.0 for one in entry.scale):
+        remedy = "give the factor from the numbers to the unit; -1 turns a sign round"
+        found.append(PathFault(("scale",), "0", "a number that is not zero", remedy, "value.range"))
+    if len({axis[-1] for axis in entry.axes}) < len(entry.axes):
+        expected, remedy = "every component once", 'write them like ["-y", "x", "z"]'
+        found.append(PathFault(("axes",), str(list(entry.axes)), expected, remedy, "value.choice"))
     quantity = entry.quantity
     wrong = {
         "order": entry.order is not None and quantity != "attitude",

@@ -20,12 +20,14 @@ class Draft:
     source: str | list[str]
     guess: str = ""
     keys: dict[str, object] = field(default_factory=dict)
+    is_offered: bool = False  # a second source of a channel: a comment until somebody wants it
 
     def lines(self) -> Iterator[str]:
         """The entry as TOML."""
-        yield "[[channel]]" + (f"  # guessed: {self.guess}" if self.guess else "")
+        mark = "# " if self.is_offered else ""
+        yield f"{mark}[[channel]]" + (f"  # guessed: {self.guess}" if self.guess else "")
         for key, value in ({"to": self.to, "from": self.source} | self.keys).items():
-            yield f"{key} = {'true' if value is True else value_text(value)}"
+            yield f"{mark}{key} = {'true' if value is True else value_text(value)}"
         yield ""
 
 
@@ -72,17 +74,26 @@ def _dynamic_joint_state(stream: RecordedStream) -> list[Draft]:
 
 def _imu(stream: RecordedStream) -> list[Draft]:
     guess = "the sensor's axes are taken for those of the body; rotation = { rpy = ... } turns them"
-    found = _group(stream, "angular_velocity", "base.rate", **_noise(stream, "angular_velocity"))
-    found += _group(
-        stream, "linear_acceleration", "base.acceleration", **_noise(stream, "linear_acceleration")
-    )
-    unknown = _example(stream, "orientation_covariance[0]") == -1.0
+    found = []
+    for path, to in (("angular_velocity", "base.rate"),
+                     ("linear_acceleration", "base.acceleration")):  # fmt: skip
+        if not is_not_measured(stream, path):
+            found += _group(stream, path, to, **_noise(stream, path))
     norm = [_example(stream, f"orientation.{axis}") or 0.0 for axis in "xyzw"]
-    if not unknown and abs(np.linalg.norm(norm) - 1.0) < 0.1:
+    is_rotation = abs(np.linalg.norm(norm) - 1.0) < 0.1
+    if is_rotation and not is_not_measured(stream, "orientation"):
         found += _group(stream, "orientation", "base.attitude")
     for draft in found:
         draft.guess = guess
     return found
+
+
+def is_not_measured(stream: RecordedStream, path: str) -> bool:
+    """Whether the message says that it has no such measurement: a covariance that begins with -1.
+
+    Drivers then leave zeros in its place.
+    """
+    return _example(stream, f"{path}_covariance[0]") == -1.0
 
 
 def _noise(stream: RecordedStream, of: str) -> dict[str, float]:
