@@ -98,16 +98,18 @@ def validate(
     given |= parse_settings("validate", set)["acceptance"]
     recorded = read_flight(flight, reading, max_bytes=shared.max_bytes)
     source = _source(fit, strict=shared.strict)
-    record = source_record(
-        fit, [flight], recording_map=reading.map, options=given_options(reading)
-    )
-    how = {"start": start, "raw": raw}
+    how, record = {"start": start, "raw": raw}, _record(fit, flight, reading)
     verdict = _judge(source, recorded, plan, given, files.paths, how, record)
     if shared.json:
         screen.print_json(_as_dict(verdict, fit, flight, files.paths))
     else:
         screen.show(*_overview(verdict, files.paths))
     return 0 if verdict.is_positive else 1
+
+
+def _record(fit: str, flight: Path, reading: RecordingOptions) -> dict[str, str]:
+    options = given_options(reading)
+    return source_record(fit, [flight], recording_map=reading.map, options=options)
 
 
 def _check_start(start: StartKind, plan: Path | None) -> Iterator[Fault]:

@@ -65,7 +65,7 @@ def edit_urdf(model: Model, like: str | Path) -> str:
             text.put(element, "dynamics", found)
         else:
             text.replace(element, joint_lines(new_joint))
-    return text.edited((robot.end, _remark(model, before, reading.data)))
+    return text.result((robot.end, _remark(model, before, reading.data)))
 
 
 def _of_urdf(joint: Joint) -> Joint:
@@ -132,7 +132,7 @@ class _Text:
         shift = len(first) - len(first.lstrip())
         self.edits.append((element.start, end, f"\n{own}".join(li[shift:] for li in lines)))
 
-    def edited(self, last: tuple[int, str]) -> str:
+    def result(self, last: tuple[int, str]) -> str:
         """The text with everything replaced, and a remark at a place."""
         text = self.data
         at, remark = last
