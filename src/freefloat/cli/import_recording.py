@@ -137,7 +137,7 @@ def _listing(recording: SourceRecording) -> Iterator[RenderableType]:
     for stream in recording.streams:
         rows = [
             (shorten(visible(name)), first.unit or "", first.what or _first_numbers(group))
-            for name, group in _grouped(stream)
+            for name, group in _row_groups(stream)
             for first in group[:1]
         ]
         counts = sorted({one.n_samples for one in stream.fields})
@@ -159,7 +159,7 @@ def _listing(recording: SourceRecording) -> Iterator[RenderableType]:
     yield Text("freefloat import SOURCE --suggest > map.toml drafts a map", style="dim")
 
 
-def _grouped(stream: RecordedStream) -> list[tuple[str, list[RecordedField]]]:
+def _row_groups(stream: RecordedStream) -> list[tuple[str, list[RecordedField]]]:
     """Fields that differ in their last axis or number are one row: `rate.x|y|z`, `q[0..3]`."""
     groups: dict[tuple[str, str], list[RecordedField]] = {}
     for one in stream.fields:
