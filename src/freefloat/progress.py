@@ -12,6 +12,8 @@ returned then, and nothing is written.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 
@@ -20,6 +22,30 @@ class Progress(Protocol):
 
     def __call__(self, stage: str, fraction: float | None, /) -> None:
         """Take it in; what is raised here stops the work."""
+
+
+@dataclass(frozen=True)
+class SearchStep:
+    """A point of a search that is better than all before: for whoever watches it converge.
+
+    cost: half the sum of squares there, in units of the noise; values and deviations: of the
+    parameters by name, in their units, the latter by noise alone and from the slopes there.
+    """
+
+    cost: float
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    values: tuple[float, ...]
+    deviations: tuple[float, ...]
+
+
+def step_listener(progress: Progress) -> Callable[[SearchStep], None] | None:
+    """The method `step` of a progress object that has one: it is told every better point.
+
+    >>> step_listener(silent) is None
+    True
+    """
+    return getattr(progress, "step", None)
 
 
 class CancelledError(Exception):

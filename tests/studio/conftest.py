@@ -64,7 +64,8 @@ class StudioPage:
         self.page.on("console", self._hear)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", self._note)
-        self.page.goto(address)
+        # without a graphics card the scene is drawn by the processor: as coarsely as can be
+        self.page.goto(address + ("&" if "?" in address else "?") + "fixedDpr=0.05")
         self.page.get_by_text("freefloat studio").first.wait_for(timeout=60_000)
 
     def _hear(self, message) -> None:
@@ -79,7 +80,8 @@ class StudioPage:
         self.page.get_by_role("tab", name=title, exact=True).click()
 
     def press(self, label: str) -> None:
-        self.page.get_by_role("button", name=label, exact=True).click()
+        found = self.page.get_by_role("button", name=label, exact=True)
+        found.locator("visible=true").first.click()
 
     def see(self, text: str, seconds: float = 60.0) -> None:
         """Wait until a text is on the page."""

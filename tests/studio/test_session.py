@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from freefloat.studio import messages
-from freefloat.studio.session import StartTask, StopTask, change_state
+from freefloat.studio import markup, messages
+from freefloat.studio.live_session import MOST_PICTURES, LiveState, follow_live
+from freefloat.studio.live_task import LivePicture
+from freefloat.studio.panel_charts import MOST_POINTS, thin_curves
+from freefloat.studio.session import AskLive, StartLive, StartTask, StopTask, change_state
 from freefloat.studio.studio_state import StudioState
 from freefloat.studio.tasks import OpenModel
+from freefloat.studio.tour import STEPS, next_step
 from freefloat.studio.worker import Report
 
 
@@ -17,6 +24,9 @@ class NoWatch:
     """Nobody watches."""
 
     is_stopped = False
+
+    def __call__(self, *_: object) -> None:
+        pass
 
     def progress(self, *_: object, **__: object) -> None:
         pass
@@ -122,3 +132,69 @@ def test_a_task_reads_a_model():
     kinds = {part.layer for part in opened.craft.parts}
     assert kinds == {"bodies", "joints", "wheels", "thrusters", "fuel", "capsules"}
     assert opened.craft.size == pytest.approx(4.5, abs=0.5)
+
+
+def test_the_tour_goes_on_when_a_step_is_done(planar):
+    state = follow(StudioState(folder=Path("work")), messages.BeginTour())
+    assert state.tour == 0
+    state, effects = change_state(state, messages.NextStep())
+    assert len(effects) == 1 and state.job is not None
+    again, effects = change_state(state, messages.NextStep())
+    assert again is state and not effects  # while it works there is nothing to press
+    done = replace(planar, tour=0)
+    assert next_step(done) == 1 and next_step(replace(done, tour=None)) is None
+    for step in STEPS:
+        assert step.title and step.text and not step.is_done(StudioState())
+
+
+def test_the_checked_choice_survives_the_worker(planar):
+    state = follow(planar, messages.Check())
+    sent = pickle.loads(pickle.dumps(state.seen))
+    assert replace(state, seen=sent).is_checked
+
+
+def picture(time: float) -> LivePicture:
+    one = (1.0,)
+    return LivePicture(
+        time, ("a.mass",), ("kg",), one, one, one, ("seen",), "trusted", (), "", "", (), ()
+    )
+
+
+def test_of_a_long_live_run_few_pictures_are_kept():
+    live = LiveState("x", task=1)
+    for k in range(20_000):
+        live = follow_live(live, Report(1, "progress", value=picture(float(k))))
+    times = [p.time for p in live.pictures]
+    assert len(times) <= MOST_PICTURES and times == sorted(times)
+    assert times[-1] > 19_000 and live.last.time == 19_999.0
+    assert not follow_live(live, Report(1, "error", value="lost")).is_running
+    assert follow_live(live, Report(2, "stopped")) is live
+
+
+def test_a_live_run_is_asked_and_ended(planar):
+    state, effects = change_state(planar, messages.FollowLive("flight.parquet"))
+    assert [type(e) for e in effects] == [StartLive] and state.live.is_running
+    assert effects[0].task.wanted.free[:2] == ("bus.mass", "bus.m[xy]")
+    state, effects = change_state(state, messages.FollowLive("other.parquet"))
+    assert not effects and state.notice.kind == "warning"
+    assert change_state(state, messages.PauseLive(True))[1][0].words.what == "pause"
+    state, effects = change_state(state, messages.StopLive())
+    assert effects == (AskLive(),) and state.live.is_stopping
+    assert not change_state(planar, messages.FollowLive("-"))[1]
+
+
+def test_curves_are_thinned_but_spikes_stay():
+    x = np.linspace(0.0, 1.0, 100_000)
+    y = np.sin(x)
+    y[54_321] = 9.0
+    times, (thin,) = thin_curves(x, [y])
+    assert len(times) <= MOST_POINTS + 2 and thin.max() == 9.0
+    assert np.all(np.diff(times) >= 0.0)
+    times, (few,) = thin_curves(x[:1], [y[:1]])
+    assert len(times) == len(few) == 2
+
+
+def test_whatever_is_written_is_escaped():
+    said = markup.table(("<b>",), [("<script>alert(1)</script>",)])
+    said += markup.notice("info", "<i>", "<img src=x>") + markup.bullets(["<u>"])
+    assert "<script" not in said and "<img" not in said and "<u>" not in said

@@ -114,6 +114,8 @@ def _make_studio(
 def _open_first(made: Studio, model: str | None, flights: tuple[Path, ...], *, demo: bool) -> None:
     from freefloat.studio import messages
 
+    if demo:
+        made.ask(messages.BeginTour())
     if model is not None:
         made.ask_in_turn(messages.OpenModelFile(model))
     for flight in flights:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,7 +54,7 @@ class SimulateFlight:
         from freefloat.prediction.simulate import simulate
 
         world = load_model(self.truth) if self.truth else self.model
-        flight = simulate(world, self.plan, seed=self.seed, progress=watch.progress)
+        flight = simulate(world, self.plan, seed=self.seed, progress=watch)
         summary = summarise_flight(world, self.plan, flight)
         return _flight_record(self.model, self.name, flight, watch, plan=self.plan, summary=summary)
 
@@ -94,6 +94,9 @@ def _flight_record(
 
     watch.progress("looking for faults")
     report, diagnosis = quality(flight), examine(flight, model)
+    # what only shows a mapping cannot be sent; a copy of it can
+    report = replace(report, channels={**report.channels}, attitudes={**report.attitudes})
+    diagnosis = replace(diagnosis, channels={**diagnosis.channels})
     watch.progress("how the robot moved")
     motion = motion_of_flight(model, flight)
     return OpenedFlight(name, flight, report, diagnosis, motion, plan, summary)
@@ -131,7 +134,7 @@ class IdentifyModel:
         recorded = [flight.telemetry.with_truth(None) for flight in self.flights]
         fit = identify(
             self.model, self.wanted.parameters(self.model), recorded, method=self.method,
-            assess=self.assess, progress=watch.progress,
+            assess=self.assess, progress=watch,
         )  # fmt: skip
         names = tuple(flight.name for flight in self.flights)
         craft = craft_of(fit.model, self.source)
@@ -164,7 +167,7 @@ class ValidateModel:
         from freefloat.validation.flight_prediction import predict_flight
         from freefloat.validation.validate import validate
 
-        verdict = validate(self.judged, self.flight.telemetry, progress=watch.progress)
+        verdict = validate(self.judged, self.flight.telemetry, progress=watch)
         model = self.judged.model if isinstance(self.judged, Fit) else self.judged
         watch.progress("the predicted motion")
         try:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from freefloat.studio import markup, messages
 from freefloat.studio.scene import LAYERS, Scene
 from freefloat.studio.studio_state import SHOWN_FIRST
+from freefloat.studio.tour import END, STEPS
 
 if TYPE_CHECKING:
     from freefloat.studio.page import Page
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "5", "10")
 REFRESH = 0.1  # format: [s] between two positions of the slider of time
-STEPS = 2000  # format: positions of the slider of time
+POSITIONS = 2000  # format: positions of the slider of time
 PLAY, HALT, BACK = "Play", "Halt", "To the start"
 
 
@@ -33,6 +34,8 @@ class Header:
         self.notice = gui.add_html(
             markup.page(markup.notice("info", "Open a model to begin", "in the tab Model"))
         )
+        self.tour_text = gui.add_html("", visible=False)
+        self.tour_next = page.button("Next", lambda: page.ask(messages.NextStep()), visible=False)
         self.work = gui.add_html("", visible=False)
         self.bar = gui.add_progress_bar(0.0, visible=False)
         self.stop = page.button(
@@ -70,10 +73,24 @@ class Header:
             self.notice.content = markup.page(markup.notice(said.kind, said.title, said.text))
         if state.job is not before.job:
             self._show_job(state)
+        if (state.tour, state.job is None) != (before.tour, before.job is None):
+            self._show_tour(state)
         for layer in LAYERS:
             if (layer in state.layers) != (layer in before.layers):
                 self.scene.show_layer(layer, layer in state.layers)
         self._show_playback(state, before)
+
+    def _show_tour(self, state: StudioState) -> None:
+        number = state.tour
+        self.tour_text.visible = number is not None
+        self.tour_next.visible = number is not None and number < len(STEPS)
+        self.tour_next.disabled = state.job is not None
+        if number is None:
+            return
+        title, text = END if number >= len(STEPS) else (STEPS[number].title, STEPS[number].text)
+        place = "" if number >= len(STEPS) else f"{number + 1} of {len(STEPS)}: "
+        said = markup.notice("info", f"{place}{title}", text)
+        self.tour_text.content = markup.page(said)
 
     def _show_job(self, state: StudioState) -> None:
         job = state.job
@@ -101,7 +118,7 @@ class Header:
         if motion is not before.motion:
             span = max(motion.end - motion.start, 1e-3)
             self.slider.min, self.slider.max = motion.start, motion.end
-            self.slider.step = span / STEPS
+            self.slider.step = span / POSITIONS
             self.remark.content = markup.page(markup.line(motion.note, "dim"))
             self.remark.visible = bool(motion.note)
         now = time.monotonic()

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from freefloat.studio.worker import Report
+
 
 @dataclass(frozen=True)
 class OpenModelFile:
@@ -153,6 +155,13 @@ class FreeCause:
 
 
 @dataclass(frozen=True)
+class CompareModels:
+    """Show the model before and the identified one side by side."""
+
+    is_on: bool
+
+
+@dataclass(frozen=True)
 class UseFittedModel:
     """Go on with the identified model."""
 
@@ -178,6 +187,48 @@ class Stop:
 
 
 @dataclass(frozen=True)
+class FollowLive:
+    """Estimate while samples arrive; speed of a replay, 0 as fast as it can be."""
+
+    source: str
+    speed: float = 1.0
+    state: str = ""
+
+
+@dataclass(frozen=True)
+class PauseLive:
+    """Let the live run wait, or go on."""
+
+    is_on: bool
+
+
+@dataclass(frozen=True)
+class SaveLive:
+    """Save the state of the live run."""
+
+    path: Path
+
+
+@dataclass(frozen=True)
+class StopLive:
+    """End the live run."""
+
+
+@dataclass(frozen=True, eq=False)
+class LiveReport:
+    """A word of the worker that follows a source."""
+
+    report: Report
+
+
+@dataclass(frozen=True)
+class LiveStarted:
+    """The worker has begun to follow a source."""
+
+    task: int
+
+
+@dataclass(frozen=True)
 class Started:
     """The worker has begun with a task."""
 
@@ -194,7 +245,15 @@ class Tell:
 
 
 @dataclass(frozen=True)
-class GoOn:
-    """Go to a step of the tour; None ends it."""
+class OpenDemo:
+    """Open the model that the tour begins with."""
 
-    step: int | None
+
+@dataclass(frozen=True)
+class BeginTour:
+    """Begin the tour."""
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """Do the step of the tour that is shown."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from freefloat.progress import SearchStep
 from freefloat.studio.flight_tasks import (
     IdentifiedModel,
     JudgedFlight,
@@ -49,6 +50,8 @@ def _progress(state: StudioState, report: Report) -> StudioState:
     state = replace(state, job=job)
     if isinstance(report.value, float):
         state = replace(state, history=(*state.history, report.value)[-MOST_HISTORY:])
+    if isinstance(report.value, SearchStep):
+        state = replace(state, convergence=(*state.convergence, report.value)[-MOST_HISTORY:])
     return state
 
 

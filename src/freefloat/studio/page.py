@@ -18,8 +18,8 @@ Ask = Callable[[object], None]
 class Page:
     """The panel of the viewer, and what its parts need: a way to ask, and a place for files."""
 
-    def __init__(self, gui: Any, ask: Ask, folder: WorkingFolder) -> None:
-        self.gui, self.ask, self.folder = gui, ask, folder
+    def __init__(self, server: Any, ask: Ask, folder: WorkingFolder) -> None:
+        self.server, self.gui, self.ask, self.folder = server, server.gui, ask, folder
 
     def button(self, label: str, action: Callable[[], None], **options: Any) -> Any:
         """A button; what goes wrong in its action is said on the page."""

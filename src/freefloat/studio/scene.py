@@ -102,6 +102,10 @@ class CraftNodes:
                 if node.visible != is_on:
                     node.visible = is_on
 
+    def frame_of(self, body: str) -> str | None:
+        """The name of the node of a body; None where nothing of it is drawn."""
+        return self._frames[body].name if body in self._frames else None
+
     def remove(self) -> None:
         """Take everything away."""
         self._top.remove()

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from freefloat.parameters.default_choice import default_globs, live_globs
 from freefloat.studio import messages as said
 from freefloat.studio.flight_tasks import (
     IdentifyModel,
@@ -19,6 +20,8 @@ from freefloat.studio.flight_tasks import (
     SimulateFlight,
     ValidateModel,
 )
+from freefloat.studio.live_session import LiveState, follow_live
+from freefloat.studio.live_task import FollowSource, LiveWords
 from freefloat.studio.outcomes import receive
 from freefloat.studio.studio_state import Job, StudioState, rewind, tell
 from freefloat.studio.tasks import (
@@ -28,6 +31,7 @@ from freefloat.studio.tasks import (
     OpenPlan,
     Wanted,
 )
+from freefloat.studio.tour import OpenGuess, next_step, step_to_do
 from freefloat.studio.worker import Report, Task
 
 
@@ -43,7 +47,21 @@ class StopTask:
     """An effect: the task of the worker is to be stopped."""
 
 
-Effect = StartTask | StopTask
+@dataclass(frozen=True)
+class StartLive:
+    """An effect: this task is to be given to the worker that follows sources."""
+
+    task: Task
+
+
+@dataclass(frozen=True)
+class AskLive:
+    """An effect: words for the live run; without any it is to be stopped."""
+
+    words: LiveWords | None = None
+
+
+Effect = StartTask | StopTask | StartLive | AskLive
 Change = tuple[StudioState, tuple[Effect, ...]]
 _HANDLERS: dict[type, Callable[[StudioState, Any], Change]] = {}
 
@@ -238,6 +256,13 @@ def _free_cause(state: StudioState, message: said.FreeCause) -> Change:
     return _start(state, task)
 
 
+@_on(said.CompareModels)
+def _compare(state: StudioState, message: said.CompareModels) -> Change:
+    if message.is_on and state.identified is None:
+        return _need(replace(state, is_compared=False), "There is no fit yet.")
+    return replace(state, is_compared=message.is_on), ()
+
+
 @_on(said.Validate)
 def _validate(state: StudioState, message: said.Validate) -> Change:
     flight = next((f for f in state.flights if f.name == message.flight), None)
@@ -286,14 +311,78 @@ def _stop(state: StudioState, message: said.Stop) -> Change:
     return replace(state, job=replace(state.job, is_stopping=True)), (StopTask(),)
 
 
+@_on(said.FollowLive)
+def _follow_live(state: StudioState, message: said.FollowLive) -> Change:
+    if state.robot is None:
+        return _need(state, "Open a model first.")
+    if state.live is not None and state.live.is_running:
+        return _need(state, "A source is followed already: end that first.")
+    if message.source == "-":
+        return _need(state, "Give a file or an address: the studio has no standard input.")
+    wanted = state.wanted
+    if wanted == Wanted(default_globs(state.model)):
+        wanted = Wanted(live_globs(state.model))  # without what no motion could show
+    task = FollowSource(state.model, wanted, message.source, message.speed, message.state)
+    return replace(state, live=LiveState(message.source)), (StartLive(task),)
+
+
+@_on(said.LiveStarted)
+def _begin_live(state: StudioState, message: said.LiveStarted) -> Change:
+    if state.live is None:
+        return state, ()
+    return replace(state, live=replace(state.live, task=message.task)), ()
+
+
+@_on(said.LiveReport)
+def _hear_live(state: StudioState, message: said.LiveReport) -> Change:
+    if state.live is None:
+        return state, ()
+    return replace(state, live=follow_live(state.live, message.report)), ()
+
+
+@_on(said.PauseLive)
+def _pause_live(state: StudioState, message: said.PauseLive) -> Change:
+    return state, (AskLive(LiveWords("pause" if message.is_on else "go on")),)
+
+
+@_on(said.SaveLive)
+def _save_live(state: StudioState, message: said.SaveLive) -> Change:
+    if state.live is None or not state.live.is_running:
+        return _need(state, "Nothing is followed: there is no state to save.")
+    state = tell(state, "good", f"Saving {message.path.name}", str(message.path))
+    return state, (AskLive(LiveWords("save", str(message.path))),)
+
+
+@_on(said.StopLive)
+def _stop_live(state: StudioState, message: said.StopLive) -> Change:
+    if state.live is None or not state.live.is_running:
+        return state, ()
+    return replace(state, live=replace(state.live, is_stopping=True)), (AskLive(),)
+
+
 @_on(said.Tell)
 def _tell(state: StudioState, message: said.Tell) -> Change:
     return tell(state, message.kind, message.title, message.text), ()
 
 
-@_on(said.GoOn)
-def _go_on(state: StudioState, message: said.GoOn) -> Change:
-    return replace(state, tour=message.step), ()
+@_on(said.OpenDemo)
+def _open_demo(state: StudioState, message: said.OpenDemo) -> Change:
+    return _start(state, OpenGuess(state.folder))
+
+
+@_on(said.BeginTour)
+def _begin_tour(state: StudioState, message: said.BeginTour) -> Change:
+    return replace(state, tour=0), ()
+
+
+@_on(said.NextStep)
+def _next_step(state: StudioState, message: said.NextStep) -> Change:
+    """Ask for what the step says, one after the other."""
+    effects: tuple[Effect, ...] = ()
+    for asked in step_to_do(state):
+        state, more = change_state(state, asked)
+        effects += more
+    return state, effects
 
 
 @_on(said.Started)
@@ -305,4 +394,6 @@ def _begin(state: StudioState, message: said.Started) -> Change:
 
 @_on(Report)
 def _report(state: StudioState, message: Report) -> Change:
-    return receive(state, message), ()
+    state = receive(state, message)
+    tour = next_step(state)
+    return (state if tour == state.tour else replace(state, tour=tour)), ()

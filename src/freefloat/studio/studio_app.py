@@ -18,21 +18,29 @@ from typing import Any
 from freefloat.errors import FreefloatError
 from freefloat.studio import messages
 from freefloat.studio.access import Access
+from freefloat.studio.flight_tab import FlightTab
 from freefloat.studio.folder import WorkingFolder
+from freefloat.studio.ghosts import Ghosts
 from freefloat.studio.header import Header
+from freefloat.studio.identify_tab import IdentifyTab
+from freefloat.studio.live_tab import LiveTab
 from freefloat.studio.model_tab import ModelTab
 from freefloat.studio.page import Page, Tab
+from freefloat.studio.plan_tab import PlanTab
 from freefloat.studio.scene import Scene, mode_posture, still
-from freefloat.studio.session import StartTask, change_state
+from freefloat.studio.session import AskLive, Effect, StartLive, StartTask, change_state
 from freefloat.studio.studio_state import StudioState
+from freefloat.studio.verdict_tab import VerdictTab
 from freefloat.studio.viser_ import GuardedServer
 from freefloat.studio.worker import Report, Worker
 
-FRAME = 1.0 / 40.0  # format: [s] between pictures of what moves
+FRAME = 1.0 / 50.0  # format: [s] between pictures of what moves
 IDLE = 0.1  # format: [s] between looks where nothing moves
 WIDTH = 470  # format: [px] of the panel, so that tables of six columns fit
 MODE_SECONDS = 3.0  # format: [s] that a mode takes to swing once, whatever its frequency is
-TABS: tuple[type[Tab], ...] = (ModelTab,)
+TABS: tuple[type[Tab], ...] = (
+    ModelTab, PlanTab, FlightTab, IdentifyTab, LiveTab, VerdictTab,
+)  # fmt: skip
 
 
 class Studio:
@@ -49,10 +57,13 @@ class Studio:
         self.server = GuardedServer(access, port=port, label="freefloat studio")
         self.worker = Worker(self.inbox.put, name="freefloat-studio")
         self.worker.start()
+        # its process is started with the first source that is followed
+        self.live = Worker(self._put_live, name="freefloat-studio-live")
         self.scene = Scene(self.server)
+        self.ghosts = Ghosts(self.scene)
         self._shown = self.state
         self._set_theme(is_dark)
-        page = Page(self.server.gui, self.inbox.put, WorkingFolder(self.state.folder))
+        page = Page(self.server, self.inbox.put, WorkingFolder(self.state.folder))
         self.header = Header(page, self.scene, self._set_theme, is_dark=is_dark)
         self.tabs: list[Tab] = []
         group = self.server.gui.add_tab_group()
@@ -90,6 +101,7 @@ class Studio:
     def step(self, seconds: float) -> None:
         """One round: what came, what moves, and what is shown of it."""
         self.worker.look()
+        self.live.look()
         while not self.inbox.empty():
             self._take(self.inbox.get())
         if self._waiting and self.state.job is None:
@@ -105,7 +117,11 @@ class Studio:
     def close(self) -> None:
         """End the worker and the server."""
         self.worker.kill()
+        self.live.kill()
         self.server.stop()
+
+    def _put_live(self, report: Report) -> None:
+        self.inbox.put(messages.LiveReport(report))
 
     def _wait(self, begun: float) -> None:
         """Until something comes, or the next picture is due."""
@@ -120,17 +136,30 @@ class Studio:
     def _take(self, message: object) -> None:
         if isinstance(message, Report) and message.kind != "progress":
             self.worker.finish(message.task)
+        if isinstance(message, messages.LiveReport) and message.report.kind != "progress":
+            self.live.finish(message.report.task)
         try:
             self.state, effects = change_state(self.state, message)
         except FreefloatError as error:
             told = messages.Tell("error", "That is not possible", str(error))
             self.state, effects = change_state(self.state, told)
         for effect in effects:
-            if isinstance(effect, StartTask):
-                task = self.worker.submit(effect.task)
-                self.state, _ = change_state(self.state, messages.Started(task))
+            self._do(effect)
+
+    def _do(self, effect: Effect) -> None:
+        if isinstance(effect, StartTask):
+            task = self.worker.submit(effect.task)
+            self.state, _ = change_state(self.state, messages.Started(task))
+        elif isinstance(effect, StartLive):
+            task = self.live.submit(effect.task)
+            self.state, _ = change_state(self.state, messages.LiveStarted(task))
+        elif isinstance(effect, AskLive):
+            if effect.words is None:
+                self.live.ask_to_stop()
             else:
-                self.worker.ask_to_stop()
+                self.live.send(effect.words)
+        else:
+            self.worker.ask_to_stop()
 
     # -- what is shown -----------------------------------------------------------------------------
 
@@ -150,6 +179,7 @@ class Studio:
             return
         if before.robot is None or robot.craft is not before.robot.craft:
             self.scene.show_craft(robot.craft)
+        self.ghosts.show(state, before)
         play, old = state.play, before.play
         is_same = play.shown == old.shown and play.time == old.time and play.mode == old.mode
         if is_same and state.posture is before.posture and state.motion is before.motion:
@@ -163,7 +193,7 @@ class Studio:
             moment = replace(moment, posture=mode_posture(robot.model, shape, swing))
         else:
             moment = replace(moment, posture=state.posture)
-        self.scene.pose(moment)
+        self.scene.pose(moment, self.ghosts.pose(state, moment))
 
     def _set_theme(self, is_dark: bool) -> None:
         self.server.gui.configure_theme(

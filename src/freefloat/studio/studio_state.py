@@ -10,12 +10,14 @@ from freefloat.studio.tasks import Wanted
 
 if TYPE_CHECKING:
     from freefloat.model.model import Model
+    from freefloat.progress import SearchStep
     from freefloat.studio.flight_motion import FlightMotion
     from freefloat.studio.flight_tasks import (
         IdentifiedModel,
         JudgedFlight,
         OpenedFlight,
     )
+    from freefloat.studio.live_session import LiveState
     from freefloat.studio.tasks import (
         DesignedPlan,
         OpenedModel,
@@ -81,8 +83,10 @@ class StudioState:
     flights: tuple[OpenedFlight, ...] = ()
     current: int = -1
     identified: IdentifiedModel | None = None
-    convergence: tuple[tuple[str, float | None], ...] = ()
+    convergence: tuple[SearchStep, ...] = ()
+    is_compared: bool = False
     judged: JudgedFlight | None = None
+    live: LiveState | None = None
     job: Job | None = None
     notice: Notice = field(default_factory=lambda: Notice("info", ""))
     play: Playback = field(default_factory=Playback)
@@ -107,7 +111,7 @@ class StudioState:
         if self.seen is None:
             return False
         asked = (self.seen.wanted, self.seen.sensors)
-        is_same = asked[0] is self.wanted and asked[1] == self.sensors
+        is_same = asked == (self.wanted, self.sensors)
         return is_same and any(self.seen.visibility.names(s) for s in ("seen", "weak"))
 
     @property

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 GRACE_OF_DESIGN = 120.0
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Wanted:
     """Which parameters are looked for: what is free and known, by names or globs.
 
@@ -203,7 +203,7 @@ def motion_of_plan(model: Model, plan: Plan, watch: Watch | None = None) -> Flig
     from freefloat.progress import silent
     from freefloat.studio.flight_motion import motion_of_flight
 
-    progress = silent if watch is None else watch.progress
+    progress = silent if watch is None else watch
     return motion_of_flight(model, simulate(model, plan, seed=0, progress=progress))
 
 

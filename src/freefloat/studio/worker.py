@@ -19,9 +19,9 @@ from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
 from freefloat.errors import FreefloatError
-from freefloat.progress import CancelledError
+from freefloat.progress import CancelledError, SearchStep
 
-GRACE = 0.8  # format: [s] from Stop until the process is ended, so that Stop takes no second
+GRACE = 0.6  # format: [s] from Stop until the process is ended, so that Stop takes no second
 INTERVAL = 0.05  # format: [s] between two reports of progress
 
 
@@ -75,6 +75,14 @@ class Watch:
             share = None if fraction is None else min(max(float(fraction), 0.0), 1.0)
             self.line.send(Report(self.task, "progress", stage, share, value))
 
+    def __call__(self, stage: str, fraction: float | None = None) -> None:
+        """As `progress`, which freefloat calls so."""
+        self.progress(stage, fraction)
+
+    def step(self, step: SearchStep) -> None:
+        """A better point of a search."""
+        self.progress("fitting", None, value=step)
+
     @property
     def is_stopped(self) -> bool:
         """Whether the task is to stop; for loops that say nothing."""
@@ -102,6 +110,7 @@ class Worker:
         self._process: Any = None
         self._line: Connection
         self._stop: Any = None
+        self._is_wanted = False  # a new process is to be started when there is time
         self._is_cut = False  # the line to the process is dead, and soon the process
 
     @property
@@ -114,7 +123,7 @@ class Worker:
         if self._process is not None and self._process.is_alive() and not self._is_cut:
             return
         self.kill()
-        self._is_cut = False
+        self._is_cut = self._is_wanted = False
         context = multiprocessing.get_context("spawn")
         self._line, theirs = context.Pipe()
         self._stop = context.Event()
@@ -151,12 +160,14 @@ class Worker:
         self._stop.set()
 
     def look(self) -> None:
-        """End a process whose task did not stop in time; to be called a few times a second."""
+        """End a process whose task did not stop in time; to be called ten times a second."""
         if self.is_busy and time.monotonic() > self._end:
             task = self.task or 0
             self.kill()
+            self._is_wanted = True
             self.tell(Report(task, "stopped"))
-            self.start()
+        elif self._is_wanted and not self.is_busy:
+            self.start()  # for the next task, once it is said that this one is over
 
     def finish(self, task: int) -> bool:
         """Whether the report that ends a task was of the one that runs, which is over now."""
@@ -170,7 +181,7 @@ class Worker:
         process, self._process = self._process, None
         if process is not None:
             process.kill()
-            process.join(2.0)
+            process.join(0.2)
             with suppress(OSError):
                 self._line.close()
 
@@ -200,8 +211,14 @@ def _serve(line: Connection, stop: Any) -> None:
         if not isinstance(given, tuple):
             continue  # words for a task that is over
         number, task = given
-        with suppress(BrokenPipeError, OSError):
-            line.send(_run(number, task, Watch(number, line, stop)))
+        report = _run(number, task, Watch(number, line, stop))
+        try:
+            line.send(report)
+        except OSError:
+            return
+        except Exception as error:  # a result that cannot be sent
+            text = f"{type(error).__name__}: {error} (sending {type(report.value).__name__})"
+            line.send(Report(number, "bug", value=text))
 
 
 def _run(number: int, task: Task, watch: Watch) -> Report:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +23,7 @@ from freefloat.identification.output_error.levenberg import Descent, descend
 from freefloat.identification.output_error.noise import RowNoise, fit_noise, resize
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.recording import Recording
+from freefloat.identification.output_error.search_steps import step_reporter
 from freefloat.identification.output_error.starting_values import linear_starts, modal_start
 from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.parameters.parameters import Parameters
@@ -71,10 +72,11 @@ def search(
         tuple(recordings), unknowns, stated_noise(recordings), gentle, theta,
         progress=count_steps(progress, "fitting"),
     )  # fmt: skip
-    descent, n = _best_start(problem, parameters, theta, seed)
+    tell = step_reporter(progress, unknowns)
+    descent, n = _best_start(problem, parameters, theta, seed, tell)
     problem = replace(refine_steps(problem, descent.at.theta), robust=robust)
     problem = replace(problem, noise=with_input_noise(problem, descent.at.theta, seed=seed))
-    descent = descend(problem, descent.at.theta)
+    descent = descend(problem, descent.at.theta, progress=tell)
     n += descent.n_evaluations
     stated = problem.noise
     for _ in range(options.noise_rounds):
@@ -82,7 +84,7 @@ def search(
         if _is_settled(noise, problem.noise, options.noise_settled):
             break
         problem = replace(problem, noise=noise)
-        descent = descend(problem, descent.at.theta)
+        descent = descend(problem, descent.at.theta, progress=tell)
         n += descent.n_evaluations
     n -= descent.n_evaluations
     descent, alternatives = find_alternatives(problem, descent)
@@ -96,8 +98,9 @@ def search(
 
 
 def _best_start(
-    problem: OutputErrorProblem, parameters: Parameters, theta: Array, seed: int
-) -> tuple[Descent, int]:
+    problem: OutputErrorProblem, parameters: Parameters, theta: Array, seed: int,
+    tell: Callable[[Evaluation], None] | None = None,
+) -> tuple[Descent, int]:  # fmt: skip
     """The lowest minimum from several starts; none is tried after one that explains the data."""
     best, n = None, 0
     options = problem.options
@@ -113,7 +116,7 @@ def _best_start(
                 most=options.horizon_simulations, enough=options.horizon_tolerance,
             )  # fmt: skip
             x, n = short.at.theta, n + short.n_evaluations
-        found = descend(problem, x, enough=options.start_tolerance)
+        found = descend(problem, x, enough=options.start_tolerance, progress=tell)
         n += found.n_evaluations
         if best is None or found.at.cost < best.at.cost:
             best = found
