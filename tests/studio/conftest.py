@@ -49,8 +49,9 @@ class RunningStudio:
 
     def close(self) -> None:
         self.studio.stop()
-        self.thread.join(10.0)
+        self.thread.join(30.0)
         assert not self.thread.is_alive()
+        assert not self.studio.n_broken, self.state.notice
 
 
 class StudioPage:

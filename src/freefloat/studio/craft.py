@@ -34,6 +34,7 @@ FUEL, WHEEL, NOZZLE, PLUME = (64, 176, 200), (150, 150, 160), (110, 110, 120), (
 JOINT, KEEP_OUT = (70, 70, 80), (200, 80, 80)
 MOST_FACES = 60_000  # format: faces of one mesh; beyond, its body is drawn as a box
 LARGEST_MESH = 64 * 2**20  # format: [B] of a mesh file
+ALIKE = 0.03  # format: moments that differ by less are those of a cube
 DENSITY = 1000.0  # format: [kg/m^3] of a ball drawn for fuel
 SMOOTH = 24  # format: edges around a cylinder
 
@@ -151,8 +152,10 @@ def _stand_in(
         mesh = trimesh.creation.icosphere(subdivisions=3)
         mesh.apply_scale(halves)
     else:
-        _, axes = np.linalg.eigh(tensor)
+        moments, axes = np.linalg.eigh(tensor)
         axes[:, 0] *= np.linalg.det(axes)
+        if np.ptp(moments) < ALIKE * moments.max():
+            axes = np.eye(3)  # a cube: its principal axes may point anywhere
         # a rod or plate without thickness is drawn a fiftieth as thick as it is long
         mesh = trimesh.creation.box(extents=np.maximum(edges, edges.max() / 50.0))
     _move(mesh, axes, np.array(body.com))

@@ -89,11 +89,11 @@ class Ghosts:
             return
         self._clear()
         found = state.identified
-        if state.is_compared and found is not None:
-            self.scene.show_ghost(found.craft, beside=True)
+        if state.is_compared and found is not None and state.robot is not None:
+            self.scene.show_ghost(state.robot.craft, beside=True)
             self._add_ellipsoids(found.fit)
         elif is_predicted and state.robot is not None:
-            self.scene.show_ghost(state.robot.craft if found is None else found.craft)
+            self.scene.show_ghost(state.robot.craft)
         else:
             self.scene.show_ghost(None)
 
@@ -120,7 +120,7 @@ class Ghosts:
         text += f" (drawn {EXAGGERATION:g} times)"
         if self._error is None:
             self._error = self.scene.scene.add_line_segments(
-                "/compare/error", points, colors=ERROR, line_width=4.0
+                "/compare/error", points, colors=ERROR, thickness=4.0, thickness_units="screen"
             )
             self._label = self.scene.scene.add_label("/compare/error_label", text)
         self._error.points = points

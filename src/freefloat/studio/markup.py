@@ -31,9 +31,17 @@ STYLE = """<style>
 .ff .bar{background:var(--mantine-color-default-border);border-radius:2px;height:.5rem;width:6rem;
   display:inline-block;vertical-align:middle}
 .ff .bar i{display:block;height:100%;border-radius:2px;background:currentColor}
-.ff svg{max-width:7rem;height:1rem;color:var(--mantine-color-text)}
+.ff td.s{white-space:nowrap}
+.ff svg.whisker{width:5.5rem;height:1rem;vertical-align:middle}
+.ff svg .axis{stroke:var(--mantine-color-default-border);fill:none}
+.ff .whisker .bar,.ff .whisker .end{stroke:light-dark(#1f6fc0,#6fb1ee);stroke-width:2}
+.ff .whisker .bar{background:none;border-radius:0;height:auto}
+.ff .whisker .dot{fill:light-dark(#1f6fc0,#6fb1ee)}
+.ff .whisker .prior{fill:var(--mantine-color-body);stroke:light-dark(#b06000,#e8a24c);
+  stroke-width:1.5}
 .ff code{font-size:.75rem}
 </style>"""
+SHORT = 16  # format: characters of a cell that stay on one line
 STATUS_KIND = {
     "seen": "good", "weak": "warning", "only in combination": "error", "invisible": "error",
     "trusted": "good", "with reservations": "warning", "not trusted": "error",
@@ -83,8 +91,9 @@ def table(
     for row in rows:
         cells = []
         for k, one in enumerate(row):
-            kind = STATUS_KIND.get(one)
-            style = right.get(k) or (f' class="{kind}"' if kind else "")
+            kind = STATUS_KIND.get(one, "s" if len(one) <= SHORT else "")
+            style = right.get(k) or f' class="{kind}"'
+            one = printed_unit(one) if head[k] == "unit" else one
             if tree and k == 0:
                 style = ' class="tree"'
             cells.append(f"<td{style}>{one if k in raw else escape(shorten(one, 300))}</td>")
@@ -114,7 +123,3 @@ def bar(share: float) -> str:
     width = 100.0 * min(max(share, 0.0), 1.0)
     return f'<span class="bar {kind}"><i style="width:{width:.1f}%"></i></span>'
 
-
-def unit(text: str) -> str:
-    """A unit as it is printed."""
-    return printed_unit(text)

@@ -125,7 +125,7 @@ class Scene:
         self._mass: MassProperties | None = None
         self.scene.set_up_direction("+z")
         self.scene.world_axes.visible = False
-        self.scene.add_light_ambient("/lights/all_around", intensity=1.2)
+        self.scene.add_light_ambient("/lights/all_around", intensity=0.5)
 
     def show_craft(self, craft: Craft) -> None:
         """Show a robot in place of the one before, at home."""

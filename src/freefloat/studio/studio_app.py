@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import queue
 import time
+import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -38,6 +39,7 @@ FRAME = 1.0 / 50.0  # format: [s] between pictures of what moves
 IDLE = 0.1  # format: [s] between looks where nothing moves
 WIDTH = 470  # format: [px] of the panel, so that tables of six columns fit
 MODE_SECONDS = 3.0  # format: [s] that a mode takes to swing once, whatever its frequency is
+MOST_BROKEN = 20  # format: faults of the studio that are said
 TABS: tuple[type[Tab], ...] = (
     ModelTab, PlanTab, FlightTab, IdentifyTab, LiveTab, VerdictTab,
 )  # fmt: skip
@@ -53,6 +55,7 @@ class Studio:
         self.inbox: queue.SimpleQueue[object] = queue.SimpleQueue()
         self.state = StudioState(folder=Path(folder).absolute())
         self.is_over = False
+        self.n_broken = 0
         self._waiting: list[object] = []
         self.server = GuardedServer(access, port=port, label="freefloat studio")
         self.worker = Worker(self.inbox.put, name="freefloat-studio")
@@ -92,11 +95,23 @@ class Studio:
         try:
             while not self.is_over:
                 now = time.monotonic()
-                self.step(now - last)
+                self._step_safely(now - last)
                 last = now
                 self._wait(now)
         finally:
             self.close()
+
+    def _step_safely(self, seconds: float) -> None:
+        """A round that cannot end the studio: what breaks in it is said on the page."""
+        try:
+            self.step(seconds)
+        except Exception as error:  # whatever it is: the pages and the work go on
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            place = f"{where.filename.rpartition('/')[2]}:{where.lineno}"
+            self.n_broken += 1
+            if self.n_broken < MOST_BROKEN:  # else it would say so fifty times a second
+                text = f"{type(error).__name__}: {error} ({place})"
+                self.ask(messages.Tell("error", "A fault of the studio", text))
 
     def step(self, seconds: float) -> None:
         """One round: what came, what moves, and what is shown of it."""
