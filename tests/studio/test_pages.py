@@ -109,6 +109,8 @@ def test_a_recording_with_faults_says_where(opened, visit_studio, tmp_path, plan
     flight.with_truth(None).with_channels(damaged).save(tmp_path / "damaged.csv")
     page = visit_studio(opened)
     page.open_tab("Flight")
+    page.page.get_by_text("Open a recording", exact=True).first.click()
+    page.see("Upload a recording")
     page.page.locator("input[type=file]").last.set_input_files(tmp_path / "damaged.csv")
     opened.wait(lambda state: state.flight is not None, 60.0)
     assert opened.state.notice.kind == "warning"
