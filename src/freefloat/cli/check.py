@@ -117,14 +117,18 @@ def find_visibility(
     FreefloatError for a plan that cannot be read, an unknown sensor or a glob that fits nothing.
     """
     from freefloat.cli.parameter_options import choose_parameters
+    from freefloat.cli.screen import note
     from freefloat.cli.waiting import progress, tell_first_run
     from freefloat.excitation.plan_file import load_plan
     from freefloat.observability.identifiability import identifiability
     from freefloat.parameters.default_choice import default_globs
+    from freefloat.text import count_noun
 
     parameters = choose_parameters(model, free=free or default_globs(model))
     flown = load_plan(plan) if plan is not None else None
     tell_first_run(*VISIBILITY_KERNELS, takes="about half a minute")
+    shown = count_noun(len(parameters.free_ones), "parameter")
+    note(f"simulating a flight of {model.name}, to see {shown}")
     with progress("simulating"):
         return identifiability(model, parameters, plan=flown, sensors=sensors)
 

@@ -29,6 +29,7 @@ from freefloat.cli.parameter_options import (
 from freefloat.cli.settings import parse_settings
 from freefloat.errors import Fault, visible
 from freefloat.parameters.default_choice import default_globs
+from freefloat.text import count_noun
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -94,6 +95,7 @@ def structure(
     plans = read_plans(plan, robot)
     recorded = [*read_flights(flights, reading=reading, max_bytes=shared.max_bytes).values()]
     tell_first_run(*KERNELS, takes="about half a minute")
+    screen.note(f"testing parts of {robot.name} by {count_noun(len(recorded), 'flight')}")
     from freefloat.identification.structure.structure_search import (  # loads Numba, hence late
         find_structure,
     )

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from freefloat.arrays import Array
 from freefloat.dynamics.kernels.integrate import Inputs
+from freefloat.dynamics.kernels.mechanism import ParameterArrays
 from freefloat.dynamics.kernels.newton_euler import new_work
 from freefloat.dynamics.state import as_states, positions, rates
 from freefloat.dynamics.tree import System, without_environment
@@ -64,6 +65,19 @@ def observe(
     links = np.empty((n, *work.L.shape))
     at = np.ascontiguousarray(np.broadcast_to(np.asarray(times, dtype=float), (n,)))
     kernel(system.tree, system.parameters, work, inputs, at, table, motion, links)
+    return SystemMotion(motion[:, : 6 + c], motion[:, 6 + c :], links)
+
+
+def observe_sets(
+    system: System, sets: ParameterArrays, states: Array, *, inputs: Inputs, times: Array
+) -> SystemMotion:
+    """`observe` with a parameter set of its own for every state: arrays with it as first axis."""
+    from freefloat.dynamics.kernels.observe import observe_sets as kernel
+
+    n, c = len(states), system.n_coordinates
+    motion, work = np.empty((n, 6 + 2 * c)), new_work(system.tree)
+    links = np.empty((n, *work.L.shape))
+    kernel(system.tree, sets, work, inputs, times, states, motion, links)
     return SystemMotion(motion[:, : 6 + c], motion[:, 6 + c :], links)
 
 

@@ -158,6 +158,35 @@ def is_nonlinear(system: System, name: str) -> bool:
     return field == "rest" or is_whole or owner in {tank.name for tank in system.model.tanks}
 
 
+def varying_directions(system: System, names: Sequence[str]) -> tuple[int, ...]:
+    """Places of the names whose direction depends on values of parameters."""
+    resting = {owner_of(name) for name in names if name.endswith(".rest")}
+    found = []
+    for p, name in enumerate(names):
+        is_stiffness = name.endswith(".stiffness") and owner_of(name) in resting
+        if not is_start(name) and (is_stiffness or is_nonlinear(system, name)):
+            found.append(p)
+    return tuple(found)
+
+
+def renew_directions(
+    system: System, names: Sequence[str], entries: Directions, which: Sequence[int]
+) -> None:
+    """Write the directions of some names, as they are now, over those in `entries`."""
+    if not which:
+        return
+    collector = _Collector(system, len(names))
+    for p in which:
+        _add(collector, p, names[p])
+    fresh = collector.finish()
+    for (own, changes), (places, table) in (
+        ((fresh.body, fresh.body_change), (entries.body, entries.body_change)),
+        ((fresh.spring, fresh.spring_change), (entries.spring, entries.spring_change)),
+    ):
+        for (p, part), change in zip(own, changes, strict=True):
+            table[(places[:, 0] == p) & (places[:, 1] == part)] = change
+
+
 def _add(collector: _Collector, p: int, name: str) -> None:
     system = collector.system
     owner, field = _owner_and_field(name)

@@ -98,19 +98,9 @@ def integrate_with_sensitivity(
         system = with_friction(system)
     tree, c, n_parameters = system.tree, system.n_coordinates, len(names)
     entries, first = known or _directions(system, names, setup)
-    rows = np.concatenate([tree.free, 6 + np.arange(c)])
-    free_at = np.full(c, -1, dtype=np.int64)
     free = tree.free[tree.free >= 6] - 6
-    free_at[free] = np.arange(len(free))
-    slopes = LinearisedTree(
-        np.zeros((system.n_links, 12)),
-        np.zeros((len(rows), len(first))),
-        rows,
-        free_at,
-        np.zeros((6, 10)),
-        np.zeros(6),
-    )
-    tangent = _tangent(first, len(rows))
+    slopes = linearised_tree(system, len(first))
+    tangent = tangent_table(first, len(slopes.rows))
     x = np.array(start, dtype=float)
     n_rows = 1 + n_steps // every
     states = np.zeros((n_rows, len(x)))
@@ -175,7 +165,20 @@ def _with_setup(found: Sensitivity, system: System, setup: SetupChanges) -> Sens
     )  # fmt: skip
 
 
-def _tangent(first: Array, n_rows: int) -> Tangent:
+def linearised_tree(system: System, width: int) -> LinearisedTree:
+    """Scratch space of a linearisation whose tangent has so many rows."""
+    tree, c = system.tree, system.n_coordinates
+    rows = np.concatenate([tree.free, 6 + np.arange(c)])
+    free_at = np.full(c, -1, dtype=np.int64)
+    free = tree.free[tree.free >= 6] - 6
+    free_at[free] = np.arange(len(free))
+    return LinearisedTree(
+        np.zeros((system.n_links, 12)), np.zeros((len(rows), width)), rows, free_at,
+        np.zeros((6, 10)), np.zeros(6),
+    )  # fmt: skip
+
+
+def tangent_table(first: Array, n_rows: int) -> Tangent:
     """The tangent `first`, its columns filled up to whole registers, with its scratch space."""
     from freefloat.numba_.lanes import LANES
 

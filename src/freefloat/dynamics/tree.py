@@ -8,7 +8,8 @@ frame is turned so that its joint axis is z, which spares the kernels the genera
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -59,7 +60,7 @@ class System:
     @property
     def layout(self) -> StateLayout:
         """Where the coordinates are in state vectors and tangents."""
-        return StateLayout(self.n_coordinates, int(np.sum(self.tree.free >= 6)))
+        return StateLayout(self.n_coordinates, int(np.count_nonzero(self.tree.free >= 6)))
 
     @property
     def environment(self) -> Environment:
@@ -72,6 +73,15 @@ class System:
 
     def frame_pose(self, name: str) -> tuple[int, Array, Array]:
         """Link, rotation and position [m] of a named frame or body."""
+        if name not in self._poses:
+            self._poses[name] = self._find_pose(name)
+        return self._poses[name]
+
+    @cached_property
+    def _poses(self) -> dict[str, tuple[int, Array, Array]]:
+        return {}
+
+    def _find_pose(self, name: str) -> tuple[int, Array, Array]:
         for frame in self.model.frames:
             if frame.name == name:
                 R, p = self.body_pose[frame.body]
@@ -224,19 +234,19 @@ def _with_parameters(system: System, assembly: Assembly) -> System:
         _floats(np.reshape(springs, (-1, 4))),
     )
     body_phi = {body.name: body.phi for body in assembly.bodies}
-    return System(**{**vars(system), "parameters": parameters, "body_phi": body_phi})
+    return replace(system, parameters=parameters, body_phi=body_phi)
 
 
 def without_environment(system: System) -> System:
     """The system where there is neither gravity nor drag."""
     tree = system.tree._replace(field=np.zeros_like(system.tree.field))
-    return System(**{**vars(system), "tree": tree})
+    return replace(system, tree=tree)
 
 
 def with_friction(system: System) -> System:
     """The system with friction looked at everywhere, also where it is zero now."""
     speeds = _floats([spring.friction_speed for spring in system.model.assembly.springs])
-    return System(**{**vars(system), "tree": system.tree._replace(friction_speed=speeds)})
+    return replace(system, tree=system.tree._replace(friction_speed=speeds))
 
 
 def rotor_phi(axis: Sequence[float]) -> Array:

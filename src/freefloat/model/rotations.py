@@ -101,7 +101,10 @@ def quaternion_product(a: ArrayLike, b: ArrayLike) -> Array:
     """a * b (x, y, z, w; rows allowed): first rotate by b, then by a."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     av, aw, bv, bw = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
-    vector = aw * bv + bw * av + np.cross(av, bv)
+    vector = aw * bv + bw * av
+    # for a few rows several times faster than np.cross, to the same bit
+    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        vector[..., i] += av[..., j] * bv[..., k] - av[..., k] * bv[..., j]
     scalar = aw * bw - np.sum(av * bv, axis=-1, keepdims=True)
     return np.concatenate([vector, scalar], axis=-1)
 

@@ -90,15 +90,17 @@ class Readout:
         self.pushes = (*pushes, *(f"base.{name}" for name in WRENCH))
         self.has_inputs = self.has_channels = False
         self.found: dict[int, Array] = {}
+        self._numbers = dict.fromkeys(self.names, 0.0)
 
     def read(self, values: Mapping[str, Any], push: Array) -> None:
         """Find every stream whose numbers are all there and finite; put pushes into `push`."""
         self.found = {}
         self.has_channels = self.has_inputs = False
+        known = values.keys() & self._numbers.keys()
         for k, stream in enumerate(self.streams):
-            numbers = [values.get(name) for name in stream.channels]
+            numbers = [values[name] for name in stream.channels if name in known]
             self.has_channels |= any(number is not None for number in numbers)
-            if all(is_number(number) for number in numbers):
+            if len(numbers) == len(stream.channels) and all(map(is_number, numbers)):
                 vector = np.array(numbers, dtype=float)
                 # a quaternion far from unit length is no attitude
                 if not stream.is_attitude or abs(float(np.linalg.norm(vector)) - 1.0) < 0.1:

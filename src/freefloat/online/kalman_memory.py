@@ -45,12 +45,6 @@ class KalmanMemory(NamedTuple):
     window_worst: Array  # (octaves, 2)
 
 
-def rows_by_stream(streams: Sequence[Measurement]) -> list[NDArray[np.intp]]:
-    """Which of all rows are those of every stream."""
-    ends = np.cumsum([len(stream.noise) for stream in streams])
-    return np.split(np.arange(ends[-1]), ends[:-1])
-
-
 def innovation_arrays(n: int) -> tuple[NDArray[np.int64], Array, Array, Array, Array]:
     """Room for the sums of n rows, from row_counts on."""
     half, power = np.zeros((2, OCTAVES, n))

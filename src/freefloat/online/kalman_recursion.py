@@ -6,17 +6,16 @@ from collections.abc import Mapping, Sequence
 from math import ceil, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from freefloat.arrays import Array
-from freefloat.dynamics.named_parameters import (
-    is_nonlinear,
-    parameter_directions,
-    with_parameter_values,
-)
+from freefloat.dynamics.parameter_map import ParameterMap
 from freefloat.dynamics.state import ATTITUDE
+from freefloat.dynamics.tangent_steps import TangentSteps
 from freefloat.dynamics.tree import System, with_friction
 from freefloat.identification.output_error.unknowns import NON_NEGATIVE, state_names
 from freefloat.model.parameter_name import ParameterName, field_of, owner_of
+from freefloat.online.covariance_root import propagate_root, update_root
 from freefloat.online.filter_problem import FilterUnknowns
 from freefloat.online.kalman_memory import (
     CHI2,
@@ -31,20 +30,20 @@ from freefloat.online.kalman_memory import (
     copy_of,
     innovation_arrays,
     note_innovations,
-    rows_by_stream,
 )
+from freefloat.online.kalman_rows import ORDER, KalmanRows, beyond_gate
 from freefloat.online.kalman_start import WindowEnd
 from freefloat.online.propagation import (
     ORDERS,
     Layout,
-    apply_step,
-    inputs_at,
+    apply_steps,
+    carry_on,
+    inputs_now,
     layout_of,
     propagate,
     thrust_response,
 )
-from freefloat.online.sensing import innovation, predict, predict_with_slopes
-from freefloat.online.square_root_covariance import nis_of, propagate_root, update_root
+from freefloat.online.sensing import coordinate_of
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.measurements import Measurement
 
@@ -70,44 +69,26 @@ class KalmanRecursion:
             if p.tied_to and p.tied_to[0] in [q.name for q in unknowns.free]
         ]
         self.layout = self._layout()
-        self.rows_of = rows_by_stream(self.streams)
+        self.rows = KalmanRows(self.home, self.streams, unknowns, self.layout)
+        self.steps = TangentSteps(self.home, self.layout.names)
         self.memory = self._memory()
+        start = self._shares @ np.array([p.value for p in unknowns.free])
+        self._map = ParameterMap(self.home, self._inner, start)
         self._made: tuple[bytes, System] | None = None
-        # what parameters change depends on their values only for pendulums and rests of springs
-        varying = any(is_nonlinear(self.home, name) for name in self.layout.names)
-        self.known = None if varying else parameter_directions(self.home, self.layout.names)
-        self.driven = [self._joint_of(stream) for stream in self.streams]
-        biases = {
-            p.name: k
-            for k, p in enumerate(unknowns.free)
-            if ParameterName.parse(p.name).kind == "bias"
-        }
-        self.biases = [
-            [(row, biases[f"bias.{channel}"]) for row, channel in enumerate(stream.rows)
-             if f"bias.{channel}" in biases]
-            for stream in self.streams
-        ]  # fmt: skip
         # what must be positive may go at most nine tenths down at once
         self._is_positive = np.array([field_of(p.name) in POSITIVE for p in unknowns.free], bool)
         self._bounds = np.array([[p.lower, p.upper] for p in unknowns.free]).T
-
-    def _joint_of(self, stream: Measurement) -> tuple[int, int] | None:
-        """The driven joint that a stream tells of, and the order of its motion."""
-        given = [self.home.coordinates[c] for c in self.home.tree.given]
-        kind, name = stream.sensor.kind, _coordinate_of(stream)
-        return (given.index(name), ORDER[kind]) if kind in ORDER and name in given else None
 
     def _layout(self) -> Layout:
         free = [p.name for p in self.unknowns.free]
         inner = [name for name in free if not ParameterName.parse(name).is_of_sensor]
         inner += [name for name, _, _ in self.ties]
-        self._inner = frozenset(inner)
         leaders = {name: (leader, factor) for name, leader, factor in self.ties}
-        mix = np.zeros((len(inner), len(free)))
+        self._inner, self._shares = tuple(inner), np.zeros((len(inner), len(free)))
         for row, name in enumerate(inner):
             leader, factor = leaders.get(name, (name, 1.0))
-            k = free.index(leader)
-            mix[row, k] = factor * self.unknowns.sizes[k]
+            self._shares[row, free.index(leader)] = factor
+        mix = self._shares * self.unknowns.sizes
         return layout_of(self.home, self.states, inner, mix, len(free))
 
     def _memory(self) -> KalmanMemory:
@@ -118,7 +99,7 @@ class KalmanRecursion:
             start + self.unknowns.sizes * self.unknowns.prior[:, 0],
             np.zeros(len(system.tree.thruster_link) + 6), np.zeros(3),
             np.zeros(4, dtype=np.int64), np.zeros(len(self.streams), dtype=np.int64),
-            *innovation_arrays(sum(map(len, self.rows_of))),
+            *innovation_arrays(len(self.rows.noise)),
         )  # fmt: skip
 
     def _spread(self) -> Array:
@@ -139,10 +120,7 @@ class KalmanRecursion:
         """The system with the parameters as they are known now."""
         values = self.memory.values
         if self._made is None or self._made[0] != values.tobytes():
-            named = {p.name: float(v) for p, v in zip(self.unknowns.free, values, strict=True)}
-            named |= {name: factor * named[leader] for name, leader, factor in self.ties}
-            inner = {n: v for n, v in named.items() if n in self._inner}
-            self._made = values.tobytes(), with_parameter_values(self.home, inner)
+            self._made = values.tobytes(), self._map.system(self._shares @ values)
         return self._made[1]
 
     def begin(self, time: float, found: Mapping[int, Array]) -> bool:
@@ -156,7 +134,7 @@ class KalmanRecursion:
             joints[1, k] = coordinates[system.coordinates.index(name)].speed
         attitude = np.array([0.0, 0.0, 0.0, 1.0])
         for k, stream in enumerate(self.streams):
-            joint = places.get(_coordinate_of(stream))
+            joint = places.get(coordinate_of(stream))
             if joint is not None and stream.sensor.kind in ORDER:
                 if k not in found:
                     return False
@@ -214,19 +192,19 @@ class KalmanRecursion:
         """One of the n steps to a sample; what a valve is off holds for all of them."""
         m, settings = self.memory, self.settings
         ahead = time - float(m.numbers[TIME])
-        x, joints, F = propagate(
+        x, joints, rows = propagate(
             self.system, self.layout, float(m.numbers[TIME]), ahead, x=m.x, joints=m.joints,
-            push=m.push, longest=self.options.step,
+            push=m.push, longest=self.options.step, steps=self.steps,
         )  # fmt: skip
-        if not (np.isfinite(x).all() and np.isfinite(F).all()):
+        if not (np.isfinite(x).all() and np.isfinite(rows).all()):
             return False
         noise = np.zeros(self.layout.n_all)
         noise[self.layout.parameters] = np.sqrt(settings.walk * ahead)
         noise[self.layout.n_all - self.layout.n_joints :] = self.options.jerk * np.sqrt(ahead)
-        if settings.forgetting < 1.0:
-            F[self.layout.parameters] *= settings.forgetting ** (-0.5 * ahead)
+        growth = settings.forgetting ** (-0.5 * ahead)
         W = np.hstack([np.diag(noise)[:, noise > 0.0], sqrt(n) * self._thrust_noise(ahead)])
-        m.root[:] = propagate_root(m.root, F, W)
+        FS = carry_on(m.root, rows, self.layout, ahead, growth=growth)
+        m.root[:] = propagate_root(FS, W)
         m.x[:], m.joints[:], m.numbers[TIME] = x, joints, time
         return True
 
@@ -236,7 +214,7 @@ class KalmanRecursion:
         firing = np.flatnonzero(noise * m.push[: len(noise)])
         out = np.zeros((layout.n_all, len(firing)))
         if len(firing):
-            inputs = inputs_at(self.home, m.joints, m.push, np.zeros((1, 3)))
+            inputs = inputs_now(m.joints, m.push, self.home.n_coordinates)
             time = float(m.numbers[TIME])
             felt = thrust_response(self.system, time, ahead, x=m.x, inputs=inputs, which=firing)
             out[: layout.n_states] = felt[layout.rows] * noise[firing]
@@ -252,23 +230,22 @@ class KalmanRecursion:
         before = copy_of(m)
         places, odd = list(found), []
         step, white = np.zeros(layout.n_all), np.zeros(0)
+        blur = np.ones(0)
         for turn in range(self.options.iterations):
             C, left = self._rows(places, [found[k] for k in places])
-            if not np.isfinite(np.vstack(C)).all() or not np.isfinite(np.concatenate(left)).all():
+            if not (np.isfinite(C).all() and np.isfinite(left).all()):
                 return self._undo(before)
             if turn == 0:
                 blur = self._curvature_noise(places, before)
-            C = [block / size[:, None] for block, size in zip(C, blur, strict=True)]
-            left = [error / size for error, size in zip(left, blur, strict=True)]
+            C, left = C / blur[:, None], left / blur
+            B = C @ before.root
             if turn == 0:
-                odd = self._odd(places, C, left)
-                kept = [n for n, k in enumerate(places) if k not in odd]
-                places, C = [places[n] for n in kept], [C[n] for n in kept]
-                left, blur = [left[n] for n in kept], [blur[n] for n in kept]
-                if not places:
+                odd, kept = self._odd(places, B, left)
+                if len(odd) == len(places):
                     return odd
-            rows, error = np.vstack(C), np.concatenate(left)
-            root, new, white = update_root(before.root, rows, error + rows @ step)
+                places = [k for k in places if k not in odd]
+                C, B, left, blur = C[kept], B[kept], left[kept], blur[kept]
+            root, new, white = update_root(before.root, B, left + C @ step)
             if not np.all(np.isfinite(new)):
                 return self._undo(before)
             change, step = new - step, new
@@ -278,11 +255,14 @@ class KalmanRecursion:
         m.root[:] = root
         m.numbers[NIS], m.counts[DOF] = white @ white, len(white)
         m.numbers[CHI2] += m.numbers[NIS]
-        note_innovations(m, np.concatenate([self.rows_of[k] for k in places]), white)
+        note_innovations(m, self._rows_of(places), white)
         m.counts[N_ROWS] += len(white)
         return odd
 
-    def _curvature_noise(self, places: list[int], before: KalmanMemory) -> Sequence[Array]:
+    def _rows_of(self, places: Sequence[int]) -> NDArray[np.intp]:
+        return np.concatenate([self.rows.rows[k] for k in places])
+
+    def _curvature_noise(self, places: list[int], before: KalmanMemory) -> Array:
         """By how much what slopes leave out makes the noise of every row larger.
 
         Torques are products of what is not known yet: to trust slopes alone makes the filter sure
@@ -290,50 +270,39 @@ class KalmanRecursion:
         curvature, as half the sum of both changes; it counts as noise until it fades.
         """
         m, layout = self.memory, self.layout
-        blur = [np.ones(len(self.streams[k].noise)) for k in places]
-        bent = [n for n, k in enumerate(places) if self.streams[k].needs_forces]
+        rows = self._rows_of(places)
+        bent = [k for k in places if self.streams[k].needs_forces]
         spread = np.linalg.norm(before.root[layout.parameters], axis=1)
         if not bent or np.max(spread, initial=0.0) < self.options.sure:
-            return blur
-        streams = [self.streams[places[n]] for n in bent]
-        middle = self._predict(streams)
-        total = [np.zeros(len(s.noise)) for s in streams]
+            return np.ones(len(rows))
         draws, shrink = self.options.draws, self.options.shrink
         rng = np.random.default_rng(int(m.counts[N_ROWS]))
-        for _ in range(draws):
-            draw = shrink * (before.root @ rng.standard_normal(layout.n_all))
-            self._move(before, draw)
-            ahead = self._predict(streams)
-            self._move(before, -draw)
-            behind = self._predict(streams)
-            for n, (a, b, c) in enumerate(zip(ahead, middle, behind, strict=True)):
-                total[n] += (0.5 * (a + c) - b) ** 2 / (draws * shrink**4)
-        self._undo(before)
-        for n, stream, size in zip(bent, streams, total, strict=True):
-            blur[n] = np.sqrt(1.0 + size / stream.noise**2)
-        return blur
-
-    def _predict(self, streams: Sequence[Measurement]) -> Sequence[Array]:
-        m = self.memory
-        inputs = inputs_at(self.home, m.joints, m.push, np.zeros((1, 3)))
-        return predict(self.system, streams, float(m.numbers[TIME]), m.x, inputs=inputs)
+        aside = shrink * (rng.standard_normal((draws, layout.n_all)) @ before.root.T)
+        x, joints, values = self._ends_of(
+            before, np.vstack([np.zeros(layout.n_all), aside, -aside])
+        )
+        sets = self._map.arrays(values @ self._shares.T)
+        total = np.zeros(len(self.rows.noise))
+        seen = self.rows.read_sets(
+            sets, float(m.numbers[TIME]), states=x, joints=joints, push=m.push, places=bent
+        )
+        for k, reading in zip(bent, seen, strict=True):
+            curve = 0.5 * (reading[1 : 1 + draws] + reading[1 + draws :]) - reading[0]
+            total[self.rows.rows[k]] = np.sum(curve**2, axis=0) / (draws * shrink**4)
+        return np.sqrt(1.0 + total[rows] / self.rows.noise[rows] ** 2)
 
     def _undo(self, before: KalmanMemory) -> None:
         for array, old in zip(self.memory, before, strict=True):
             array[...] = old
 
-    def _odd(self, places: list[int], C: Sequence[Array], left: Sequence[Array]) -> list[int]:
-        """Streams whose NIS is beyond the gate."""
-        gates = self.settings.gates
-        if not len(gates):
-            return []
-        B, ends = np.vstack(C) @ self.memory.root, np.cumsum([len(block) for block in C])
-        parts = np.split(B, ends[:-1])
-        return [
-            k
-            for k, part, error in zip(places, parts, left, strict=True)
-            if nis_of(part, error) > gates[len(error)]
-        ]
+    def _odd(self, places: list[int], B: Array, left: Array) -> tuple[list[int], NDArray[np.intp]]:
+        """Streams whose NIS is beyond the gate, and the rows of all others."""
+        if not len(self.settings.gates):
+            return [], np.arange(len(left))
+        sizes = np.array([len(self.rows.rows[k]) for k in places], dtype=np.intp)
+        is_odd = beyond_gate(B, left, sizes, self.settings.gates)
+        kept = np.flatnonzero(~np.repeat(is_odd, sizes))
+        return [k for k, odd in zip(places, is_odd, strict=True) if odd], kept
 
     def _is_large(self, change: Array) -> bool:
         """Whether a step is so long that slopes may differ at its end."""
@@ -346,53 +315,28 @@ class KalmanRecursion:
 
     def _move(self, before: KalmanMemory, step: Array) -> None:
         """Put what is known where a step from `before` ends."""
-        m, layout = self.memory, self.layout
-        m.x[:] = apply_step(self.home, layout, before.x, step[: layout.n_states])
-        m.joints[:] = before.joints + step[layout.joints].reshape(m.joints.shape)
-        self._move_parameters(before.values, self.unknowns.sizes * step[layout.parameters])
-        self._settle()
+        m = self.memory
+        for array, moved in zip((m.x, m.joints, m.values), self._ends_of(before, step[None]),
+                                strict=True):  # fmt: skip
+            array[:] = moved[0]
 
-    def _rows(self, places: list[int], measured: list[Array]) -> tuple[list[Array], list[Array]]:
+    def _ends_of(self, before: KalmanMemory, steps: Array) -> tuple[Array, Array, Array]:
+        """States, joints and parameters where steps (rows, error state) from `before` end.
+
+        What must be positive goes at most nine tenths down at once.
+        """
+        layout, state, given = self.layout, self.home.layout, self.home.tree.given
+        x = apply_steps(self.home, layout, before.x, steps[:, : layout.n_states])
+        joints = before.joints + steps[:, layout.joints].reshape(len(steps), *before.joints.shape)
+        x[:, state.position_of(given)], x[:, state.rate_of(given)] = joints[:, 0], joints[:, 1]
+        values = before.values + self.unknowns.sizes * steps[:, layout.parameters]
+        least = np.where(self._is_positive, 0.1 * before.values, -np.inf)
+        return x, joints, np.clip(np.maximum(values, least), *self._bounds)
+
+    def _rows(self, places: list[int], measured: Sequence[Array]) -> tuple[Array, Array]:
         """Whitened slopes by the error state and innovations of some streams."""
-        m, layout = self.memory, self.layout
-        streams = [self.streams[k] for k in places]
-        inputs = inputs_at(self.home, m.joints, m.push, np.zeros((1, 3)))
-        seen = predict_with_slopes(
-            self.system, streams, float(m.numbers[TIME]), m.x, inputs=inputs, names=layout.names,
-            driven=[self.driven[k] for k in places], known=self.known,
+        m = self.memory
+        return self.rows.linearise(
+            self.system, self.steps, float(m.numbers[TIME]), x=m.x, joints=m.joints, push=m.push,
+            values=m.values, places=places, measured=measured,
         )  # fmt: skip
-        both = layout.n_states + layout.n_parameters
-        ends = np.cumsum([len(stream.noise) for stream in streams])
-        table = np.zeros((ends[-1], layout.n_all))
-        table[:, :both] = np.vstack(seen.by_names) @ layout.mix
-        table[:, both : both + 3 * layout.n_joints] = np.vstack(
-            [part.reshape(len(part), -1) for part in seen.by_joints]
-        )
-        left = []
-        for k, stream in enumerate(streams):
-            bias = stream.bias
-            if self.biases[places[k]]:
-                bias = bias.copy()
-            for row, place in self.biases[places[k]]:
-                bias[row] = m.values[place]
-                at = ends[k] - len(stream.noise) + row
-                table[at, layout.n_states + place] = self.unknowns.sizes[place]
-            error = innovation(stream, measured[k], seen.values[k], bias)
-            left.append(error / stream.noise)
-        table /= np.concatenate([stream.noise for stream in streams])[:, None]
-        return np.split(table, ends[:-1]), left
-
-    def _move_parameters(self, before: Array, step: Array) -> None:
-        """Parameters after a correction; what must be positive goes at most nine tenths down."""
-        value = before + step
-        least = np.where(self._is_positive, 0.1 * before, -np.inf)
-        self.memory.values[:] = np.clip(np.maximum(value, least), *self._bounds)
-
-
-# The order of a joint's motion that a kind of sensor tells.
-ORDER = {"encoder": 0, "motor_encoder": 0, "joint_rate": 1, "motor_rate": 1, "wheel_speed": 1}
-
-
-def _coordinate_of(stream: Measurement) -> str:
-    """The coordinate that an encoder or a rate belongs to."""
-    return f"{stream.target}.motor" if "motor" in stream.sensor.kind else stream.target

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from freefloat.arrays import Array
-from freefloat.dynamics.equations import SystemMotion, observe
+from freefloat.dynamics.equations import observe
 from freefloat.dynamics.kernels.integrate import Inputs
-from freefloat.dynamics.kernels.tangent import Directions
-from freefloat.dynamics.sensitivity import integrate_with_sensitivity
+from freefloat.dynamics.state import StateLayout
 from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
 from freefloat.model.checks import sensor_targets
 from freefloat.model.parts import Sensor, SensorKind
 from freefloat.model.rotations import conjugate, quaternion_product, rotation_vector_from_quaternion
-from freefloat.prediction.flight import FlightSegment
 from freefloat.prediction.measurements import Measurement, channels_of, measurements_of
-from freefloat.prediction.sensor_models import sensor_jacobian, sensor_reading
 from freefloat.prediction.sensor_noise import sample_noise
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.names import channel_names
@@ -31,18 +29,6 @@ from freefloat.telemetry.telemetry import Telemetry
 # acceleration (any step is exact), quadratic in the rate (5e-5 off at most) and smooth in the
 # position (5e-7): slopes need three digits, since an innovation is a few deviations.
 NUDGES = (1e-6, 1e-4, 1.0)
-
-
-@dataclass(frozen=True)
-class KalmanSensing:
-    """Readings of every stream with slopes by states and parameters, and by q, dq, ddq of joints.
-
-    values: per stream (k,); by_names (r, names); by_joints (r, 3, joints).
-    """
-
-    values: list[Array]
-    by_names: list[Array]
-    by_joints: list[Array]
 
 
 def live_streams(
@@ -122,52 +108,12 @@ def _drives(system: System, flight: Telemetry) -> list[Measurement]:
     return found
 
 
-def predict_with_slopes(
-    system: System, streams: Sequence[Measurement], time: float, x: Array, *, inputs: Inputs,
-    names: Sequence[str], driven: Sequence[tuple[int, int] | None],
-    known: tuple[Directions, Array] | None,
-) -> KalmanSensing:  # fmt: skip
-    """What the streams should read at state x; inputs: one row, whose end is now.
-
-    driven: of every stream that tells the motion of a driven joint its number and order, which is
-    all there is to know of it; else None. known: `directions` of the names.
-    """
-    g = inputs.given.shape[2]
-    at = _perturb_joints(system, time, x, inputs)
-    motion, rows, times, states = at.motion, at.inputs, at.times, at.states
-    first = SystemMotion(motion.accelerations[:1], motion.forces[:1], motion.links[:1])
-    slopes = integrate_with_sensitivity(system, x, names, inputs=inputs, step=1.0, n_steps=0,
-                                        time=time, known=known)  # fmt: skip
-    now = FlightSegment(times[:1], states[:1], first, rows, slopes)
-    seen = KalmanSensing([], [], [])
-    for stream, own_joint in zip(streams, driven, strict=True):
-        if own_joint is not None:
-            joint, order = own_joint
-            seen.values.append(inputs.given[0, 2, joint, order : order + 1])
-            seen.by_names.append(np.zeros((1, len(names))))
-            seen.by_joints.append(np.zeros((1, 3, g)))
-            seen.by_joints[-1][0, order, joint] = 1.0
-            continue
-        truth = sensor_reading(system, stream.sensor, stream.target, at)
-        truth = truth[:, None] if truth.ndim == 1 else truth
-        own = sensor_jacobian(system, stream.sensor, stream.target, now)[0]
-        if stream.is_attitude:
-            change = rotation_vector_from_quaternion(
-                quaternion_product(conjugate(truth[:1]), truth[1:])
-            )
-        else:
-            truth, own = truth[:, stream.columns], own[list(stream.columns)]
-            change = truth[1:] - truth[0]
-        seen.values.append(truth[0])
-        seen.by_names.append(own)
-        seen.by_joints.append(_by_joint(change, g))
-    return seen
-
-
 def joint_response(system: System, time: float, x: Array, *, inputs: Inputs) -> Array:
     """Accelerations per position, rate and acceleration of the joints: (6 + c, 3, joints)."""
-    accelerations = _perturb_joints(system, time, x, inputs).motion.accelerations
-    return _by_joint(accelerations[1:] - accelerations[0], inputs.given.shape[2])
+    states, given = perturbed_joints(system, x, inputs.given[0, 2])
+    rows, times = inputs._replace(given=given), np.full(len(states), time)
+    accelerations = observe(system, states, inputs=rows, times=times).accelerations
+    return by_joint(accelerations[1:] - accelerations[0], inputs.given.shape[2])
 
 
 def thrust_accelerations(
@@ -184,43 +130,43 @@ def thrust_accelerations(
     return (accelerations[1:] - accelerations[0]).T[:, None]
 
 
-def _perturb_joints(system: System, time: float, x: Array, inputs: Inputs) -> FlightSegment:
-    """The instant as it is, then with position, rate and acceleration of each joint nudged."""
-    g, given = inputs.given.shape[2], system.tree.given
-    n, layout = 1 + 3 * g, system.layout
-    states = np.repeat(x[None], n, axis=0)
-    table = np.repeat(inputs.given[:1, 2:3], n, axis=0)
+def perturbed_joints(system: System, x: Array, given: Array) -> tuple[Array, Array]:
+    """The instant as it is, then with position, rate and acceleration of each joint nudged.
+
+    given (joints, 3): the joints' motion. States (1 + 3 joints, width), and tables of the motion.
+    """
+    moved, table = _nudge_tables(tuple(system.tree.given.tolist()), system.n_coordinates)
+    return x + moved, np.repeat((given + table)[:, None], 3, axis=1)
+
+
+@lru_cache(maxsize=16)  # one a mechanism
+def _nudge_tables(given: tuple[int, ...], n_coordinates: int) -> tuple[Array, Array]:
+    """What the nudges do to states and to the joints' motion."""
+    g, layout = len(given), StateLayout(n_coordinates, 0)
+    moved, table = np.zeros((1 + 3 * g, layout.width)), np.zeros((1 + 3 * g, g, 3))
     for order in range(3):
-        for m in range(g):
+        for m, coordinate in enumerate(given):
             row = 1 + order * g + m
-            table[row, 0, m, order] += NUDGES[order]
+            table[row, m, order] = NUDGES[order]
             if order < 2:
                 place_of = layout.rate_of if order else layout.position_of
-                states[row, place_of(given[m])] += NUDGES[order]
-    table = np.repeat(table, 3, axis=1)
-    rows = Inputs(table, inputs.effort[:1], inputs.push[:1], inputs.gains)
-    times = np.full(n, time)
-    return FlightSegment(times, states, observe(system, states, inputs=rows, times=times), rows)
+                moved[row, place_of(coordinate)] = NUDGES[order]
+    return moved, table
 
 
-def predict(
-    system: System, streams: Sequence[Measurement], time: float, x: Array, *, inputs: Inputs
-) -> list[Array]:
-    """What the streams should read at state x, and no more."""
-    times, states = np.array([time]), x[None]
-    motion = observe(system, states, inputs=inputs, times=times)
-    at = FlightSegment(times, states, motion, inputs)
-    found = []
-    for stream in streams:
-        truth = sensor_reading(system, stream.sensor, stream.target, at)
-        found.append(truth if truth.ndim == 1 else truth[0, list(stream.columns)])
-    return found
+def nudge_sizes(g: int) -> Array:
+    """The nudges of so many joints, row by row."""
+    return np.repeat(NUDGES, g)
 
 
-def _by_joint(change: Array, g: int) -> Array:
+def by_joint(change: Array, g: int) -> Array:
     """(3 g, r) changes by nudges as slopes (r, 3, g)."""
-    slopes = change.reshape(3, g, -1) / np.array(NUDGES)[:, None, None]
-    return np.ascontiguousarray(slopes.transpose(2, 0, 1))
+    return (change / nudge_sizes(g)[:, None]).T.reshape(-1, 3, g)
+
+
+def coordinate_of(stream: Measurement) -> str:
+    """The coordinate that an encoder or a rate belongs to."""
+    return f"{stream.target}.motor" if "motor" in stream.sensor.kind else stream.target
 
 
 def innovation(stream: Measurement, measured: Array, predicted: Array, bias: Array) -> Array:

@@ -148,7 +148,7 @@ def _all_prescribed(system: System) -> System:
     root = system.tree.free[system.tree.free < 6]
     above = system.tree.above[: len(root)]
     tree = system.tree._replace(free=root, above=above, given=np.arange(system.n_coordinates))
-    return System(**{**vars(system), "tree": tree})
+    return replace(system, tree=tree)
 
 
 def _closed_loop_inputs(system: System, states: Array, ddq: Array, wrench: Array) -> Inputs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from freefloat.dynamics.kernels.forward import forward_dynamics, mass_matrix
 from freefloat.dynamics.kernels.integrate import load_state
+from freefloat.dynamics.kernels.mechanism import ParameterArrays
 from freefloat.dynamics.kernels.newton_euler import (
     ACCELERATION,
     DDQ,
@@ -29,6 +30,23 @@ from freefloat.dynamics.kernels.spatial import (
 from freefloat.numba_.compilation import inline, kernel
 
 
+@inline
+def observe_one(tree, par, w, inputs, times, states, s, motion, links):
+    """Row s of `observe`."""
+    n = w.U.shape[0]
+    load_state(tree, par, w, inputs, s, 0, times[s], states[s])
+    forward_dynamics(tree, par, w)
+    newton_euler(tree, par, w)
+    for k in range(6):
+        motion[s, k] = w.root[ACCELERATION + k]
+    for c in range(n):
+        motion[s, 6 + c] = w.U[c, DDQ]
+        motion[s, 6 + n + c] = joint_force(tree, w, c)
+    for i in range(w.L.shape[0]):
+        for k in range(LINK_COLUMNS):
+            links[s, i, k] = w.L[i, k]
+
+
 @kernel
 def observe(tree, par, w, inputs, times, states, motion, links):
     """Accelerations and generalised forces at given states; row i of the inputs belongs to it.
@@ -36,19 +54,16 @@ def observe(tree, par, w, inputs, times, states, motion, links):
     motion[i] = root acceleration (angular, linear; root axes), ddq, generalised force of every
     coordinate (what a torque sensor in the joint reads). links[i] = the link table.
     """
-    n = w.U.shape[0]
     for s in range(states.shape[0]):
-        load_state(tree, par, w, inputs, s, 0, times[s], states[s])
-        forward_dynamics(tree, par, w)
-        newton_euler(tree, par, w)
-        for k in range(6):
-            motion[s, k] = w.root[ACCELERATION + k]
-        for c in range(n):
-            motion[s, 6 + c] = w.U[c, DDQ]
-            motion[s, 6 + n + c] = joint_force(tree, w, c)
-        for i in range(w.L.shape[0]):
-            for k in range(LINK_COLUMNS):
-                links[s, i, k] = w.L[i, k]
+        observe_one(tree, par, w, inputs, times, states, s, motion, links)
+
+
+@kernel
+def observe_sets(tree, sets, w, inputs, times, states, motion, links):
+    """`observe` with a parameter set of its own for every state, the first axis of its arrays."""
+    for s in range(states.shape[0]):
+        own = ParameterArrays(sets.phi[s], sets.rotor[s], sets.spring[s])
+        observe_one(tree, own, w, inputs, times, states, s, motion, links)
 
 
 @kernel
