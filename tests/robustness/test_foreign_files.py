@@ -47,6 +47,7 @@ def read_mutants(name: str, folder: Path, count: int) -> None:
     assert min(outcomes.values()) > 0  # otherwise the mutants are too tame or too wild
 
 
+@pytest.mark.promise("R3")
 @pytest.mark.parametrize("name", FILES)
 def test_mutants_are_read_or_refused(tmp_path, name):
     read_mutants(name, tmp_path, SHORT)

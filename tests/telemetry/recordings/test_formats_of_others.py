@@ -10,10 +10,33 @@ from scipy.io import savemat
 
 from freefloat.errors import TelemetryError
 from freefloat.notes import codes_of
-from freefloat.telemetry.recordings.import_telemetry import import_recording
+from freefloat.records.toml_text import value_text
+from freefloat.telemetry.recordings.import_telemetry import import_recording, open_recording
+from freefloat.telemetry.recordings.map_fields import TIME_NAMES, FieldIndex
 from freefloat.telemetry.recordings.recording_map import load_map, read_map_text
+from freefloat.telemetry.recordings.source_recording import PUBLISHED, RECEIVED, STAMP
 
 
+@pytest.mark.promise("R4")
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_field_is_mapped_or_named(tmp_path, name, figure):
+    path, _ = write_recording(name, tmp_path)
+    streams = open_recording(path).streams
+    index = FieldIndex(streams)
+    first = next(n for n, place in index.places.items() if not place.field.what and "@" not in n
+                 and not n.endswith((STAMP, *TIME_NAMES, "c1")))  # fmt: skip
+    clock = '[time]\nclock = "c1"\n' if "c1" in index.places else ""  # a table without a header
+    text = f'format = 1\n{clock}[[channel]]\nto = "rw.speed"\nfrom = {value_text(first)}\n'
+    unmapped = import_recording(path, read_map_text(text)).unmapped
+    named = {first, *(field for group in unmapped for field in index.find(group)), *unmapped}
+    left = {n for n in index.places if n not in named}
+    # what may stay unnamed is a time: of the file, of the message, or the clock that was used
+    times = (RECEIVED, PUBLISHED, STAMP, *TIME_NAMES, "c1")
+    assert all(n.endswith(times) for n in left), left
+    figure("R4", f"{len(FORMATS)} formats, {len(index.places)} fields of {name} and the like")
+
+
+@pytest.mark.promise("R3")
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_recording_is_read_back_to_the_last_bit(tmp_path, name):
     path, map_path = write_recording(name, tmp_path)
