@@ -90,6 +90,7 @@ CASES = {
 def model_of(name: str) -> Any:
     """A built-in model, wings of three panels, or an arm of the identification tables."""
     import freefloat as ff
+    from freefloat.model import Sensor
 
     if name.startswith("arm-"):
         import arms
@@ -105,7 +106,14 @@ def model_of(name: str) -> Any:
         joints.append(
             replace(hinge, name=f"hinge_{side}3", parent=f"panel_{side}2", child=f"panel_{side}3")
         )
-    return replace(model, name="wings-3", bodies=tuple(bodies), joints=tuple(joints))
+    suite = tuple(
+        Sensor(kind, "bus", 100.0, noise=noise)
+        for kind, noise in (("attitude", 2.4e-5), ("velocity", 1e-4), ("accelerometer", 1e-3))
+    )
+    return replace(
+        model, name="wings-3", bodies=tuple(bodies), joints=tuple(joints),
+        sensors=(*model.sensors, *suite),
+    )  # fmt: skip
 
 
 def prior_of(model: Any, case: Case) -> Any:

@@ -28,6 +28,8 @@ TREE = Tree(ROOT)
 # something, after them where these are kernels.
 FOLDERS = (
     "numba_",
+    "least_squares/kernels",
+    "least_squares",
     "records",
     "model",
     "dynamics/kernels",

@@ -87,9 +87,7 @@ def validate(
     plot
         A picture of what was measured and predicted: .png, .svg or .pdf. Needs freefloat[plot].
     """
-    files = OutputFiles(
-        verdict=("--out", out), report=("--report", report), plot=("--plot", plot)
-    )
+    files = OutputFiles(verdict=("--out", out), report=("--report", report), plot=("--plot", plot))
     limits = [*check_value("--error", error, Positive), *check_value("--tip", tip, Positive)]
     require([*limits, *_check_start(start, plan), *files.faults()])
     known, model = (fit, None) if _is_fit(fit) else (None, fit)

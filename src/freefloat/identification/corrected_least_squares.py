@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.least_squares.tall_tables import triangle_of
 
 # theory: columns have length one, so a dependent one leaves rounding (1e-16) times their number
 NUMERIC = 1e-10
@@ -72,7 +73,7 @@ def least_squares(Y: Array, y: Array, *, bias: Bias | None = None) -> LeastSquar
     n = Y.shape[1]
     size = np.linalg.norm(Y, axis=0)
     scale = np.where(size > 0.0, size, 1.0)
-    triangle: Array = np.asarray(np.linalg.qr(np.column_stack([Y / scale, y]), mode="r"))
+    triangle = triangle_of(np.column_stack([Y / scale, y]))
     found = _solve_scaled(triangle[:n, :n], triangle[:n, n], scale, bias, len(y))
     residual = y - Y @ found.values
     return replace(found, chi2=float(residual @ residual))

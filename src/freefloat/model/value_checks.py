@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,11 +34,24 @@ def number_faults(model: Model) -> list[Fault]:
 def part_number_faults(place: str, part: object) -> list[Fault]:
     """The same for one part, at `place`."""
     expected = f"a finite number between -{LARGEST:g} and {LARGEST:g}"
+    try:
+        unusable = _unusable_numbers(part)
+    except TypeError:  # a list where a tuple belongs has no hash
+        unusable = _unusable_numbers.__wrapped__(part)
     return [
         Fault(f"{place}{path}", repr(float(value)), expected, "correct it", "value.range")
-        for path, value in _numbers(part)
-        if not abs(value) <= LARGEST  # written so that nan is a fault too
+        for path, value in unusable
     ]
+
+
+@lru_cache(maxsize=4096)
+def _unusable_numbers(part: object) -> tuple[tuple[str, float], ...]:
+    """Numbers that are not finite or too large, and their places; a part never changes.
+
+    Models are made anew for every value that is tried, and most of their parts stay.
+    """
+    # written so that nan is one too
+    return tuple((path, value) for path, value in _numbers(part) if not abs(value) <= LARGEST)
 
 
 def sign_faults(model: Model) -> Iterator[Fault]:

@@ -19,6 +19,7 @@ from freefloat.dynamics.integrate import STEP, longest_stable_step
 from freefloat.dynamics.tree import System
 from freefloat.errors import Fault, IdentificationError
 from freefloat.excitation.plan import Plan
+from freefloat.least_squares.tall_tables import triangle_of
 from freefloat.model.checks import sensor_targets
 from freefloat.model.default_sensors import default_sensor_note, with_default_sensors
 from freefloat.model.model import Model
@@ -95,7 +96,7 @@ def expected_rows(
     ]
     tables = (parts, _offsets(measurements, biases), torques)
     tall = np.hstack([_weigh_rows(table, weights) for table in tables])
-    short = np.asarray(np.linalg.qr(tall[np.any(tall != 0.0, axis=1)], mode="r"))
+    short = triangle_of(tall)
     n = mix.shape[1]
     return ExpectedRows(short[:, :n], short[:, n:-1], short[:, -1], tuple(_notes(suite)))
 

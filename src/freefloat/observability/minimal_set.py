@@ -27,7 +27,7 @@ from freefloat.dynamics.frames import rotations
 from freefloat.dynamics.state import RATE, VELOCITY
 from freefloat.dynamics.tree import System, flatten
 from freefloat.errors import Fault, IdentificationError
-from freefloat.linear_algebra import triangle_of
+from freefloat.least_squares.tall_tables import triangle_of
 from freefloat.model.model import Model
 from freefloat.text import did_you_mean
 

@@ -27,6 +27,7 @@ from typing import Literal
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.least_squares.tall_tables import orthonormal_basis, triangle_of
 from freefloat.model.parameter_name import field_of
 from freefloat.notebook import html_list, html_table, html_view
 from freefloat.observability.scale import Scale
@@ -225,8 +226,7 @@ def spectrum(
     acts = np.linalg.norm(A, axis=0)
     rest = without(nuisance, A)
     rows = np.diag(weights)[weights > 0.0]
-    triangle = np.linalg.qr(np.vstack([rest, rows, np.zeros((A.shape[1], A.shape[1]))]), mode="r")
-    _, values, Vt = np.linalg.svd(np.asarray(triangle))
+    _, values, Vt = np.linalg.svd(triangle_of(np.vstack([rest, rows])))
     largest = values[0] if len(values) else 0.0
     floor = max(NULL * largest, ROUNDING * acts.max(initial=0.0), np.finfo(float).tiny)
     return SingularSpectrum(values, Vt.T, like.floor if like else floor, acts)
@@ -240,8 +240,7 @@ def without(nuisance: Array | None, A: Array) -> Array:
     acting = nuisance[:, size > 1e-12 * size.max(initial=0.0)]
     if acting.shape[1] == 0:
         return A
-    U, s, _ = np.linalg.svd(acting / np.linalg.norm(acting, axis=0), full_matrices=False)
-    Q = U[:, s > ROUNDING * s[0]]
+    Q = orthonormal_basis(acting, least=ROUNDING)
     rest = A - Q @ (Q.T @ A)
     rest -= Q @ (Q.T @ rest)  # twice is enough
     # what is left of a column that was explained altogether is rounding

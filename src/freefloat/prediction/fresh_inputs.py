@@ -16,12 +16,11 @@ from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.prediction.inputs import (
     InputSource,
     Tabulate,
-    bridging_rates,
     driving_torques,
     recorded_efforts,
-    smooth_channel,
     thrust_and_wrench,
 )
+from freefloat.prediction.joint_motion import bridging_rates, smooth_channel, smooth_motion
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.penalised_spline import smooth_alike
@@ -127,7 +126,7 @@ def _motion_changes(
         channel = telemetry[name]
         time, _ = channel.usable()
         rates = bridging_rates(telemetry, *names)
-        smoothed = smooth_channel(channel, rates)
+        smoothed = smooth_motion(telemetry, name, names[1] if name == names[0] else "")
         curve = smoothed.curves[0]
         size = channel.noise if channel.noise is not None else float(smoothed.noise[0])
         fresh = smoothed.value(time)[:, None] + size * rng.standard_normal((len(time), n))

@@ -23,10 +23,9 @@ from freefloat.excitation.plan import Plan
 from freefloat.model.assembly import Coordinate
 from freefloat.model.model import Model
 from freefloat.notes import Note
+from freefloat.prediction.joint_motion import LEAST_SAMPLES, smooth_motion, smooth_together
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.names import channel_names
-from freefloat.telemetry.rate_samples import RateSamples, rates_in_gaps
-from freefloat.telemetry.smoothing import SmoothSignal, smooth
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.thrust_levels import is_held, mean_levels, open_levels
 from freefloat.text import listing
@@ -40,9 +39,6 @@ class Tabulate(Protocol):
     def __call__(self, times: Array, owner: str = "", /) -> Inputs:
         """The tables."""
         ...
-
-
-LEAST_SAMPLES = 4  # theory: a cubic, the simplest motion with a changing acceleration, has four
 
 
 @dataclass(frozen=True)
@@ -138,7 +134,9 @@ def inputs_from_telemetry(
     notes: list[str] = [*lock_unrecorded(model, [telemetry])[1]]
     model = drive_by_recording(model, telemetry)
     system = flatten(model)
-    parts = [_motion(model.assembly.coordinates[i], telemetry, notes) for i in system.tree.given]
+    given = [model.assembly.coordinates[i] for i in system.tree.given]
+    smooth_together(telemetry, [channel_names(coordinate) for coordinate in given])
+    parts = [_motion(coordinate, telemetry, notes) for coordinate in given]
     spans = [*(part.span for part in parts if part.span), (telemetry.start, telemetry.end)]
     efforts = recorded_efforts(system, telemetry, notes)
     push = thrust_and_wrench(model, telemetry)
@@ -188,10 +186,9 @@ def _margins(
 def _motion(coordinate: Coordinate, telemetry: Telemetry, notes: list[str]) -> _JointMotion:
     position, velocity = channel_names(coordinate)
     if coordinate.type == "rotor" and velocity in telemetry and position not in telemetry:
-        return _recorded_motion(telemetry[velocity], is_speed=True)
+        return _recorded_motion(telemetry, velocity, is_speed=True)
     if position in telemetry:
-        rates = bridging_rates(telemetry, position, velocity)
-        return _recorded_motion(telemetry[position], rates, is_speed=False)
+        return _recorded_motion(telemetry, position, velocity, is_speed=False)
     if coordinate.role == "motion" and coordinate.type != "rotor":
         raise IdentificationError(
             f"the recording has no channel {position}; every driven joint needs one, or give plan=",
@@ -204,33 +201,14 @@ def _motion(coordinate: Coordinate, telemetry: Telemetry, notes: list[str]) -> _
     return _JointMotion(lambda t: (home + speed * t, np.full_like(t, speed), np.zeros_like(t)))
 
 
-def smooth_channel(
-    channel: Channel, rates: RateSamples | None = None, *, share: float = 0.8
-) -> SmoothSignal:
-    """The motion behind the samples of an encoder or a wheel.
-
-    rates: what its rate sensor read while the encoder was silent. share: of the channel's noise
-    that is smoothed away. Less than all of it, which would be closest: noise that is left can be
-    measured and counted, corners that are rounded off cannot.
-    """
-    noise = None if channel.noise is None else share * channel.noise
-    return smooth(*channel.usable(), noise=noise, rates=rates)
-
-
-def bridging_rates(telemetry: Telemetry, position: str, velocity: str) -> RateSamples | None:
-    """The rates that tell how a joint moved while samples of its position were lost, if any."""
-    if position not in telemetry or velocity not in telemetry:
-        return None
-    return rates_in_gaps(telemetry[position], telemetry[velocity])
-
-
 def _recorded_motion(
-    channel: Channel, rates: RateSamples | None = None, *, is_speed: bool
+    telemetry: Telemetry, name: str, velocity: str = "", *, is_speed: bool
 ) -> _JointMotion:
     """The motion behind an encoder's samples, or behind the speed of a wheel.
 
     Of a wheel only the speed counts: an axisymmetric rotor looks the same at any angle.
     """
+    channel = telemetry[name]
     time, _ = channel.usable()
     if len(time) < LEAST_SAMPLES:
         raise IdentificationError(
@@ -238,7 +216,7 @@ def _recorded_motion(
             " drive the simulation",
             code="samples.few",
         )
-    curve = smooth_channel(channel, rates)
+    curve = smooth_motion(telemetry, name, velocity)
     middle = curve.value(0.5 * (time[:-1] + time[1:]))
     if not np.all(np.isfinite(middle)):
         gap = time[np.argmin(np.isfinite(middle))]

@@ -13,7 +13,8 @@ from freefloat.arrays import Array
 from freefloat.dynamics.tree import flatten
 from freefloat.model.model import Model
 from freefloat.notes import Note
-from freefloat.prediction.inputs import bridging_rates, drive_by_recording
+from freefloat.prediction.inputs import drive_by_recording
+from freefloat.prediction.joint_motion import bridging_rates
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.smoothing import long_gaps
 from freefloat.telemetry.telemetry import Telemetry

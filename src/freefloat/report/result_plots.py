@@ -51,9 +51,7 @@ def plot_visibility(visibility: Visibility) -> Figure:
         end = max(share, 1.5 * low) if is_known else high
         axis.barh(row, end - low, left=low, color=colour, alpha=0.85 if is_known else 0.25)
         said = "" if is_known else one.status
-        axis.annotate(
-            said, (low, row), (4, 0), textcoords="offset points", fontsize=7, va="center"
-        )
+        axis.annotate(said, (low, row), (4, 0), textcoords="offset points", fontsize=7, va="center")
     axis.set_xscale("log")
     axis.set_xlim(low, high)
     axis.xaxis.set_major_formatter("{x:g}")

@@ -137,9 +137,7 @@ def _bodies(model: Model, source: str | Path, notes: list[str]) -> Iterator[Draw
             yield from _stand_in(body, colours[body.name], is_round=is_round, opacity=opacity)
 
 
-def _stand_in(
-    body: Body, colour: Colour, *, is_round: bool, opacity: float
-) -> Iterator[DrawnPart]:
+def _stand_in(body: Body, colour: Colour, *, is_round: bool, opacity: float) -> Iterator[DrawnPart]:
     """A box or an ellipsoid with the mass and inertia of a body."""
     import trimesh
 

@@ -144,9 +144,7 @@ def _modes(robot: OpenedModel) -> str:
     if not rows:
         return markup.page(markup.line("Nothing swings: no free joint has a spring.", "dim"))
     words = "At home, driven joints held. Choose one above: the scene shows its shape, enlarged."
-    return markup.page(
-        markup.line(words, "dim"), markup.table(MODE_HEAD, rows, numbers=(0, 1, 2))
-    )
+    return markup.page(markup.line(words, "dim"), markup.table(MODE_HEAD, rows, numbers=(0, 1, 2)))
 
 
 def _equipment(model: Model) -> str:

@@ -86,9 +86,7 @@ def _got_plan(state: StudioState, designed: DesignedPlan) -> StudioState:
 
 def _got_flight(state: StudioState, flight: OpenedFlight) -> StudioState:
     others = [one for one in state.flights if one.name != flight.name][-(MOST_FLIGHTS - 1) :]
-    play = replace(
-        state.play, shown="flight", time=flight.motion.start, is_playing=False
-    )
+    play = replace(state.play, shown="flight", time=flight.motion.start, is_playing=False)
     flights = (*others, flight)
     state = replace(state, flights=flights, current=len(flights) - 1, play=play)
     kind = "good" if flight.quality.ok else "warning"

@@ -59,7 +59,7 @@ class Page:
         drop = (
             f'<div class="ff"><div style="border:1px dashed currentColor;border-radius:4px;'
             'padding:.35rem;text-align:center;opacity:.7" ondragover="event.preventDefault()" '
-            "ondrop=\"event.preventDefault();const i=document.getElementById("
+            'ondrop="event.preventDefault();const i=document.getElementById('
             f"'file_upload_{button._impl.uuid}');"
             "i.files=event.dataTransfer.files;i.dispatchEvent(new Event('change',{bubbles:true}))"
             '">or drop the file here</div></div>'

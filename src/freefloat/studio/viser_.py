@@ -76,9 +76,7 @@ class GuardedServer(viser.ViserServer):
     def _door(self, inner: Callable[..., Response | None]) -> Callable[..., Response | None]:
         def answer(connection: Any, request: Request) -> Response | None:
             is_socket = (request.headers.get("Upgrade") or "").lower() == "websocket"
-            refusal = self.access.refusal(
-                request.path, request.headers.get, is_socket=is_socket
-            )
+            refusal = self.access.refusal(request.path, request.headers.get, is_socket=is_socket)
             if refusal:
                 self.n_refused += 1
                 return _plain(HTTPStatus.FORBIDDEN, f"Refused: {refusal}.\n")

@@ -14,6 +14,7 @@ from freefloat.arrays import Array
 from freefloat.identification.output_error import search
 from freefloat.identification.output_error.alternative_minima import (
     AlternativeMinimum,
+    _leads_back,
     find_alternatives,
     spring_changes,
     widen,
@@ -159,3 +160,23 @@ def test_smoothed_motion_is_flown_without_its_ends() -> None:
     ends = np.concatenate([np.linspace(0.0, 0.1, 20), np.linspace(9.88, 9.98, 20)])
     within = np.linspace(inside.grid.first, inside.times[-1], 200)
     assert np.max(wrong(ends)) > 3.0 * np.max(wrong(within))
+
+
+@dataclass(frozen=True)
+class OneWell(TwoWells):
+    """The same spring where the data know of one place only: a parabola."""
+
+    def evaluate(self, theta: Array) -> Evaluation:
+        left = np.array([100.0 * (theta[0] / SPRING - 1.0)])
+        block = Block([], [0], np.array([[100.0 / SPRING, left[0]]]))
+        cost = 0.5 * float(left @ left)
+        return Evaluation(theta, cost, (block,), np.zeros((0, 1)), np.zeros(0), (), 1, 0)
+
+
+def test_a_point_on_the_slope_of_a_minimum_needs_no_descent() -> None:
+    two = wells(0.0)
+    one = OneWell(two.recordings, two.unknowns, two.noise)
+    first, aside, beyond = (np.array([x * SPRING]) for x in (1.0, 1.06, 1.27))
+    assert _leads_back(one, one.evaluate(aside), one.evaluate(first))
+    # a well of its own is no such point, though it is as far aside as a parabola may be
+    assert not _leads_back(two, two.evaluate(beyond), two.evaluate(first))

@@ -26,7 +26,7 @@ from freefloat.identification.physical.consistent_fit import (
     closest_physical,
     fit_realisable,
 )
-from freefloat.linear_algebra import eliminate
+from freefloat.least_squares.tall_tables import eliminate
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import field_of
 from freefloat.notes import Note

@@ -14,11 +14,20 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.identification.output_error.cost import Evaluation, OutputErrorProblem
-from freefloat.identification.output_error.levenberg import Descent, descend
+from freefloat.identification.output_error.levenberg import (
+    NEGLIGIBLE,
+    Descent,
+    cost_change,
+    descend,
+    free_step,
+)
 
 SPRINGS = ("stiffness", "length")
 # theory: 3^2 / 2, the rise of half the sum of squares at three standard deviations
 AS_GOOD = 4.5
+# theory: of the rise of a parabola; at half as much again it is one no longer
+FORESEEN = 0.1
+NEAR = 0.125  # theory: 0.5^2 / 2, half a standard deviation from a minimum
 # theory: eigenvalues of a matrix of some hundred unknowns err by 100 * 1e-16 of the largest
 SINGULAR = 1e-13
 
@@ -50,7 +59,7 @@ def find_alternatives(
         n += _descend_aside(problem, found, passed, step)
     best = min(found, key=lambda at: at.cost)
     if best is not first:
-        lower = descend(problem, best.theta)
+        lower = descend(problem, best.theta, begin=best)
         found = [lower.at if at is best else at for at in found]
         descent, best = lower, lower.at
         n += lower.n_evaluations
@@ -73,17 +82,38 @@ def _descend_aside(
     """
     visited: list[Evaluation] = []
     options = problem.options
-    start = problem.unknowns.move(found[0].theta, step)
-    if problem.evaluate(start) is None:
+    start = problem.evaluate(problem.unknowns.move(found[0].theta, step))
+    if start is None or _leads_back(problem, start, found[0]):
         return 1
     other = descend(
-        problem, start, most=options.alternative_simulations, enough=options.alternative_tolerance,
-        progress=visited.append,
+        problem, start.theta, most=options.alternative_simulations,
+        enough=options.alternative_tolerance, begin=start, progress=visited.append,
     )  # fmt: skip
     passed += [at for at in visited if at.cost - found[0].cost < AS_GOOD][:1]
     if not any(_is_same(problem, other.at, one) for one in found):
         found.append(other.at)
     return other.n_evaluations + 1
+
+
+def _leads_back(problem: OutputErrorProblem, at: Evaluation, first: Evaluation) -> bool:
+    """Whether a point lies on the slope of the first minimum, so that a descent would end there.
+
+    Both parabolas say so: the first minimum's foresaw the cost at the point, and the point's own
+    foresees that minimum, where it is and how low.
+    """
+    way = at.theta - first.theta
+    foreseen = first.cost + cost_change(first, way)
+    lower, upper = problem.unknowns.lower, problem.unknowns.upper
+    held = (first.theta <= lower) | (first.theta >= upper)
+    back = free_step(at, held, problem.options)
+    apart = way + back
+    missed = 0.5 * sum(
+        float(np.sum((b.factor[:, :-1] @ apart[[*b.own, *b.shared]]) ** 2)) for b in first.blocks
+    )
+    rise = foreseen - first.cost
+    is_foreseen = abs(at.cost - foreseen) < FORESEEN * max(rise, NEGLIGIBLE)
+    lands = at.cost + cost_change(at, back)
+    return is_foreseen and missed < NEAR and abs(lands - first.cost) < NEAR
 
 
 def _beyond(found: Sequence[Evaluation], most: int) -> list[Array]:

@@ -14,6 +14,7 @@ from freefloat.identification.output_error.noise import RowNoise
 from freefloat.identification.output_error.options import SearchOptions
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.output_error.unknowns import SearchUnknowns
+from freefloat.least_squares.tall_tables import triangle_of
 from freefloat.model.rotations import right_jacobian
 from freefloat.prediction.predictor import Prediction
 from freefloat.progress import Progress, silent
@@ -92,9 +93,9 @@ class OutputErrorProblem:
             if self.robust is not None:
                 table *= weights[:, None]
                 n_outliers += int(np.sum(weights**2 < 0.5))
-            factor = np.linalg.qr(table, mode="r")
+            factor = triangle_of(table)
             n_own = len(self.unknowns.own(r))
-            blocks.append(Block(places[:n_own], places[n_own:], np.asarray(factor)))
+            blocks.append(Block(places[:n_own], places[n_own:], factor))
             errors.append(prediction.residuals)
             cost += loss
             n_rows += len(left)
@@ -122,9 +123,12 @@ class OutputErrorProblem:
 
     def errors(self, theta: Array, r: int) -> list[Array] | None:
         """Predicted minus measured of the only recording, with the values of recording r."""
-        values = self.unknowns.values(theta, r)
+        return self.errors_of(r, theta, self.recordings[0])
+
+    def errors_of(self, r: int, theta: Array, flown: Recording) -> list[Array] | None:
+        """Predicted minus measured of another version of recording r; None if not finite."""
         self.progress(FLIGHT, None)
-        prediction = self.recordings[0].at(values)
+        prediction = flown.at(self.unknowns.values(theta, r))
         return None if prediction is None else list(prediction.residuals)
 
     def physical_rows(self, r: int, theta: Array) -> tuple[Array, list[int]]:
@@ -133,6 +137,17 @@ class OutputErrorProblem:
         assert found is not None
         prediction, places, mix = found
         return self.whiten_prediction(r, prediction)[0] @ mix, places
+
+    def slopes_of(
+        self, r: int, theta: Array, flown: Recording
+    ) -> tuple[Array, list[int], list[Array]] | None:
+        """`physical_rows` of another version of recording r, and its errors, by one simulation."""
+        found = self._prediction(r, theta, (), flown)
+        if found is None:
+            return None
+        prediction, places, mix = found
+        rows = self.whiten_prediction(r, prediction)[0] @ mix
+        return rows, places, list(prediction.residuals)
 
     def slopes_beside(
         self, r: int, theta: Array, others: Sequence[str], recording: Recording

@@ -18,6 +18,7 @@ from freefloat.identification.output_error.alternative_minima import widen
 from freefloat.identification.output_error.cost import stated_noise
 from freefloat.identification.output_error.search import SearchResult
 from freefloat.identification.output_error.starting_values import linear_fit
+from freefloat.least_squares.tall_tables import triangle_of
 from freefloat.notes import Note
 from freefloat.observability.visibility import ROUNDING
 from freefloat.parameters.parameters import Parameters
@@ -31,8 +32,8 @@ def information_root(found: SearchResult) -> Array:
     parts = []
     for r in range(len(problem.recordings)):
         rows, places = problem.physical_rows(r, theta)
-        part = np.zeros((min(len(rows), len(places)), n))
-        part[:, places] = np.linalg.qr(rows, mode="r")
+        part = np.zeros((len(places), n))
+        part[:, places] = triangle_of(rows)
         parts.append(part)
     return np.vstack(parts)
 

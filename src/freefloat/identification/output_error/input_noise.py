@@ -1,13 +1,13 @@
 """What noise in recorded joint motion, thrust and torques does to the prediction, measured.
 
-The smoothed motion is taken for true, given fresh noise and smoothed again; the two flights differ
-as the prediction differs from the truth: by what the encoders' noise does and by what smoothing
-takes off.
+The smoothed motion is taken for true, given fresh noise and smoothed again, as much as before: the
+smoother is linear then, and one factor serves all draws. The two flights differ as the prediction
+differs from the truth: by what the encoders' noise does and by what smoothing takes off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from freefloat.arrays import Array
 from freefloat.identification.output_error.cost import OutputErrorProblem
 from freefloat.identification.output_error.noise import RowNoise, resize
 from freefloat.identification.output_error.recording import Recording
+from freefloat.least_squares.tall_tables import triangle_of
 from freefloat.observability.visibility import without
 from freefloat.prediction.fresh_inputs import fresh_inputs
 
@@ -26,8 +27,9 @@ def with_input_noise(problem: OutputErrorProblem, theta: Array, *, seed: int) ->
     """The noise of every row with the share that comes from the recorded inputs."""
     table = []
     for r, recording in enumerate(problem.recordings):
-        twin = _twin(recording, seed + r)
-        raw = None if twin is None else _between(problem, r, theta, twin)
+        twins = _twins(recording, 1, seed + r)
+        own = problem.errors_of(r, theta, recording) if twins else None
+        raw = None if own is None else _between(own, problem.errors_of(r, theta, twins[0]))
         if raw is None:
             table.append(problem.noise[r])
             continue
@@ -44,26 +46,20 @@ def with_input_noise(problem: OutputErrorProblem, theta: Array, *, seed: int) ->
     return tuple(table)
 
 
-def _twin(recording: Recording, seed: int) -> Recording | None:
+def _twins(recording: Recording, n: int, seed: int) -> list[Recording]:
     """The recording driven by its own smoothed motion and its forces, both with fresh noise.
 
-    None where a plan drives it or no input has noise.
+    n of them; none where a plan drives it or no input has noise.
     """
     if recording.is_planned:
-        return None
-    sources = fresh_inputs(recording.source, recording.telemetry, 1, seed=seed, is_alike=False)
-    return replace(recording, source=sources[0]) if sources else None
+        return []
+    sources = fresh_inputs(recording.source, recording.telemetry, n, seed=seed)
+    return [replace(recording, source=source) for source in sources]
 
 
-def _between(
-    problem: OutputErrorProblem, r: int, theta: Array, twin: Recording
-) -> list[Array] | None:
-    """Readings of the recording minus those of its twin."""
-    alone = replace(problem, recordings=(problem.recordings[r],), noise=(problem.noise[r],))
-    one, other = alone.errors(theta, r), replace(alone, recordings=(twin,)).errors(theta, r)
-    if one is None or other is None:
-        return None
-    return [a - b for a, b in zip(one, other, strict=True)]
+def _between(own: Sequence[Array], other: Sequence[Array] | None) -> list[Array] | None:
+    """Readings of the recording minus those of its twin; None where it could not be simulated."""
+    return None if other is None else [a - b for a, b in zip(own, other, strict=True)]
 
 
 def input_shifts(problem: OutputErrorProblem, theta: Array, *, seed: int) -> Array:
@@ -73,34 +69,40 @@ def input_shifts(problem: OutputErrorProblem, theta: Array, *, seed: int) -> Arr
     slopes too, which are those of the twin: noise that shakes a wing moves its spring not only to
     and fro but also one way.
     """
-    shifts = []
-    for k in range(problem.options.input_noise_draws):
-        twins = [_twin(own, seed + 97 * k + r) for r, own in enumerate(problem.recordings)]
-        if all(twin is None for twin in twins):
-            break
-        shifts.append(_shift(problem, theta, twins))
-    return np.column_stack(shifts) if shifts else np.zeros((len(theta), 0))
-
-
-def _shift(problem: OutputErrorProblem, theta: Array, twins: Sequence[Recording | None]) -> Array:
-    """The step to the minimum of the twins, had theta been that of the recordings."""
-    n, rows, left = len(theta), [], []
-    flown = tuple(t or own for t, own in zip(twins, problem.recordings, strict=True))
-    other = replace(problem, recordings=flown)
-    for r, twin in enumerate(flown):
-        between = _between(problem, r, theta, twin)
-        if between is None:
-            continue
-        J, places = other.physical_rows(r, theta)
-        Q, R = np.linalg.qr(J)
-        part = np.zeros((len(R), n))
-        part[:, places] = R
-        rows.append(part)
-        left.append(Q.T @ problem.whiten(r, between))
+    n, recordings = problem.options.input_noise_draws, problem.recordings
+    twins = [_twins(own, n, seed + r) for r, own in enumerate(recordings)]
+    if not any(twins):
+        return np.zeros((len(theta), 0))
+    tables: list[list[Array]] = [[] for _ in range(n)]
+    for r, own in enumerate(recordings):
+        for k, table in enumerate(_draw_tables(problem, r, theta, twins[r] or [own])):
+            for draw in tables[k :: len(twins[r] or [own])]:
+                draw.append(table)
     sizes = problem.unknowns.sizes
-    if not rows:
-        return np.zeros(n)
-    return sizes * np.linalg.lstsq(np.vstack(rows) * sizes, np.concatenate(left), rcond=1e-10)[0]
+    solved = [np.linalg.lstsq(rows[:, :-1] * sizes, rows[:, -1], rcond=1e-10)[0]
+              for rows in map(np.vstack, tables)]  # fmt: skip
+    return np.column_stack([sizes * shift for shift in solved])
+
+
+def _draw_tables(
+    problem: OutputErrorProblem, r: int, theta: Array, twins: Sequence[Recording]
+) -> Iterator[Array]:
+    """For every twin reduced rows (k, unknowns + 1): its slopes, and how far its readings are off.
+
+    They give the step to the minimum of the twins, had theta been that of the recordings.
+    """
+    own = problem.errors_of(r, theta, problem.recordings[r])
+    for twin in twins:
+        flown = problem.slopes_of(r, theta, twin)
+        between = None if own is None or flown is None else _between(own, flown[2])
+        if flown is None or between is None:
+            yield np.zeros((0, len(theta) + 1))
+            continue
+        rows, places, _ = flown
+        table = triangle_of(np.column_stack([rows, problem.whiten(r, between)]))[: len(places)]
+        wide = np.zeros((len(places), len(theta) + 1))
+        wide[:, [*places, -1]] = table
+        yield wide
 
 
 def _remainder(

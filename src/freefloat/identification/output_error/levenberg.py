@@ -15,6 +15,7 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.errors import IdentificationError
 from freefloat.identification.output_error.cost import Evaluation, OutputErrorProblem
+from freefloat.identification.output_error.options import SearchOptions
 from freefloat.telemetry.channel import Mask
 
 Ending = Literal["converged", "stuck", "out of iterations"]
@@ -24,11 +25,15 @@ NEGLIGIBLE = 1e-6
 
 @dataclass(frozen=True)
 class Descent:
-    """Where the descent ended and why; n_evaluations: simulations of all recordings."""
+    """Where the descent ended and why; n_evaluations: simulations of all recordings.
+
+    damping: of its last step, for a descent that goes on from here.
+    """
 
     at: Evaluation
     ending: Ending
     n_evaluations: int
+    damping: float = 0.0
 
 
 def descend(
@@ -38,6 +43,8 @@ def descend(
     most: int | None = None,
     enough: float | None = None,
     still: Mask | None = None,
+    after: Descent | None = None,
+    begin: Evaluation | None = None,
     progress: Callable[[Evaluation], None] | None = None,
 ) -> Descent:
     """The nearest minimum of the problem from theta on.
@@ -49,6 +56,9 @@ def descend(
         enough: Relative decrease that is not worth another evaluation; None:
             `SearchOptions.tolerance`.
         still: Unknowns that stay where they are; None: none does.
+        after: The descent whose end this one begins at, of a problem that hardly differs: its
+            damping is kept, so that one step is enough where one is.
+        begin: The problem at theta, where it is known.
         progress: Called with every evaluation that is lower than all before.
 
     Returns:
@@ -60,15 +70,11 @@ def descend(
     options = problem.options
     most = options.simulations if most is None else most
     enough = options.tolerance if enough is None else enough
-    at = problem.evaluate(np.clip(theta, problem.unknowns.lower, problem.unknowns.upper))
-    if at is None:
-        raise IdentificationError(
-            "the model cannot be simulated with its own parameters: the motion is not finite or a"
-            " body is not physical; look at it with `freefloat check`",
-            code="motion.not_finite",
-        )
+    at = begin if begin is not None else _evaluate_first(problem, theta)
     lower, upper = problem.unknowns.lower, problem.unknowns.upper
     damping, growth, scale = options.first_damping, 2.0, np.zeros(len(theta))
+    if after is not None:
+        damping = min(damping, max(after.damping, options.next_damping))
     n = 1
     while n < most:
         gradient, lengths = _gradient(at)
@@ -77,9 +83,9 @@ def descend(
         held = held if still is None else held | still
         step = damped_step(at, np.sqrt(damping) * scale, held)
         trial = problem.unknowns.move(at.theta, step)
-        expected = -_change(at, step)
+        expected = -cost_change(at, step)
         if expected <= max(NEGLIGIBLE, enough * at.cost) and damping <= 1.0:
-            return Descent(at, "converged", n)
+            return Descent(at, "converged", n, damping)
         new = problem.evaluate(trial)
         n += 1
         gain = (at.cost - new.cost) / expected if new is not None and expected > 0.0 else -1.0
@@ -97,8 +103,25 @@ def descend(
                 # no step downhill although the slopes promise one: converged as far as rounding
                 # lets, unless the promise is large
                 is_small = expected <= options.stuck_decrease + options.stuck_share * at.cost
-                return Descent(at, "converged" if is_small else "stuck", n)
-    return Descent(at, "out of iterations", n)
+                return Descent(at, "converged" if is_small else "stuck", n, damping)
+    return Descent(at, "out of iterations", n, damping)
+
+
+def _evaluate_first(problem: OutputErrorProblem, theta: Array) -> Evaluation:
+    """The problem at theta, within bounds; IdentificationError where it cannot be simulated."""
+    at = problem.evaluate(np.clip(theta, problem.unknowns.lower, problem.unknowns.upper))
+    if at is None:
+        raise IdentificationError(
+            "the model cannot be simulated with its own parameters: the motion is not finite or a"
+            " body is not physical; look at it with `freefloat check`",
+            code="motion.not_finite",
+        )
+    return at
+
+
+def free_step(at: Evaluation, held: Mask, options: SearchOptions) -> Array:
+    """The Gauss-Newton step, damped no more than between one descent and the next."""
+    return damped_step(at, np.sqrt(options.next_damping) * _gradient(at)[1], held)
 
 
 def _gradient(at: Evaluation) -> tuple[Array, Array]:
@@ -115,7 +138,7 @@ def _gradient(at: Evaluation) -> tuple[Array, Array]:
     return gradient, np.sqrt(np.where(square > 0.0, square, 1.0))
 
 
-def _change(at: Evaluation, step: Array) -> float:
+def cost_change(at: Evaluation, step: Array) -> float:
     """Change of the cost along a step, to second order."""
     total = 0.0
     for block in at.blocks:

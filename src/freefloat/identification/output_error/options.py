@@ -34,6 +34,7 @@ class SearchOptions(CheckedOptions, error=IdentificationError):
         horizon_simulations: evaluations of a descent over a horizon at most.
         horizon_tolerance: relative decrease of the cost that ends a descent over a horizon.
         first_damping: of a descent, as a part of the squared lengths of the Jacobian's columns.
+        next_damping: the same, at the least, of a descent that goes on from the end of another.
         least_damping: the same, at the least: it keeps the damped factor regular.
         most_damping: the same, where a descent without a lower cost is given up.
         damping_cut: factor on the damping after a step whose decrease was foreseen exactly.
@@ -122,6 +123,7 @@ class SearchOptions(CheckedOptions, error=IdentificationError):
     horizon_simulations: Count = 20
     horizon_tolerance: Positive = 0.01
     first_damping: Positive = 1e-3
+    next_damping: Positive = 1e-8
     least_damping: Positive = 1e-12
     most_damping: Positive = 1e12
     damping_cut: Share = 0.05

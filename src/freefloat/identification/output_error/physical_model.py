@@ -15,7 +15,7 @@ from freefloat.errors import FreefloatError
 from freefloat.identification.output_error.search import SearchResult
 from freefloat.identification.physical.consistent_fit import closest_physical
 from freefloat.identification.physical.realisable import invisible
-from freefloat.linear_algebra import eliminate
+from freefloat.least_squares.tall_tables import eliminate
 from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import is_of_sensor

@@ -76,7 +76,7 @@ def search(
     descent, n = _best_start(problem, parameters, theta, seed, tell)
     problem = replace(refine_steps(problem, descent.at.theta), robust=robust)
     problem = replace(problem, noise=with_input_noise(problem, descent.at.theta, seed=seed))
-    descent = descend(problem, descent.at.theta, progress=tell)
+    descent = descend(problem, descent.at.theta, after=descent, progress=tell)
     n += descent.n_evaluations
     stated = problem.noise
     for _ in range(options.noise_rounds):
@@ -84,7 +84,7 @@ def search(
         if _is_settled(noise, problem.noise, options.noise_settled):
             break
         problem = replace(problem, noise=noise)
-        descent = descend(problem, descent.at.theta, progress=tell)
+        descent = descend(problem, descent.at.theta, after=descent, progress=tell)
         n += descent.n_evaluations
     n -= descent.n_evaluations
     descent, alternatives = find_alternatives(problem, descent)

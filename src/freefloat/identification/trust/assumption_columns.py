@@ -22,7 +22,6 @@ from freefloat.model import inertia
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import SCALE, ParameterName
 from freefloat.model.uncertainty import stated_uncertainty
-from freefloat.parameters.parameters import parameter_values
 from freefloat.prediction.assumptions import Assumption, list_assumptions
 from freefloat.prediction.doubts import CLOCK, DOUBTS, is_exact
 from freefloat.prediction.flight_setup import SIZES
@@ -148,11 +147,12 @@ def assumption_values(
     for (members, weights), common in zip(taken.members, deviations[n:], strict=True):
         off[list(members)] += weights * common
     found, free = {}, {unknown.name for unknown in rows.problem.unknowns.items}
-    known = parameter_values(rows.problem.recordings[0].system)
+    known: dict[str, float] = {}
     for assumption, amount in zip(taken.assumptions[:n], off, strict=True):
         value = assumption.value + amount * assumption.std
         own = _parts(assumption.name)
         if own & free:  # a body that is estimated in part: only the rest of it is known
+            known = known or rows.own_values
             found |= {name: value * known[name] for name in own - free if name in known}
         else:  # on top of what the scale of its body says, which comes before it
             base = found.get(assumption.name, assumption.value)

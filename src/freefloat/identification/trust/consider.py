@@ -16,15 +16,13 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.identification.assessment import DoubtShare
 from freefloat.identification.trust.assumption_columns import AssumptionColumns
-from freefloat.identification.trust.white_rows import RANK, WhiteRows
-from freefloat.linear_algebra import triangle_of
+from freefloat.identification.trust.white_rows import RANK, ROUNDING, WhiteRows
+from freefloat.least_squares.tall_tables import triangle_of
 from freefloat.prediction.assumptions import Assumption
 from freefloat.telemetry.channel import Mask
 
 # theory: shares below a thousandth of a variance change a standard deviation by 0.05 %
 LEAST_SHARE = 1e-3
-# theory: singular values of some hundred columns of length one err by about that
-ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)

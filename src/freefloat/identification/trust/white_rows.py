@@ -24,13 +24,17 @@ from freefloat.identification.output_error.levenberg import Descent, descend
 from freefloat.identification.output_error.noise import RowNoise, fit_noise, transposed_whiten
 from freefloat.identification.output_error.search import horizons
 from freefloat.identification.trust.trust_options import TrustOptions
+from freefloat.least_squares.tall_tables import orthonormal_basis
 from freefloat.observability.visibility import without
+from freefloat.parameters.parameters import parameter_values
 from freefloat.prediction.fresh_inputs import fresh_inputs, pulse_errors
 from freefloat.prediction.measurements import Measurement
 from freefloat.prediction.sensor_noise import gauss_markov
 
 # theory: what is left of a column by rounding is 1e-16 of it times the condition of the others
 RANK = 1e-10
+# theory: singular values of some hundred columns of length one err by about that
+ROUNDING = 1e-14
 Noise = tuple[tuple[tuple[RowNoise, ...], ...], ...]
 InputErrors = list[list[list[Array]]]  # per recording and draw, as a part of a Draw, or nothing
 Draw = tuple[list[Array], ...]  # per recording, one table (N, rows) a measurement
@@ -66,8 +70,14 @@ class WhiteRows:
     prior: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     @cached_property
+    def own_values(self) -> dict[str, float]:
+        """The value of every parameter of the model."""
+        return parameter_values(self.problem.recordings[0].system)
+
+    @cached_property
     def _factors(self) -> tuple[Array, Array]:
-        return np.linalg.qr(self.jacobian)
+        Q = orthonormal_basis(self.jacobian, least=ROUNDING)
+        return Q, Q.T @ self.jacobian
 
     @cached_property
     def basis(self) -> Array:
@@ -109,10 +119,7 @@ class WhiteRows:
 
 def orthonormal(columns: Array, *, least: float = 1e-9) -> Array:
     """An orthonormal basis of the columns; directions below `least` of the largest are left out."""
-    length = np.linalg.norm(columns, axis=0)
-    scaled = columns / np.where(length > 0.0, length, 1.0)
-    U, s, _ = np.linalg.svd(scaled, full_matrices=False)
-    return U[:, s > least * s[0]] if len(s) else U
+    return orthonormal_basis(columns, least=least)
 
 
 def white_rows(
@@ -309,12 +316,12 @@ def draw_noise(problem: OutputErrorProblem, theta: Array, draws: Sequence[Draw])
     table = []
     for r, recording in enumerate(problem.recordings):
         rows, _ = problem.physical_rows(r, theta)
-        left = [without(rows, problem.whiten(r, draw[r])[:, None])[:, 0] for draw in draws]
+        left = without(rows, np.column_stack([problem.whiten(r, draw[r]) for draw in draws]))
         at, own = 0, []
         for measurement, sizes in zip(recording.measurements, problem.noise[r], strict=True):
             n, noises = len(measurement.times), []
             for stated in sizes:
-                pooled = np.concatenate([part[at : at + n] for part in left]) * stated.size
+                pooled = left[at : at + n].T.ravel() * stated.size
                 size = float(np.sqrt(np.mean(pooled**2)))
                 times = measurement.times
                 found = fit_noise(pooled, size, problem.options, times=times) if size else stated

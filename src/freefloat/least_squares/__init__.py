@@ -1,0 +1,1 @@
+"""Least squares on tables of many rows and few columns."""

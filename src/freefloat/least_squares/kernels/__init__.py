@@ -1,0 +1,1 @@
+"""Hot loops of least squares, compiled by Numba."""
