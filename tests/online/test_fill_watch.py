@@ -139,3 +139,80 @@ def test_a_content_that_cannot_be_is_refused(spoiled):
     looked = watch()
     with pytest.raises(ValueError, match=r"fill value|readings"):
         looked.restore({**looked.content(), **spoiled})
+
+
+# -- zeros within the range of a signal ------------------------------------------------------------
+
+
+def moving(n: int, *, seed: int = 1, scale: float = 0.02) -> list[float]:
+    """A signal that passes zero a few times, with noise."""
+    rng = np.random.default_rng(seed)
+    return (np.sin(0.05 * np.arange(n)) + scale * rng.normal(size=n)).tolist()
+
+
+@pytest.mark.parametrize("run", [1, 2, 5, 20])
+def test_zeros_that_a_signal_jumps_to_are_blanks(run):
+    looked, values = watch(), moving(600)
+    blanks = [k for at in range(100, 600, 31) for k in range(at, min(at + run, 600))]
+    for k in blanks:
+        values[k] = 0.0
+    masked = [k for k, x in enumerate(values) if looked.look({"base.rate.z": x})]
+    assert masked and set(masked) <= set(blanks)
+    # known once three zeros came, in runs with a jump on either side; a run near a crossing is none
+    assert masked == [k for k in blanks if k >= masked[0]]
+    assert masked[0] < 100 + 31 * 6 + run
+    assert looked.found["base.rate.z"] == {0.0: len(masked)}
+
+
+SOUND = {
+    "crosses zero, coarse": np.round(np.sin(0.05 * np.arange(900)), 2),
+    "coarse and slow": np.round(np.sin(0.002 * np.arange(3000)), 1),
+    "starts and stops": np.concatenate(
+        [np.zeros(100), *([np.sin(np.linspace(0, np.pi, 60)), np.zeros(50)] * 5)]
+    ),
+    "rests at zero": np.zeros(500),
+    "noise of one digit": np.round(np.random.default_rng(2).normal(size=2000)),
+}
+
+
+@pytest.mark.parametrize("case", SOUND)
+def test_zeros_that_are_measured_are_none(case):
+    looked = watch()
+    for value in SOUND[case].tolist():
+        assert not looked.look({"arm_1.velocity": value, "arm_1.position": value, "x": 0.0})
+
+
+def test_zeros_of_a_live_run_are_masked_and_the_answer_stays(samples):
+    places = {k for at in range(80, 580, 25) for k in range(at, at + 4)}
+    tracker = estimator()
+    for sample in spoil(samples, ["base.angle", "arm_1.velocity"], 0.0, places):
+        tracker.take(sample)
+    found = tracker.finish()
+    assert set(found.health.fill_values) == {"base.angle", "arm_1.velocity"}
+    assert tracker.counts["fill value"] > 0.8 * len(places)
+    for truth, estimate, std in zip((500.0, 250.0), found.values, found.total_std, strict=True):
+        assert abs(estimate - truth) < 4.0 * std  # as above
+
+
+def test_a_watch_of_zeros_is_saved_whole(samples):
+    places = {k for at in range(30, 580, 25) for k in range(at, at + 4)}
+    spoiled = spoil(samples, ["base.rate.z"], 0.0, places)
+    for cut in (3, 31, 32, 56, 90, 200):
+        whole, first, second = watch(), watch(), watch()
+        masks = [whole.look(s.values) for s in spoiled]
+        begun = [first.look(s.values) for s in spoiled[:cut]]
+        second.restore(json.loads(json.dumps(first.content())))
+        assert begun + [second.look(s.values) for s in spoiled[cut:]] == masks
+        assert second.content() == whole.content()
+
+
+@pytest.mark.parametrize("spoiled", [
+    {"watched": ["nobody"]}, {"recent": {"base.rate.z": ["x"]}}, {"jumped": {"base.rate.z": -1}},
+    {"recent": {"base.rate.z": [1.0] * 1000}}, {"runs": {"base.rate.z": [True, 1.0, 1.0]}},
+    {"recent": {"base.rate.z": [1.0], "base.angle": []}},
+])  # fmt: skip
+def test_zeros_of_a_content_that_cannot_be_are_refused(spoiled):
+    looked = watch()
+    content = looked.content()
+    with pytest.raises(ValueError, match="watched"):
+        looked.restore({**content, "zeros": {**content["zeros"], **spoiled}})

@@ -3,6 +3,7 @@
 What a fill value is stands in `telemetry/fill_values.py`; there the whole recording is at hand,
 here only what came so far. A number too large to have been measured is one at once; any other when
 the same far number comes for the third time. The two before are outliers, for the filter's gate.
+Zeros within a signal's range are known by its jumps (`zero_watch.py`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from freefloat.model.model import Model
+from freefloat.online.zero_watch import ZeroWatch
 from freefloat.telemetry.fill_values import (
     FEWEST,
     FEWEST_OTHERS,
@@ -103,6 +105,7 @@ class FillWatch:
     def __init__(self, model: Model, names: Iterable[str]) -> None:
         self.sensors = KnownSensors(model)
         self.names = frozenset(names) - {"time", "values"}
+        self.zeros = ZeroWatch(self.names)
         self.clear()
 
     def clear(self) -> None:
@@ -112,6 +115,7 @@ class FillWatch:
         self._reach: dict[str, Reach] = {}
         # what is inside needs no closer look: made for speed, all channels of all samples come by
         self._bounds: dict[str, tuple[float, float]] = dict.fromkeys(self.names, NOTHING)
+        self.zeros.clear()
 
     def learn(self, recording: Telemetry) -> None:
         """Know the fill values of a whole recording whose samples are to come."""
@@ -123,16 +127,21 @@ class FillWatch:
 
     def look(self, values: Mapping[str, Any]) -> set[str]:
         """The channels of a sample whose readings are fill values."""
-        bounds, odd = self._bounds, set[str]()
+        bounds, watched, odd, zeros = self._bounds, self.zeros.watched, set[str](), []
         for name, value in values.items():
             low, high = bounds.get(name, EVERYTHING)
             try:
-                if low <= value <= high:
+                is_inside = low <= value <= high
+                if is_inside and (value or name not in watched):
                     continue
             except TypeError:  # no number: of no concern here
                 continue
-            if name in self.names and self._is_fill(name, value):
+            if not is_inside and name in self.names and self._is_fill(name, value):
                 odd.add(name)
+            elif value == 0 and name in watched:
+                zeros.append(name)
+        for name in self.zeros.take(values, zeros):
+            self._know(name, [0.0])
         x = values.get("base.attitude.x")
         if x is not None and x == values.get("base.attitude.y"):
             odd |= self._blank_attitude(values)
@@ -209,6 +218,7 @@ class FillWatch:
         return {
             "n": self.n,
             "found": {name: _as_text(known) for name, known in self.found.items() if known},
+            "zeros": self.zeros.content(),
             "reach": {
                 name: [r.first, [r.low, r.high] * (len(r.first) >= FIRST), r.is_fine,
                        _as_text(r.far)]
@@ -237,6 +247,7 @@ class FillWatch:
             self._reach[name] = reach
         for name, known in content["found"].items():
             self.found[name] = dict(_from_text(known))
+        self.zeros.restore(content["zeros"])
         for name in {*self._reach, *self.found}:
             self._know(name, ())
 

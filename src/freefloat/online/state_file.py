@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from freefloat.online.estimator import OnlineEstimator
     from freefloat.online.filter_options import FilterOptions
 
-FORMAT = 7  # format: of state files; others are refused
+FORMAT = 8  # format: of state files; others are refused
 STATE_FILE = FileKind(
     "state", IdentificationError, "", 50_000_000,  # a state is some kilobytes
     "start anew with another --state file, or allow more by max_bytes=", FORMAT,

@@ -41,7 +41,7 @@ _BY_FACTOR = 10.0  # theory: actuators differ from their models by percents, not
 _COMMONEST = 3  # theory: where a digital signal rests is common too, at either end of its way
 FEWEST_OTHERS = 20  # theory: below, the hundredth part is no sample
 _NEARLY_ALL = 0.99  # theory: of the steps from sample to sample; the others may be edges, outliers
-_JUMP = 3.0  # theory: [usual steps]; white noise does not exceed its 99 % by more than twice
+JUMP = 3.0  # theory: [usual steps]; white noise does not exceed its 99 % by more than twice
 _MASKED = "masked"
 _SHOWN = 4  # format: instants named on a line
 
@@ -91,12 +91,10 @@ def _is_jumped_to(values: Array, value: float) -> bool:
     rest = values[~is_at]
     if rest.size < FEWEST_OTHERS:
         return False
-    steps = np.sort(np.abs(np.diff(values)[~(is_at[1:] | is_at[:-1])]))
+    steps = np.abs(np.diff(values)[~(is_at[1:] | is_at[:-1])])
     if not steps.size:
         return False
-    # a digital signal that hardly moves steps by its least digit
-    digit = steps[np.searchsorted(steps, 0.0, side="right") :][:1].sum()
-    usual = max(float(steps[int(_NEARLY_ALL * (steps.size - 1))]), float(digit))
+    usual = usual_step(steps)
     starts = np.flatnonzero(is_at[1:] & ~is_at[:-1])  # the sample before each run
     ends = np.flatnonzero(is_at[:-1] & ~is_at[1:]) + 1  # the sample after it
     if is_at[0]:
@@ -105,7 +103,15 @@ def _is_jumped_to(values: Array, value: float) -> bool:
     if not n:
         return False
     beside = np.abs(values[[starts[:n], ends[:n]]] - value).min(axis=0)
-    return float(np.median(beside)) > _JUMP * max(usual, noise_floor_of(rest))
+    return float(np.median(beside)) > JUMP * max(usual, noise_floor_of(rest))
+
+
+def usual_step(steps: Array) -> float:
+    """The largest of the steps of a signal but for edges and outliers, from their sizes."""
+    ordered = np.sort(steps)
+    # a digital signal that hardly moves steps by its least digit
+    digit = ordered[np.searchsorted(ordered, 0.0, side="right") :][:1].sum()
+    return max(float(ordered[int(_NEARLY_ALL * (ordered.size - 1))]), float(digit))
 
 
 def _is_apart(quantity: str, levels: Array, counts: Indices, sign: int = 1) -> bool:
@@ -126,6 +132,11 @@ def _is_apart(quantity: str, levels: Array, counts: Indices, sign: int = 1) -> b
 def has_fine_values(levels: Array, counts: Indices) -> bool:
     """Whether the values of a signal hardly repeat, as those of a fine sensor do not."""
     return levels.size > _DISTINCT * int(counts.sum())
+
+
+def is_steady(quantity: str) -> bool:
+    """Whether there is inertia behind a quantity: it passes what is between."""
+    return quantity in _STEADY
 
 
 def far_ranges(quantity: str, *, is_fine: bool, is_possible: bool = True) -> float:
