@@ -167,3 +167,35 @@ radius = 6.9e6
 base_attitude = 0.2
 base_rate = 0.05
 """
+
+MJCF = """<mujoco model="arm">
+  <compiler angle="degree"/>
+  <default><joint damping="0.5"/><geom density="800"/></default>
+  <worldbody>
+    <body name="bus" pos="0 0 1">
+      <freejoint/>
+      <inertial pos="0.1 0 0" mass="20" diaginertia="2 3 4"/>
+      <body name="link" pos="0.3 0 0" euler="10 20 90">
+        <joint name="hinge" axis="0 0 1" pos="0.1 0 0.2" ref="30" range="-90 90"/>
+        <geom type="capsule" size=".04" fromto="0 0 0 0.5 0 0"/>
+      </body>
+    </body>
+  </worldbody>
+  <actuator><motor joint="hinge"/></actuator>
+</mujoco>
+"""
+
+XACRO = """<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:property name="m" value="2.5"/>
+  <xacro:macro name="body" params="name">
+    <link name="${name}"><inertial><mass value="${2 * m}"/>
+      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  </xacro:macro>
+  <xacro:body name="bus"/>
+  <xacro:body name="link"/>
+  <joint name="hinge" type="revolute">
+    <parent link="bus"/><child link="link"/><axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1" effort="1" velocity="1"/>
+  </joint>
+</robot>
+"""

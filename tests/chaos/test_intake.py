@@ -19,7 +19,7 @@ import pyarrow.parquet
 import pytest
 from fault_codes import refused
 from fit_samples import sample_fit
-from model_samples import TOML, URDF
+from model_samples import MJCF, TOML, URDF
 from plan_samples import TOML as PLAN
 from read_mutants import estimator
 from recording_faults import flight
@@ -27,7 +27,7 @@ from validation_flights import planar, planar_flight
 
 import freefloat as ff
 from freefloat.cli.run import run
-from freefloat.errors import FreefloatError, IdentificationError, TelemetryError
+from freefloat.errors import FreefloatError, IdentificationError, ModelError, TelemetryError
 from freefloat.telemetry import read_telemetry
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.doctor import examine, prepare_recording, repair
@@ -261,10 +261,26 @@ def test_an_array_whose_header_is_no_python_is_refused(state, tmp_path):
         estimator().restore(path)
 
 
-def test_a_joint_with_the_mass_of_a_link_is_refused(tmp_path):
+PARTS = ("joint", "wheel", "thruster", "frame", "sensor", "capsule", "orbit", "limits", "root")
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_with_the_mass_of_a_link_is_refused(tmp_path, part):
     path = tmp_path / "m.toml"
-    path.write_text(TOML.replace("[[joint]]", "[[joint]]\nmass = 1.0", 1))
+    table = f"[{part}]" if f"[{part}]\n" in TOML else f"[[{part}]]"
+    text = TOML.replace(table, f"{table}\nmass = 1.0", 1)
+    single = part in ("orbit", "limits", "root")
+    path.write_text(text if text != TOML else f"{TOML}\n[{part}]\nmass = 1.0\n" if single
+                    else f"{TOML}\n[[{part}]]\nmass = 1.0\n")  # fmt: skip
     with pytest.raises(FreefloatError, match="mass"):
+        ff.load_model(path)
+
+
+def test_names_of_mjcf_that_are_no_text_are_refused(tmp_path):
+    pytest.importorskip("mujoco")
+    path = tmp_path / "m.xml"
+    path.write_bytes(MJCF.encode().replace(b"hinge", b"hi\x86nge"))
+    with refused(ModelError, "mjcf.compile"):
         ff.load_model(path)
 
 

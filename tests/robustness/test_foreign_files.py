@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import random
 import struct
 import time
@@ -174,6 +175,16 @@ def test_a_link_out_of_an_hdf5_file_is_not_followed(tmp_path):
         file["loop"] = h5py.SoftLink("/")
     fields = open_recording(tmp_path / "log.h5").streams[0].fields
     assert {one.name: one.what for one in fields} == {"t": "", "key": "a link", "loop": "a link"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_a_pipe_or_a_device_is_not_waited_for(tmp_path):
+    for name in ("pipe.bag", "pipe.csv", "pipe.h5"):
+        os.mkfifo(tmp_path / name)
+        with refused(TelemetryError, "file.unreadable"):
+            open_recording(tmp_path / name)
+    with refused(TelemetryError, "file.unreadable"):
+        open_recording(os.devnull)
 
 
 def test_an_array_of_python_objects_is_never_unpickled(tmp_path):

@@ -155,14 +155,16 @@ def build(content: dict[str, Any], base: Model | None, faults: PartFaults) -> Mo
 
 def _fill(content: dict[str, Any], section: str, faults: PartFaults) -> list[dict[str, Any]]:
     """The tables of a section, with stand-ins for what they need and do not have."""
-    required = part_tables()[section].required
+    table = part_tables()[section]
+    required = table.required
     filled = []
     for i, given in enumerate(content.get(section, [])):
         whole = {key: _STAND_INS[key] for key in required if key != "name"} | given
         if "name" in required and "name" not in given:
             whole["name"] = f"unnamed_{section}_{i}"
             faults.register_part((section, i), whole["name"])
-        if (section, i, "mass") in faults.paths:  # without one, all else would seem wrong
+        # without a sound one, all else would seem wrong; a wheel with one is another fault
+        if "mass" in table.keys and (section, i, "mass") in faults.paths:
             whole["mass"] = _STAND_INS["mass"]
         filled.append(whole)
     return filled

@@ -101,7 +101,9 @@ def mujoco_of(file: str) -> Iterator[Any]:
 def compile_mjcf(path: Path) -> Any:
     """MuJoCo's compiled model of a file; ModelError with its message, or where it is missing."""
     with mujoco_of(path.name) as mujoco:
-        return mujoco.MjModel.from_xml_path(str(path))
+        compiled = mujoco.MjModel.from_xml_path(str(path))
+        compiled.names.decode()  # MuJoCo takes any bytes for a name; what is no text is refused
+        return compiled
 
 
 def _unreadable(file: str, balls: list[str]) -> ModelError:

@@ -73,6 +73,8 @@ def _format_of(file: Path) -> SourceFormat:
     known = {form.name: form for form in source_formats()}
     if file.is_dir():
         return known["ROS 2 bag"]
+    if file.exists() and not file.is_file():  # a pipe would be waited for, a device read for ever
+        raise unreadable(file, "not an ordinary file", "a recording", "name a file")
     try:
         with file.open("rb") as opened:
             head = opened.read(128)
