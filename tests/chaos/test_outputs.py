@@ -18,7 +18,6 @@ import pytest
 import freefloat as ff
 from freefloat.cli.run import run
 
-SCRIPT = Path(__file__).with_name("signal_runs.py")
 ROBOT = "planar-capture"
 
 
@@ -178,33 +177,7 @@ def test_what_is_no_file_is_refused_before_work_begins(folder, capsys, verb, kin
         assert found[0][0].startswith("--")
 
 
-# -- signals, disks --------------------------------------------------------------------------------
-
-
-def strike(signals: int, *verbs: str) -> dict[str, int]:
-    """The sums of what signals at random moments left."""
-    ended = subprocess.run(
-        [sys.executable, str(SCRIPT), "--signals", str(signals), "--verbs", *verbs],
-        capture_output=True, text=True,
-    )  # fmt: skip
-    assert ended.returncode == 0, ended.stderr
-    found = json.loads(ended.stdout).values()
-    return {name: sum(one[name] for one in found) for name in next(iter(found))}
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals")
-def test_signals_leave_sets_that_are_whole():
-    found = strike(12, "simulate")
-    assert found["signals"] == 12 and found["struck"] > 3  # others came when all was done
-    assert found["mixed"] == found["litter"] == found["bugs"] == 0
-
-
-@pytest.mark.full
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs signals")
-def test_a_thousand_signals_leave_sets_that_are_whole():
-    found = strike(1002, "simulate", "identify", "validate", "design", "telemetry", "models")
-    assert found["signals"] == 1002 and found["struck"] > 300
-    assert found["mixed"] == found["litter"] == found["bugs"] == 0
+# -- disks --------------------------------------------------------------------------------
 
 
 # Writes telemetry and its truth anew where the disk ends between the two.
