@@ -10,6 +10,7 @@ import pytest
 import freefloat as ff
 from freefloat.studio import messages
 from freefloat.studio.tasks import OpenModel
+from freefloat.studio.tour import STEPS
 
 
 class NoWatch:
@@ -103,8 +104,8 @@ def test_a_recording_with_faults_says_where(opened, visit_studio, tmp_path, plan
     _, flight = planar
     gyro = flight["base.rate.z"]
     values = gyro.values.copy()
-    values[300:420] = values[300]  # stuck
-    values[700] = 5.0  # an outlier
+    values[30:60] = values[30]  # stuck
+    values[90] = 5.0  # an outlier
     damaged = replace(gyro, values=values)
     flight.with_truth(None).with_channels(damaged).save(tmp_path / "damaged.csv")
     page = visit_studio(opened)
@@ -164,10 +165,13 @@ def test_stop_works_while_it_designs_and_identifies(opened):
     assert opened.state.is_checked
 
 
-def test_thirty_pictures_a_second(running):
+def test_thirty_pictures_a_second(running, tmp_path):
     """60 s at 100 Hz of the 12-body servicer: the processor time of a picture, all marks shown."""
     studio = running()
-    studio.do(messages.OpenModelFile("servicer"))
+    model = ff.load_model("servicer")
+    sensors = tuple(replace(sensor, rate=100.0) for sensor in model.sensors)
+    replace(model, sensors=sensors).save(tmp_path / "fast.toml")
+    studio.do(messages.OpenModelFile(str(tmp_path / "fast.toml")))
     studio.do(messages.OpenPlanFile(duration=60.0))
     assert len(studio.state.motion.times) >= 6000
     for layer in ("axes", "momentum", "orbit"):
@@ -204,3 +208,19 @@ def test_memory_stays_over_ten_minutes_of_live_replay(opened, tmp_path):
     assert opened.state.live.is_running
     third = len(sizes) // 3
     assert max(sizes[-third:]) < 1.05 * max(sizes[third : 2 * third])
+
+
+@pytest.mark.promise("W1")
+@pytest.mark.full
+def test_the_tour_weighs_the_target(running, visit_studio):
+    studio = running()
+    page = visit_studio(studio)
+    studio.studio.ask(messages.BeginTour())
+    page.see("A target that nobody weighed")
+    for number in range(len(STEPS)):
+        page.press("Next")
+        studio.wait(lambda state, n=number: state.tour == n + 1 and state.job is None, 1800.0)
+    page.see("That was the whole job")
+    mass = studio.state.identified.fit["target.mass"]
+    assert abs(mass.value - 150.0) < 4.0 * mass.total_std and mass.total_std < 15.0
+    assert studio.state.judged.verdict.is_positive
