@@ -62,6 +62,7 @@ class StudioPage:
         self.complaints: list[str] = []
         self.outside: list[str] = []
         self.page = context.new_page()
+        self.page.set_default_timeout(180_000)  # two cores may be busy with other tests
         self.page.on("console", self._hear)
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", self._note)

@@ -32,7 +32,7 @@ STYLE = """<style>
   display:inline-block;vertical-align:middle}
 .ff .bar i{display:block;height:100%;border-radius:2px;background:currentColor}
 .ff td.s{white-space:nowrap}
-.ff svg.whisker{width:5.5rem;height:1rem;vertical-align:middle}
+.ff svg.whisker{width:4.5rem;height:1rem;vertical-align:middle}
 .ff svg .axis{stroke:var(--mantine-color-default-border);fill:none}
 .ff .whisker .bar,.ff .whisker .end{stroke:light-dark(#1f6fc0,#6fb1ee);stroke-width:2}
 .ff .whisker .bar{background:none;border-radius:0;height:auto}

@@ -37,7 +37,7 @@ from freefloat.studio.worker import Report, Worker
 
 FRAME = 1.0 / 50.0  # format: [s] between pictures of what moves
 IDLE = 0.1  # format: [s] between looks where nothing moves
-WIDTH = 470  # format: [px] of the panel, so that tables of six columns fit
+WIDTH = 510  # format: [px] of the panel, so that tables of six columns fit
 MODE_SECONDS = 3.0  # format: [s] that a mode takes to swing once, whatever its frequency is
 MOST_BROKEN = 20  # format: faults of the studio that are said
 TABS: tuple[type[Tab], ...] = (
