@@ -35,6 +35,7 @@ WRONG = (
     ("known arm heavier", "twins", 1), ("link length", "twins", 2), ("wheel inertia", "puck", 2),
     ("drag", "puck", 2), ("residual gravity", "puck", 2), ("mass lost", "puck", 2),
     ("target slides in the hand", "puck", 2), ("thrust gain", "puck", 2),
+    ("gyro that saturates softly", "puck", 1), ("eccentric encoder", "puck", 1),
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from freefloat.identification.output_error.recording import recording_of
 from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.identification.trust.assumption_columns import AssumptionColumns
 from freefloat.identification.trust.assumption_scores import score
-from freefloat.identification.trust.causes import Reported, explain
+from freefloat.identification.trust.causes import Reported, explain, if_stretches_agree
 from freefloat.identification.trust.consider import (
     consider,
     doubt_shares,
@@ -168,6 +168,21 @@ def test_what_is_not_in_the_catalogue_does_not_heal():
     wave = 2.0 * np.cos(2.0 * np.pi * 1.7 * np.tile(np.linspace(0.0, 60.0, 600), 3))
     odd = linear_rows(np.random.default_rng(4), signal=wave)
     assert not any(cause.heals for cause in named(odd, taken))
+
+
+@pytest.mark.parametrize("torn", [0.0, 0.8])
+def test_nothing_heals_while_stretches_disagree(torn):
+    rows, taken = problem(7, wrong=(1, 30.0))
+    std = np.sqrt(np.diag(np.linalg.inv(rows.jacobian.T @ rows.jacobian)))
+    reported = Reported(tuple(range(4)), ("p", "q", "r", "s"), np.ones(4), std)
+    found = explain(rows, taken, reported, TrustOptions(), advance=approach_straight)
+    assert found.is_noise and found.causes[0].heals
+    # an unknown that is another one in the second half of the flight
+    half = np.tile(np.linspace(0.0, 60.0, 600) > 30.0, 3)
+    left = replace(found.rows, residual=found.rows.residual + torn * rows.jacobian[:, 0] * half)
+    found = if_stretches_agree(replace(found, rows=left), reported, TrustOptions())
+    assert found.is_noise is (torn == 0.0)
+    assert any(cause.heals for cause in found.causes) is (torn == 0.0)
 
 
 def test_a_body_past_the_edge_of_what_can_exist_by_more_than_its_doubt_is_no_explanation():

@@ -28,7 +28,12 @@ from freefloat.identification.output_error.recording import between_switches, re
 from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.identification.trust.assumption_columns import assumption_columns, assumption_values
 from freefloat.identification.trust.assumption_limits import assumption_limits
-from freefloat.identification.trust.causes import Explanation, Reported, explain
+from freefloat.identification.trust.causes import (
+    Explanation,
+    Reported,
+    explain,
+    if_stretches_agree,
+)
 from freefloat.identification.trust.consider import (
     Consideration,
     doubt_shares,
@@ -248,7 +253,7 @@ def _assess(
     """
     reported = _report_of(fit, rows, biases)
     taken = assumption_columns(rows, prior=fit.prior_model)
-    found = explain(rows, taken, reported, options)
+    found = if_stretches_agree(explain(rows, taken, reported, options), reported, options)
     found = with_effects(found, reported, options)
     considered, is_replaced = found.considered, fit is not compared
     adjusted = _adjust(fit, compared, found, free)

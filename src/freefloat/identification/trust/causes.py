@@ -26,7 +26,7 @@ from freefloat.identification.trust.assumption_scores import (
 )
 from freefloat.identification.trust.consider import Consideration, total_deviations
 from freefloat.identification.trust.joint_point import JointPoint, approach
-from freefloat.identification.trust.misfit import band_tests, chance_of_squares
+from freefloat.identification.trust.misfit import band_tests, block_tests, chance_of_squares
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.identification.trust.white_rows import WhiteRows
 from freefloat.model.parameter_name import ParameterName
@@ -124,6 +124,22 @@ def in_doubt(found: Explanation, reported: Reported) -> Explanation:
     total = reported.total(replace(point.consideration, is_adjusted=True))
     shift, moved = reported.largest_shift(point.consideration.moves @ point.deviations, total)
     return replace(found, shift=shift, moved=moved)
+
+
+def if_stretches_agree(
+    found: Explanation, reported: Reported, options: TrustOptions
+) -> Explanation:
+    """The explanation, healing nothing where stretches of the flight disagree all the same.
+
+    A few assumptions bend to whatever is left; then what each stretch says still differs.
+    """
+    if found.joint is None or not found.is_noise:
+        return found
+    tests = block_tests(found.rows, list(reported.places), options)
+    if min(test.chance for test in tests) * len(tests) > options.significance:
+        return found
+    causes = tuple(replace(cause, heals=False) for cause in found.causes)
+    return in_doubt(replace(found, causes=causes, is_noise=False), reported)
 
 
 def _is_by_chance(rows: WhiteRows, considered: Consideration, options: TrustOptions) -> bool:
