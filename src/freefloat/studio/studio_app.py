@@ -213,5 +213,5 @@ class Studio:
     def _set_theme(self, is_dark: bool) -> None:
         self.server.gui.configure_theme(
             dark_mode=is_dark, show_logo=False, show_share_button=False,
-            brand_color=(36, 96, 168),
+            brand_color=(52, 118, 204),
         )  # fmt: skip
