@@ -60,7 +60,12 @@ def check_kills(folder: Path, hosts: DaskHosts, *, runs, pause, every, least, fi
     rng, killed, is_over = random.Random(2), [], threading.Event()
 
     def kill_now_and_then() -> None:
+        n_then = 0
         while not is_over.wait(every * rng.uniform(0.7, 1.3)):
+            n_now = len(rows(folder / "wild"))
+            if n_now == n_then:  # those that were begun anew are not there yet
+                continue
+            n_then = n_now
             hosts.kill_worker(rng.randrange(len(hosts.workers)))
             killed.append(1)
             hosts.begin_worker()

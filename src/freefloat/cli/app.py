@@ -9,6 +9,7 @@ from cyclopts import App, Parameter
 
 from freefloat import __version__
 from freefloat.cli import screen
+from freefloat.cli.benchmark import benchmark
 from freefloat.cli.bug_report import bug_report
 from freefloat.cli.campaign import campaign
 from freefloat.cli.check import check
@@ -62,7 +63,7 @@ app = App(
 )
 VERBS = (
     models, check, design, simulate, import_, telemetry, spectrum, identify, diagnose, structure,
-    track, validate, export, reproduce, campaign, studio, bug_report,
+    track, validate, export, reproduce, campaign, benchmark, studio, bug_report,
 )  # fmt: skip
 for verb in VERBS:
     app.command(verb)
