@@ -106,11 +106,7 @@ def judge_consistency(
     own = AssumptionColumns(tuple(_assumption(stated, k) for k in range(moves.shape[1])), moves)
     found = _explain(rows, own, options)
     if found.causes or not is_noise(found.rows, options):
-        taken = assumption_columns(wide)
-        both = AssumptionColumns(
-            (*own.assumptions, *taken.assumptions), np.hstack([own.columns, taken.columns])
-        )
-        found = _explain(rows, both, options)
+        found = _explain(rows, assumption_columns(wide).after(own), options)
         return _consistency(found, options, has_doubts=True)
     return _consistency(found, options, has_doubts=False)
 

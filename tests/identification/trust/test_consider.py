@@ -212,3 +212,14 @@ def test_a_body_past_the_edge_of_what_can_exist_by_more_than_its_doubt_is_no_exp
     assert is_possible() and is_possible(scale=3.0) and is_possible(izz=1.0)
     # by their doubt of a per cent each, a mass of nought and an inertia below it
     assert not is_possible(scale=-101.0) and not is_possible(izz=-300.0)
+
+
+def test_what_a_class_has_in_common_stays_with_its_members_behind_others():
+    _, own = problem()
+    shared = replace(own, members=(((1, 3), np.array([0.5, 2.0])),))
+    both = shared.after(assumptions(own.columns[:, :2], "first", "second"))
+    assert [a.name for a in both.assumptions[:3]] == ["first", "second", "a.zero"]
+    np.testing.assert_array_equal(both.columns[:, 2:], own.columns)
+    ((places, doubts),) = both.members
+    assert [both.assumptions[k].name for k in places] == ["b.zero", "d.zero"]
+    np.testing.assert_array_equal(doubts, [0.5, 2.0])

@@ -69,6 +69,13 @@ class AssumptionColumns:
     # of what a class has in common, at the end: its places, and doubts of each per doubt of it
     members: tuple[tuple[tuple[int, ...], Array], ...] = ()
 
+    def after(self, others: AssumptionColumns) -> AssumptionColumns:
+        """These behind others that have nothing in common; what classes share stays at the end."""
+        first = len(others.assumptions)
+        members = tuple((tuple(first + k for k in own), doubts) for own, doubts in self.members)
+        columns = np.hstack([others.columns, self.columns])
+        return AssumptionColumns((*others.assumptions, *self.assumptions), columns, members)
+
     @property
     def is_scale(self) -> Mask:
         """Which of them can carry the scale."""
