@@ -99,6 +99,10 @@ class Pinocchio:
         root = {"floating": range(6), "planar": range(3), "fixed": range(0)}[model.root.type]
         self.free = np.array([*root, *(int(i) for i in self.iv[free])], dtype=int)
         self.given = np.array([int(i) for i in self.iv[~np.array(free, dtype=bool)]], dtype=int)
+        for joint in model.joints:
+            if joint.type != "fixed":
+                place = self.robot.joints[self.index[joint.name]].idx_v
+                self.robot.armature[place] = joint.armature
 
     def _add_root(self) -> int:
         kinds = {"floating": pin.JointModelFreeFlyer, "planar": pin.JointModelPlanar}
@@ -314,7 +318,8 @@ def mjcf(model: Model, *, step: float = 1e-3) -> str:
         moves = kind and (
             f'<joint name="{joint.name}" type="{kind}" axis="{_numbers(joint.axis)}"'
             f' stiffness="{joint.stiffness!r}"'
-            f' springref="{joint.rest!r}" damping="{joint.damping!r}"/>'
+            f' springref="{joint.rest!r}" damping="{joint.damping!r}"'
+            f' armature="{joint.armature!r}"/>'
         )
         inner = "".join(branch(*child) for child in children.get(body.name, ()))
         return (

@@ -83,7 +83,7 @@ def both_inverse_dynamics(
 
     m, rng = compiled or compile_mjcf(path), np.random.default_rng(seed)
     names, system = Names.of(m), flatten(model)
-    for table in (*FORCES, "dof_armature"):
+    for table in FORCES:
         if hasattr(m, table):
             getattr(m, table)[:] = 0.0
     m.opt.gravity[:], m.opt.density, m.opt.viscosity = 0.0, 0.0, 0.0
@@ -98,6 +98,8 @@ def both_inverse_dynamics(
         dof = m.jnt_dofadr[j]
         data.qpos[m.jnt_qposadr[j]], data.qvel[dof], data.qacc[dof] = q, v, a
         pairs.append((6 + k, dof))
+    of_joints = np.isin(np.arange(m.nv), [dof for _, dof in pairs])
+    m.dof_armature[~of_joints] = 0.0  # of a root it is noted as not used
     rate, acceleration = np.zeros(3), np.zeros(6)
     if model.root.type == "planar":
         rate[2], acceleration[[2, 3, 4]] = rng.uniform(-1.0, 1.0), rng.uniform(-1.0, 1.0, 3)
@@ -116,6 +118,8 @@ def both_inverse_dynamics(
         pairs += [*zip(range(6), [*range(dof + 3, dof + 6), *range(dof, dof + 3)], strict=True)]
     mujoco.mj_inverse(m, data)
     ours = inverse_dynamics(system, [rate], [acceleration], [coordinates])[0]
+    rotors = [model.joint(name).armature for name in system.coordinates]
+    ours[6:] += np.array(rotors) * coordinates[:, 2]  # what motors behind stiff gears take
     mine, rows = np.array(pairs, dtype=int).reshape(-1, 2).T
     return ours[mine], data.qfrc_inverse[rows]
 

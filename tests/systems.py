@@ -93,6 +93,18 @@ def has_massless_link(model: Model) -> bool:
     return any(body.mass == 0.0 for body in model.assembly.bodies)
 
 
+def with_armature(model: Model, seed: int) -> Model:
+    """The model with rotors behind stiff gears, about as heavy to turn as the links."""
+    rng = np.random.default_rng([seed, 5])
+    return replace(
+        model,
+        joints=tuple(
+            j if j.drive else replace(j, armature=float(rng.uniform(0.05, 0.5)))
+            for j in model.joints
+        ),
+    )
+
+
 def random_states(system: System, seed: int, n: int, *, speed: float = 1.0) -> np.ndarray:
     """State vectors in every position and attitude the root allows, rates of order `speed`."""
     rng, c = np.random.default_rng(seed), system.n_coordinates

@@ -88,11 +88,14 @@ def flown(
     quiet: bool = True,
     seed: int = 0,
     without: tuple[str, ...] = (),
+    motors: bool = False,
 ) -> Flight:
-    """A flight with perfect (`quiet`) or noisy sensors."""
+    """A flight with perfect (`quiet`) or noisy sensors; motors: their torques are read, too."""
     model = ff.load_model(model) if isinstance(model, str) else model
     plan = plan_of(model, duration) if plan is None else plan
     sensors = suite(model, rate, quiet=quiet, without=without)
+    noise = 0.0 if quiet else NOISE["joint_torque"]
+    sensors += (Sensor("motor_torque", "*", rate, noise=noise),) * motors
     system = flatten(model)
     samples = samples_of(system, ff.simulate(model, plan, seed=seed, sensors=sensors))
     globs = [g for g in free if g != "target.*" or model.targets]

@@ -9,7 +9,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from motions import Array, inputs_of, integrate, on_the_swing, random_swing
-from systems import damped, direction, random_model, random_states, spacecraft
+from systems import (
+    damped,
+    direction,
+    random_model,
+    random_states,
+    spacecraft,
+    with_armature,
+)
 
 from freefloat.dynamics import System, flatten, observe
 from freefloat.dynamics.kernels.integrate import Inputs
@@ -29,7 +36,7 @@ from freefloat.model.rotations import (
 )
 
 STEP, N_STEPS, EVERY = 0.01, 200, 50
-SPRING = ("stiffness", "damping", "rest", "friction")
+SPRING = ("stiffness", "damping", "rest", "friction", "armature")
 
 
 # ---- A model with one named number changed -------------------------------------------------------
@@ -252,13 +259,13 @@ MODELS = {
     "slosh": lambda: damped(spacecraft("slosh", 2)),
     "wheels": with_wheels,
     "thrusters, drag": with_thrusters,
-    "gravity": lambda: tree(3, gravity=(0.3, -0.2, 0.4)),
+    "gravity, armature": lambda: with_armature(tree(3, gravity=(0.3, -0.2, 0.4)), 3),
     "orbit, gravity": lambda: tree(5, orbit=Orbit(radius=4e5), gravity=(0.1, 0.2, -0.1)),
     "geared drive, orbit": lambda: with_drive("geared"),
     "disc drive, orbit": lambda: with_drive("disc"),
     "planar": lambda: load_model("cbk-arm-geared").with_joint("arm_2", role="torque"),
-    "fixed": lambda: random_model(
-        6, n_joints=4, root="fixed", roles=ROLES, massless=False, springs=True
+    "fixed": lambda: with_armature(
+        random_model(6, n_joints=4, root="fixed", roles=ROLES, massless=False, springs=True), 6
     ),
 }
 

@@ -15,7 +15,7 @@ from freefloat.notes import codes_of
 def test_a_bare_urdf_gets_the_usual_set_and_a_note():
     model = with_default_sensors(read_urdf(URDF))
     kinds = [sensor.kind for sensor in model.sensors]
-    assert kinds == ["gyro", "attitude", "encoder", "joint_rate", "joint_torque"]
+    assert kinds == ["gyro", "attitude", "encoder", "joint_rate", "motor_torque"]
     assert structure_faults(model) == []
     assert codes_of(model.notes)[-1] == "substituted.sensors"
     for kind in kinds:  # every number that is taken stands in the note

@@ -26,7 +26,8 @@ ROBOT = """<mujoco model="arm">
   <!-- ours -->
   <compiler angle="degree"/>
   <option gravity="0 0 0"/>
-  <default><joint damping="0.5" frictionloss="0.1"/><geom density="800"/></default>
+  <default><joint damping="0.5" frictionloss="0.1" armature="0.02"/><geom density="800"/>
+  </default>
   <worldbody>
     <geom name="floor" type="plane" size="1 1 1"/>
     <body name="bus" pos="0 0 1">
@@ -106,7 +107,7 @@ def test_anchors_references_and_several_joints_in_a_body(arm):
     ("old", "new", "word"),
     [
         ("<actuator>", '<equality><joint joint1="a" joint2="c"/></equality><actuator>', "equality"),
-        ('frictionloss="0.1"', 'frictionloss="0.1" armature="0.1"', "armature"),
+        ("<freejoint/>", '<joint type="free" damping="0" armature=".1"/>', "armature"),
         ("<freejoint/>", '<freejoint/><geom type="sphere" size=".1"/>', ""),
     ],
 )
@@ -156,7 +157,7 @@ def test_a_urdf_called_xml_is_read_as_urdf_and_a_model_file_may_name_mjcf(arm, t
 def heavier(model: Model) -> Model:
     body = model.body("l2")
     moved = type(body)("l2", 1.5 * body.mass, (0.01, 0.2, 0.03), (0.02, 0.001, 0, 0.01, 0, 0.02))
-    return model.with_body(moved).with_joint("c", damping=0.7)
+    return model.with_body(moved).with_joint("c", damping=0.7, armature=0.03)
 
 
 def test_written_back_only_what_is_new_changes(arm):
@@ -166,11 +167,11 @@ def test_written_back_only_what_is_new_changes(arm):
     text = out.read_text(encoding="utf-8")
     old, new = ROBOT.splitlines(), text.splitlines()
     changed = [k for k, (a, b) in enumerate(zip(old, new, strict=True)) if a != b]
-    assert changed == [15] and "<!-- ours -->" in text
+    assert changed == [16] and "<!-- ours -->" in text
     again = load_model(out)
     for body in model.bodies:  # MuJoCo keeps principal axes: one decomposition of small numbers
         np.testing.assert_allclose(again.body(body.name).phi, body.phi, rtol=1e-9, atol=1e-12)
-    assert again.joint("c").damping == 0.7
+    assert (again.joint("c").damping, again.joint("c").armature) == (0.7, 0.03)
 
 
 def test_bodies_of_included_files_are_written_by_mujoco(arm):

@@ -1,8 +1,9 @@
 """Parameters by name: which there are, and what each changes in the arrays that kernels read.
 
 Names: `bus.mass` [kg], `bus.mx|my|mz` first moment [kg m], `bus.ixx|ixy|ixz|iyy|iyz|izz` inertia
-about the body's origin [kg m^2]; `hinge.stiffness|damping|rest|friction`; `arm_1.drive.stiffness|
-damping|friction|inertia`; `tank.mass` [kg], `tank.length` [m]; `rw_x.inertia` [kg m^2];
+about the body's origin [kg m^2]; `hinge.stiffness|damping|rest|friction|armature`;
+`arm_1.drive.stiffness|damping|friction|inertia`; `tank.mass` [kg], `tank.length` [m];
+`rw_x.inertia` [kg m^2];
 `bus.scale` [1], a common factor of a body's ten; `bus.com.x` [m], a displacement of all its mass;
 `start.position.x` [m], `start.attitude.x` [rad]
 (small rotation in root axes), `start.velocity.x` [m/s], `start.rate.x` [rad/s], and
@@ -21,7 +22,7 @@ from freefloat.arrays import Array
 from freefloat.dynamics.kernels.mechanism import ParameterArrays
 from freefloat.dynamics.kernels.tangent import Directions
 from freefloat.dynamics.state import D_ATTITUDE, D_POSITION, D_RATE, D_VELOCITY
-from freefloat.dynamics.tree import System, rotor_phi, with_friction
+from freefloat.dynamics.tree import SPRING_FIELDS, System, rotor_phi, with_friction
 from freefloat.errors import IdentificationError
 from freefloat.model import inertia as inertial
 from freefloat.model.parameter_name import (
@@ -33,7 +34,6 @@ from freefloat.model.parameter_name import (
     owner_of,
 )
 
-SPRING_FIELDS = ("stiffness", "damping", "rest", "friction")
 # rows of the tangent that the root's initial states are
 START_ROWS = {
     "position": D_POSITION,
@@ -48,6 +48,7 @@ def parameter_names(system: System) -> list[str]:
     assembly, model = system.model.assembly, system.model
     tanks = {tank.name for tank in model.tanks}
     massless = {f"{tank.name}_link" for tank in model.tanks}
+    geared = {joint.name for joint in model.joints if joint.drive is None}
     names = [
         f"{body.name}.{field}"
         for body in assembly.bodies
@@ -55,7 +56,10 @@ def parameter_names(system: System) -> list[str]:
         for field in inertial.NAMES
     ]
     names += [f"{tank.name}.{field}" for tank in model.tanks for field in ("mass", "length")]
-    names += [f"{spring.owner}.{field}" for spring in assembly.springs for field in SPRING_FIELDS]
+    for spring in assembly.springs:
+        names += [f"{spring.owner}.{field}" for field in SPRING_FIELDS[:-1]]
+        if spring.owner in geared:
+            names.append(f"{spring.owner}.armature")
     for rotor in assembly.rotors:
         is_drive = rotor.coordinate.endswith(".motor")
         names.append(f"{rotor.owner}.drive.inertia" if is_drive else f"{rotor.owner}.inertia")
@@ -118,7 +122,7 @@ class _Collector:
             _pairs([self.body[i] for i in order]),
             np.reshape([self.body_change[i] for i in order], (-1, 10)).astype(float),
             _pairs(self.spring),
-            np.reshape(self.spring_change, (-1, 4)).astype(float),
+            np.reshape(self.spring_change, (-1, len(SPRING_FIELDS))).astype(float),
             _pairs(self.rotor),
             np.array(self.rotor_change, dtype=float),
         )
@@ -207,8 +211,8 @@ def _add(collector: _Collector, p: int, name: str) -> None:
     elif field in SPRING_FIELDS:
         owners = [spring.owner for spring in system.model.assembly.springs]
         s, k = owners.index(owner), SPRING_FIELDS.index(field)
-        change = np.eye(4)[k]
-        stiffness, _, rest, _ = system.parameters.spring[s]
+        change = np.eye(len(SPRING_FIELDS))[k]
+        stiffness, _, rest = system.parameters.spring[s, :3]
         if k == 0:
             change[2] = rest  # the kernels want k (q - rest) differentiated as x dk - d(k rest)
         if k == 2:

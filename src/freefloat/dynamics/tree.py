@@ -25,6 +25,9 @@ from freefloat.model.rotations import frame_with_z
 
 ROOT_FREE = {"floating": (0, 1, 2, 3, 4, 5), "planar": (2, 3, 4), "fixed": ()}
 REVOLUTE, PRISMATIC = 1, 2
+# the columns of `ParameterArrays.spring`
+SPRING_FIELDS = ("stiffness", "damping", "rest", "friction", "armature")
+ARMATURE = SPRING_FIELDS.index("armature")
 
 
 @dataclass(frozen=True)
@@ -214,7 +217,7 @@ def _above(free: Index, parents: Index, carriers: Index) -> Index:
 
 
 def _no_parameters(tree: Tree) -> ParameterArrays:
-    springs = np.zeros((len(tree.spring_ends), 4))
+    springs = np.zeros((len(tree.spring_ends), len(SPRING_FIELDS)))
     return ParameterArrays(np.zeros((len(tree.links), 10)), np.zeros(len(tree.rotor_link)), springs)
 
 
@@ -227,11 +230,11 @@ def _with_parameters(system: System, assembly: Assembly) -> System:
         if not rotor.is_included:  # a drive's rotor also turns with its carrier
             share = system.phi_map[rotor.body] @ rotor_phi(rotor.axis)
             phi[system.body_link[rotor.body]] += rotor.inertia * share
-    springs = [(s.stiffness, s.damping, s.rest, s.friction) for s in assembly.springs]
+    springs = [[getattr(s, field) for field in SPRING_FIELDS] for s in assembly.springs]
     parameters = ParameterArrays(
         _floats(phi),
         _floats([rotor.inertia for rotor in assembly.rotors]),
-        _floats(np.reshape(springs, (-1, 4))),
+        _floats(np.reshape(springs, (-1, len(SPRING_FIELDS)))),
     )
     body_phi = {body.name: body.phi for body in assembly.bodies}
     return replace(system, parameters=parameters, body_phi=body_phi)

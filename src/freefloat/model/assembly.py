@@ -39,8 +39,10 @@ class Spring:
     """Stiffness, damping and friction on a coordinate, or between it and another (`other`).
 
     The generalised force on `coordinate` is -k (q - q_other - rest) - d (dq - dq_other)
-    - friction tanh((dq - dq_other) / friction_speed), and the opposite on `other`. `owner` is the
-    part whose parameters these are. The uncertainties are relative, None where nobody states them.
+    - friction tanh((dq - dq_other) / friction_speed), and the opposite on `other`. A coordinate by
+    itself also has -armature ddq of the rotor that turns with it. `owner` is the part whose
+    parameters these are. The springs of joints come first, in the order of their coordinates. The
+    uncertainties are relative, None where nobody states them.
     """
 
     owner: str
@@ -53,6 +55,7 @@ class Spring:
     other: str | None = None
     stiffness_uncertainty: float | None = None
     damping_uncertainty: float | None = None
+    armature: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -212,6 +215,7 @@ def _springs(moving: list[Joint], model: Model) -> list[Spring]:
             joint.friction_speed,
             stiffness_uncertainty=joint.stiffness_uncertainty,
             damping_uncertainty=joint.damping_uncertainty,
+            armature=joint.armature,
         )
         for joint in moving
     ]

@@ -29,6 +29,7 @@ LONGEST_NAME = 100  # format: names become channel and parameter names, and colu
 _SEATS = {
     **dict.fromkeys(JOINT_SENSORS, "a moving joint"),
     **dict.fromkeys(MOTOR_SENSORS, "a joint with a drive"),
+    "motor_torque": "a joint that a motor drives",
     **dict.fromkeys(BODY_SENSORS, "a body, frame or target"),
     **dict.fromkeys(WHEEL_SENSORS, "a wheel"),
     "thruster": "a thruster",
@@ -220,6 +221,14 @@ def _drive_faults(joint: Joint, place: str) -> Iterator[Fault]:
             "say how the motor moves in drive.role",
             "value.conflict",
         )
+    if joint.armature:
+        yield Fault(
+            f"{place}.armature",
+            f"{joint.armature:g}",
+            "none beside a drive, whose inertia is the rotor's",
+            "leave it out, or leave the drive out where the gear is stiff",
+            "value.conflict",
+        )
 
 
 def _part_faults(model: Model) -> Iterator[Fault]:
@@ -249,6 +258,9 @@ def sensor_targets(model: Model, sensor: Sensor) -> list[str]:
     if sensor.kind in JOINT_SENSORS:
         names = [joint.name for joint in model.joints if joint.type != "fixed"]
         names += [f"{tank.name}_{i}" for tank in model.tanks for i in (1, 2)]
+    elif sensor.kind == "motor_torque":
+        moving = (joint for joint in model.joints if joint.type != "fixed")
+        names = [joint.name for joint in moving if joint.drive or joint.role != "passive"]
     elif sensor.kind in MOTOR_SENSORS:
         names = [joint.name for joint in model.joints if joint.drive is not None]
     elif sensor.kind in WHEEL_SENSORS:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from freefloat.model.model import Model
-from freefloat.model.parts import Sensor, SensorKind
+from freefloat.model.parts import Joint, Sensor, SensorKind
 from freefloat.notes import Note
 
 
@@ -25,7 +25,7 @@ USUAL: dict[SensorKind, _Usual] = {
     "attitude": _Usual(10.0, 1e-4, "rad"),
     "encoder": _Usual(50.0, 1e-4, "rad", (1e-5, "m")),
     "joint_rate": _Usual(50.0, 1e-3, "rad/s", (1e-4, "m/s")),
-    "joint_torque": _Usual(50.0, 0.05, "N m", (0.5, "N")),
+    "motor_torque": _Usual(50.0, 0.05, "N m", (0.5, "N")),
     "wheel_speed": _Usual(50.0, 0.05, "rad/s"),
     "thruster": _Usual(50.0, 0.02, "N"),
 }
@@ -34,8 +34,8 @@ USUAL: dict[SensorKind, _Usual] = {
 def with_default_sensors(model: Model) -> Model:
     """The model with the usual sensors, and a note that says which, where it has none.
 
-    Gyro and attitude on a root that is not fixed; angle, rate and torque of every joint; wheel
-    speeds and thrust where there are such. Noise is white.
+    Gyro and attitude on a root that is not fixed; angle and rate of every joint, the torque of
+    its motor, as currents tell it; wheel speeds and thrust where there are such. Noise is white.
 
     >>> from freefloat.model.urdf import read_urdf
     >>> text = '<robot name="r"><link name="a"><inertial><mass value="2"/><inertia ixx="1" ixy="0"'
@@ -45,23 +45,29 @@ def with_default_sensors(model: Model) -> Model:
     """
     if model.sensors:
         return model
-    moving = {joint.name: joint.type for joint in model.joints if joint.type != "fixed"}
+    joints = [joint for joint in model.joints if joint.type != "fixed"]
     sensors: list[Sensor] = []
     for kind, usual in USUAL.items():
         if kind in ("gyro", "attitude"):
             places = [model.root.body] if model.root.type != "fixed" else []
         elif usual.sliding is not None:
+            is_of_motor = kind == "motor_torque"
+            moving = {j.name: j.type for j in joints if not is_of_motor or _is_driven(j)}
             places = ["*"] if set(moving.values()) == {"revolute"} else list(moving)
         else:
             places = ["*"] if (model.wheels if kind == "wheel_speed" else model.thrusters) else []
         for place in places:
-            slides = usual.sliding is not None and moving.get(place) == "prismatic"
+            slides = any(j.name == place and j.type == "prismatic" for j in joints)
             noise = usual.sliding[0] if slides and usual.sliding else usual.noise
             sensors.append(Sensor(kind, place, usual.rate, noise=noise))
     if not sensors:  # nothing of it moves
         return model
     note = default_sensor_note(model)
     return replace(model, sensors=tuple(sensors), notes=(*model.notes, note))
+
+
+def _is_driven(joint: Joint) -> bool:
+    return joint.drive is not None or joint.role != "passive"
 
 
 def default_sensor_note(model: Model) -> Note:

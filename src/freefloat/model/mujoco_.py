@@ -251,6 +251,7 @@ class _Reader:
             damping=float(np.ravel(m.dof_damping[dof])[0]),
             rest=float(m.qpos_spring[at]) if np.any(m.jnt_stiffness[j]) else 0.0,
             friction=float(m.dof_frictionloss[dof]),
+            armature=float(m.dof_armature[dof]),
             limits=JointLimits(low, high, effort=effort),
         )
 
@@ -280,10 +281,6 @@ def _unmodelled_parts(m: Any) -> Iterator[str]:
     counts = {"equality constraint": constraints, "tendon": m.ntendon, "plugin": m.nplugin,
               "flexible body": m.nflex}  # fmt: skip
     yield from (count_noun(n, what) for what, n in counts.items() if n)
-    armature = np.array(m.dof_armature)
-    if np.any(armature):
-        n = int(np.count_nonzero(armature))
-        yield f"armature of {count_noun(n, 'degree')} of freedom, up to {armature.max():g} kg m^2"
     compensated = int(np.count_nonzero(m.body_gravcomp))
     if compensated:
         yield f"gravity compensation of {count_noun(compensated, 'body', 'bodies')}"
@@ -296,6 +293,8 @@ def _unmodelled_parts(m: Any) -> Iterator[str]:
     free = [j for j in range(m.njnt) if m.jnt_type[j] == FREE]
     if any(np.any(m.dof_damping[m.jnt_dofadr[j] : m.jnt_dofadr[j] + 6]) for j in free):
         yield "damping of a free joint"
+    if any(np.any(m.dof_armature[m.jnt_dofadr[j] : m.jnt_dofadr[j] + 6]) for j in free):
+        yield "armature of a free joint"
 
 
 def _held_joints(m: Any) -> Iterator[int]:

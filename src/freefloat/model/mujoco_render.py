@@ -301,6 +301,7 @@ def _joint(joint: Joint) -> str:
     numbers = {
         "ref": joint.home, "stiffness": joint.stiffness, "springref": joint.rest,
         "damping": joint.damping, "frictionloss": joint.friction,
+        "armature": joint.armature,
     }  # fmt: skip
     given |= {word: repr(float(value)) for word, value in numbers.items() if value}
     limits = joint.limits

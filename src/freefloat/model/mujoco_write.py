@@ -27,6 +27,7 @@ from freefloat.records.bounded_read import decode, read_bytes
 # what a joint of ours is called in MJCF, where identification may change it
 JOINT_NUMBERS = {
     "stiffness": "stiffness", "damping": "damping", "rest": "springref", "friction": "frictionloss",
+    "armature": "armature",
 }  # fmt: skip
 _TAG_END = re.compile(rb"""(?:[^"'>]|"[^"]*"|'[^']*')*?(/?>)""")
 

@@ -29,7 +29,7 @@ SURROUNDING_FIELDS = frozenset({"x", "y", "z", "linear", "angular"})
 # what is told of an input by fields of its owner, and of a place by fields with an axis
 INPUT_FIELDS = frozenset({"gain", "fade", "bias", "delay", "zero", "gear"})
 GEOMETRY_FIELDS = frozenset({"tilt", "offset"})
-SPRING_FIELDS = frozenset({"stiffness", "damping", "rest", "friction"})
+SPRING_FIELDS = frozenset({"stiffness", "damping", "rest", "friction", "armature"})
 SCALE = "scale"  # of a body: a common factor of its ten inertial parameters
 COM = "com"  # of a body, by axes: how far all its mass is from where it is drawn
 KNOWN_BODY_FIELDS = (SCALE, f"{COM}.x", f"{COM}.y", f"{COM}.z")
@@ -91,7 +91,7 @@ class ParameterName:
 
     @property
     def is_spring(self) -> bool:
-        """Whether it is the stiffness, damping, rest position or friction of a coordinate."""
+        """Whether it is the stiffness, damping, rest, friction or armature of a coordinate."""
         return self.kind == "model" and self.field in SPRING_FIELDS
 
 

@@ -108,8 +108,10 @@ class Joint:
     role: "motion" (q, dq, ddq given), "torque" (actuated), "passive" (spring, damper, friction
     only) or "locked" (stays at `home`). stiffness [N m/rad], damping [N m s/rad], rest [rad] and
     Coulomb friction [N m] act on the coordinate; friction is smoothed over `friction_speed`
-    [rad/s]. Newtons and metres for prismatic joints. stiffness_uncertainty, damping_uncertainty:
-    relative standard deviations, where they are known.
+    [rad/s]. armature [kg m^2]: what the rotor of a motor behind a stiff gear adds to the inertia
+    about the joint, N^2 J; it turns with the joint alone (for a flexible gear, or a small ratio,
+    there is `drive`). Newtons, metres and kilograms for prismatic joints. stiffness_uncertainty,
+    damping_uncertainty: relative standard deviations, where they are known.
     """
 
     name: str
@@ -125,6 +127,7 @@ class Joint:
     rest: float = 0.0
     friction: NotNegative = 0.0
     friction_speed: Positive = 1e-3
+    armature: NotNegative = 0.0
     drive: Drive | None = None
     limits: JointLimits = JointLimits()
     extras: tuple[str, ...] = ()

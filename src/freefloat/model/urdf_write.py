@@ -128,6 +128,7 @@ def omissions(model: Model) -> Iterator[str]:
     for what, names in (
         ("roles", ("role", "home")),
         ("springs", ("stiffness", "rest", "friction_speed")),
+        ("armature", ("armature",)),
         ("drives", ("drive",)),
     ):
         if found := [j.name for j in model.joints if _differs(j, plain, names)]:

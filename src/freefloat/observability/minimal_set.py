@@ -108,6 +108,8 @@ def _sum_in_words(row: Array, names: tuple[str, ...]) -> str:
 def minimal_count(model: Model, family: EquationFamily, *, seed: int = 0) -> int:
     """How many combinations of ten parameters a link (and the rotors') the family can see.
 
+    On a fixed root gravity counts as the model has it.
+
     "force": the root's rows and the joints'; "joint": the joints' alone; "momentum": linear and
     angular; "linear"; "sensor point": angular momentum about the root's origin; "angular": about
     the centre of mass; "reduced": joint rows with the root's acceleration eliminated. Momenta
@@ -241,11 +243,11 @@ def generic_states(system: System, n: int, *, seed: int = 0) -> Array:
 
 
 def generic_accelerations(system: System, n: int, *, seed: int = 1) -> Array:
-    """n random accelerations (n, 6 + c) within what the root allows."""
+    """n random accelerations (n, 6 + c) within what the root allows; of a fixed one, gravity's."""
     rng = np.random.default_rng(seed)
     a = rng.normal(size=(n, 6 + system.n_coordinates))
     if system.model.root.type != "floating":
         a[:, [0, 1, 5]] = 0.0
     if system.model.root.type == "fixed":
-        a[:, :6] = 0.0
+        a[:, :3], a[:, 3:6] = 0.0, -system.environment.gravity
     return a

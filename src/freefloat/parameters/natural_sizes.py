@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.dynamics.equations import inverse_dynamics
 from freefloat.dynamics.tree import System
 from freefloat.model import inertia as inertial
 from freefloat.model.mass_properties import MassProperties, mass_properties
-from freefloat.model.parameter_name import ParameterName
+from freefloat.model.parameter_name import ParameterName, field_of
 from freefloat.parameters.parameters import parameter_values
 from freefloat.prediction.flight_setup import setup_size
 
@@ -18,7 +19,8 @@ from freefloat.prediction.flight_setup import setup_size
 # a model gives no size. A hundredth of the whole mass is an appendage; 1 rad/s a slow mode.
 SMALL_BODY = 0.01  # of the whole mass: what a body counts as that has none yet
 # theory: likewise; k = I w^2 and d = I w at 1 rad/s, friction a hundredth of it, rest in rad
-STILL = {"stiffness": 1.0, "damping": 1.0, "friction": 0.01, "rest": 0.1}
+STILL = {"stiffness": 1.0, "damping": 1.0, "friction": 0.01, "rest": 0.1, "armature": 1.0}
+IN_DRIVEN_JOINT = frozenset({"stiffness", "damping", "friction", "armature"})
 
 
 def natural_sizes(system: System, names: Sequence[str]) -> Array:
@@ -26,8 +28,11 @@ def natural_sizes(system: System, names: Sequence[str]) -> Array:
 
     A mass: the body's. A first moment: mass times radius of gyration. An inertia: a third of the
     trace. Springs, rotors and pendulums: their own value, and where that is zero the one that goes
-    with the inertia of a small body at 1 rad/s. A rest angle: 0.1 rad. States and biases: one. What
-    a model takes as exact: see `setup_size`.
+    with the inertia of a small body at 1 rad/s. In a joint that a motor drives they are no smaller
+    than what goes with its load: the inertia about the joint of all it carries, at 1 rad/s and
+    1 rad/s^2, and the moment of its weight; there an armature compares with that inertia, friction
+    with a hundredth of the load. A rest angle: 0.1 rad. States and biases: one. What a model takes
+    as exact: see `setup_size`.
 
     >>> from freefloat.dynamics import flatten
     >>> from freefloat.model import load_model
@@ -38,6 +43,7 @@ def natural_sizes(system: System, names: Sequence[str]) -> Array:
     whole = mass_properties(system.model)
     bodies = {body.name: _body_sizes(whole, body.phi) for body in system.model.assembly.bodies}
     small = _body_sizes(whole, np.zeros(10))
+    loads = _driven_loads(system) if any(field_of(n) in IN_DRIVEN_JOINT for n in names) else {}
     sizes = []
     for name in names:
         parsed = ParameterName.parse(name)
@@ -46,6 +52,10 @@ def natural_sizes(system: System, names: Sequence[str]) -> Array:
             sizes.append(setup_size(system.model, name))
         elif owner in bodies and parsed.is_inertial:
             sizes.append(bodies[owner][inertial.NAMES.index(field)])
+        elif owner in loads and field in IN_DRIVEN_JOINT:
+            inertia, load = loads[owner]
+            usual = STILL[field] * (inertia if field == "armature" else load)
+            sizes.append(max(abs(values[name]), usual))
         elif name in values and abs(values[name]) > 0.0 and field != "rest":
             sizes.append(abs(values[name]))
         elif field in STILL:
@@ -53,6 +63,30 @@ def natural_sizes(system: System, names: Sequence[str]) -> Array:
         else:
             sizes.append(1.0)
     return np.array(sizes)
+
+
+def _driven_loads(system: System) -> dict[str, tuple[float, float]]:
+    """Of every driven joint at home: the inertia about it, and the torque that 1 rad/s^2 takes.
+
+    The torque holds the weight in the worst direction too.
+    """
+    joints = [joint for joint in system.model.joints if joint.type != "fixed"]
+    driven = [j.name for j in joints if j.drive is None and j.role in ("motion", "torque")]
+    places = [system.coordinates.index(name) for name in driven]
+    n, c = len(places), system.n_coordinates
+    still, moved = np.zeros((n + 3, 3)), np.zeros((n + 3, 6))
+    at = np.zeros((n + 3, c, 3))
+    at[:, :, 0] = [coordinate.home for coordinate in system.model.assembly.coordinates]
+    at[np.arange(n), places, 2] = 1.0
+    moved[n:, 3:] = np.eye(3)  # to lift the root is to weigh it
+    torques = inverse_dynamics(system, still, moved, at)[:, 6:][:, places]
+    gravity = float(np.linalg.norm(system.environment.gravity))
+    weights = gravity * np.linalg.norm(torques[n:], axis=0)
+    small = np.finfo(float).tiny
+    return {
+        name: (max(float(torques[k, k]), small), max(float(torques[k, k] + weights[k]), small))
+        for k, name in enumerate(driven)
+    }
 
 
 def _body_sizes(whole: MassProperties, phi: Array) -> Array:

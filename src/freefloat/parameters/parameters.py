@@ -22,7 +22,7 @@ from freefloat.errors import IdentificationError, require_type
 from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import ParameterName
-from freefloat.prediction.assumptions import sensor_quantities, setup_quantities, setup_unit
+from freefloat.prediction.quantities import sensor_quantities, setup_quantities, setup_unit
 from freefloat.records.option_record import require_value
 from freefloat.records.values import Bounds
 from freefloat.text import closest
@@ -31,11 +31,13 @@ ParameterStatus = Literal["free", "fixed", "tied"]
 
 UNITS = {
     "mass": "kg", "length": "m", "inertia": "kg m^2", "stiffness": "N m/rad",
-    "damping": "N m s/rad", "rest": "rad", "friction": "N m",
+    "damping": "N m s/rad", "rest": "rad", "friction": "N m", "armature": "kg m^2",
     **dict.fromkeys(("mx", "my", "mz"), "kg m"),
     **dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), "kg m^2"),
 }  # fmt: skip
-PRISMATIC_UNITS = {"stiffness": "N/m", "damping": "N s/m", "rest": "m", "friction": "N"}
+PRISMATIC_UNITS = {
+    "stiffness": "N/m", "damping": "N s/m", "rest": "m", "friction": "N", "armature": "kg",
+}  # fmt: skip
 START_UNITS = {"position": "m", "attitude": "rad", "velocity": "m/s", "rate": "rad/s"}
 
 

@@ -23,7 +23,7 @@ from freefloat.prediction.flight_setup import setup_names
 from freefloat.prediction.measurements import sensor_channels
 
 PLANAR = (0, 1, 2, 9)  # theory: mass, mx, my, izz: what motion in the plane sees of a body
-JOINT_FIELDS = ("stiffness", "damping", "rest", "friction")
+JOINT_FIELDS = ("stiffness", "damping", "rest", "friction", "armature")
 DRIVE_FIELDS = ("inertia", "stiffness", "damping", "friction")
 
 Fields = Mapping[str, float]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import ParameterName
-from freefloat.prediction.assumptions import sensor_quantities, setup_quantities
 from freefloat.prediction.doubts import CLOCK
 from freefloat.prediction.inputs import torque_channel
+from freefloat.prediction.quantities import sensor_quantities, setup_quantities
 
 SPREAD_FIELDS = ("mx", "my", "mz", "ixx", "iyy", "izz")
 
@@ -31,7 +31,7 @@ def assumption_names(model: Model) -> list[str]:
         names += [f"{torque}.{field}" for field in ("gain", "bias", "delay")]
     names += [f"{wheel.name}.inertia" for wheel in model.wheels]
     names += [f"{tank.name}.{field}" for tank in model.tanks for field in ("mass", "length")]
-    fields = ("stiffness", "rest", "damping", "friction")
+    fields = ("stiffness", "rest", "damping", "friction", "armature")
     names += [f"{spring.owner}.{field}" for spring in model.assembly.springs for field in fields]
     names += [quantity.name for quantity in sensor_quantities(model)]
     return list(dict.fromkeys(names))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,7 +30,6 @@ from freefloat.prediction.flight_setup import (
     THRUSTER_FIELDS,
     WRENCHES,
     nominal_value,
-    setup_names,
     setup_size,
 )
 from freefloat.prediction.inputs import (
@@ -40,23 +38,16 @@ from freefloat.prediction.inputs import (
     open_thrust,
     torque_channel,
 )
-from freefloat.prediction.measurements import Measurement, measurements_of, sensor_channels
+from freefloat.prediction.measurements import Measurement, measurements_of
+from freefloat.prediction.quantities import per_second, setup_unit
 from freefloat.prediction.sensor_errors import PLACED, RUBBING, SKEWED, TILTED
+from freefloat.prediction.sensor_models import motor_place
 from freefloat.telemetry.names import unit_of as channel_unit
 from freefloat.telemetry.telemetry import Telemetry
 
-
-class Quantity(NamedTuple):
-    """A parameter by its name, with its value in the model and its unit."""
-
-    name: str
-    value: float
-    unit: str
-
-
 STATED = "stated in the model file"
 # theory: a convention; a hundredth of the robot's inertia at 1 rad/s, as for `natural_sizes`
-STILL_DAMPING, STILL_FRICTION = 1e-2, 1e-4
+STILL_DAMPING, STILL_FRICTION, STILL_ARMATURE = 1e-2, 1e-4, 1e-2
 
 
 @dataclass(frozen=True)
@@ -78,62 +69,6 @@ class Assumption:
     key: str = ""
 
 
-def sensor_quantities(model: Model) -> list[Quantity]:
-    """Bias, gain, drift, delay, tilt, ... of everything that can be measured."""
-    found: dict[str, Quantity] = {}
-    for channel, part in sensor_channels(model).items():
-        is_turn = part.sensor.kind == "attitude"
-        unit = "rad" if is_turn else channel_unit(channel)[0]
-        new = [Quantity(f"bias.{channel}", part.bias, unit)]
-        if not is_turn:
-            new.append(Quantity(f"gain.{channel}", 1.0, "1"))
-        new.append(Quantity(f"drift.{channel}", 0.0, _per_second(unit)))
-        new.append(Quantity(f"delay.{part.group}", part.sensor.delay, "s"))
-        if part.sensor.kind in RUBBING:
-            new.append(Quantity(f"friction.{channel}", 0.0, unit))
-        vectors = [("tilt", "rad")] * (part.sensor.kind in TILTED)
-        vectors += [("skew", "rad")] * (part.sensor.kind in SKEWED)
-        vectors += [("offset", "m")] * (part.sensor.kind in PLACED)
-        new += [
-            Quantity(f"{word}.{part.group}.{a}", 0.0, own) for word, own in vectors for a in AXES
-        ]
-        found |= {q.name: q for q in new}
-    return list(found.values())
-
-
-def setup_quantities(model: Model) -> list[Quantity]:
-    """Inputs, geometry and surroundings of a model, scales and displacements of its bodies."""
-    names = [*setup_names(model), *known_body_names(flatten(model))]
-    return [Quantity(name, nominal_value(model, name), setup_unit(model, name)) for name in names]
-
-
-def setup_unit(model: Model, name: str) -> str:
-    """The unit of a parameter of the setup or of a body's scale."""
-    parsed = ParameterName.parse(name)
-    joint = parsed.owner.removesuffix(".torque")
-    is_sliding = any(j.name == joint and j.type == "prismatic" for j in model.joints)
-    if parsed.kind == "gravity":
-        return "m/s^2"
-    if parsed.kind == "drag":
-        return "N s/m" if parsed.field == "linear" else "N m s/rad"
-    units = {"gain": "1", "gear": "1", "scale": "1", "delay": "s", "tilt": "rad", "offset": "m"}
-    is_force = is_sliding or any(t.name == parsed.owner for t in model.thrusters)
-    units |= {"com": "m", "fade": "1/s"}
-    units |= {"zero": "m", "bias": "N"} if is_force else {"zero": "rad", "bias": "N m"}
-    return units[parsed.field.partition(".")[0]]
-
-
-def _per_second(unit: str) -> str:
-    """The unit of the drift of a bias.
-
-    >>> _per_second("rad/s"), _per_second("m/s^2"), _per_second("N m")
-    ('rad/s^2', 'm/s^3', 'N m/s')
-    """
-    above, slash, below = unit.partition("/s")
-    power = int(below.removeprefix("^") or 1) if slash else 0
-    return f"{above}/s^{power + 1}" if power else f"{above}/s"
-
-
 def list_assumptions(model: Model, telemetry: Telemetry) -> list[Assumption]:
     """Everything that this model and this recording take as exact, in the order of the model.
 
@@ -149,13 +84,16 @@ def list_assumptions(model: Model, telemetry: Telemetry) -> list[Assumption]:
     """
     driven = drive_by_recording(model, telemetry)
     system = flatten(driven)
+    measurements = measurements_of(system, telemetry)
+    motors = [m.target for m in measurements if m.sensor.kind == "motor_torque"]
     found = [
         *_of_inputs(system, telemetry),
         *_of_geometry(driven),
         *_of_surroundings(driven),
         *_of_bodies(system),
+        *_of_springs(system, {motor_place(system, joint) for joint in motors}),
     ]
-    for measurement in measurements_of(system, telemetry):
+    for measurement in measurements:
         if measurement.group not in driving_torques(driven):
             found += _of_sensor(driven, measurement)
     return [_by_table(model, a) for a in {a.name: a for a in found}.values()]
@@ -301,10 +239,17 @@ def _of_bodies(system: System) -> Iterator[Assumption]:
         mass = _own(f"{tank.name}.mass", tank.mass, "kg", "tank.mass")
         yield _state(mass, tank.uncertainty, tank.mass)
         yield _own(f"{tank.name}.length", tank.length, "m", "tank.length")
+
+
+def _of_springs(system: System, read: set[int]) -> Iterator[Assumption]:
+    """What is inside of joints: it moves what is free, and shows where a motor's torque is read."""
+    model = system.model
     whole = float(np.trace(mass_properties(model).inertia)) / 3.0
+    geared = {joint.name for joint in model.joints if joint.drive is None}
     for spring, ends in zip(model.assembly.springs, system.tree.spring_ends, strict=True):
-        if all(end < 0 or end in system.tree.given for end in ends):
-            continue  # where motion is prescribed a spring changes no reading
+        is_given = all(end < 0 or end in system.tree.given for end in ends)
+        if is_given and not read & set(ends.tolist()):
+            continue  # where motion is prescribed a spring changes no other reading
         is_sliding = any(j.name == spring.owner and j.type == "prismatic" for j in model.joints)
         force, place = ("N", "m") if is_sliding else ("N m", "rad")
         if spring.stiffness > 0.0:
@@ -325,6 +270,10 @@ def _of_bodies(system: System) -> Iterator[Assumption]:
             # of no damping at all a share says nothing
             is_stated = field == "damping" and value > 0.0
             yield _state(own, spring.damping_uncertainty if is_stated else None, value)
+        if spring.owner in geared:
+            unit = "kg" if is_sliding else "kg m^2"
+            name, usual = f"{spring.owner}.armature", STILL_ARMATURE * whole
+            yield _own(name, spring.armature, unit, "spring.armature", usual)
 
 
 def _of_spread(model: Model, body: Body) -> Iterator[Assumption]:
@@ -367,11 +316,13 @@ def _of_sensor(model: Model, measurement: Measurement) -> Iterator[Assumption]:
         doubt = ("tilt", 1.0) if kind == "attitude" else ("bias", noise)
         yield _reading(f"bias.{channel}", bias, unit, 10.0 * noise, *doubt)
         slope = noise / seconds
-        yield _reading(f"drift.{channel}", 0.0, _per_second(unit), 10.0 * slope, "drift", slope)
+        yield _reading(f"drift.{channel}", 0.0, per_second(unit), 10.0 * slope, "drift", slope)
         if kind != "attitude":
             gain = _reading(f"gain.{channel}", 1.0, "1", SIZES["gain"], _gain_key(kind))
             yield _state(gain, measurement.sensor.gain_uncertainty)
-        if kind in RUBBING:
+        # what rubs between a motor and a stiff joint is the joint's own friction
+        is_own = kind == "motor_torque" and model.joint(measurement.target).drive is None
+        if kind in RUBBING and not is_own:
             rms = float(np.sqrt(np.mean(measurement.values[:, r] ** 2))) or 1.0
             yield _reading(f"friction.{channel}", 0.0, unit, rms, "friction", rms)
     yield _reading(f"delay.{group}", measurement.sensor.delay, "s", SIZES["delay"], "delay")

@@ -46,6 +46,7 @@ DOUBTS: dict[str, Doubt] = {
     "spring.stiffness": Doubt(0.01, "a hinge or gear tested by itself"),
     "spring.damping": Doubt(0.1, "damping depends on temperature and amplitude"),
     "spring.friction": Doubt(0.1, "friction depends on temperature and load"),
+    "spring.armature": Doubt(0.05, "a rotor from its data sheet, times its ratio squared"),
     "spring.rest": Doubt(1e-3, "a hinge's free position"),
     "gravity.ground": Doubt(1e-3, "slope of a levelled floor, 0.1 mrad"),
     "gravity.space": Doubt(1e-6, "air drag in a low orbit"),

@@ -40,7 +40,7 @@ AXES = "xyz"
 TILTED = ("gyro", "position", "velocity", "accelerometer")  # sensors with three axes of their own
 SKEWED = ("gyro", "accelerometer")  # sensors made of three
 PLACED = ("position", "velocity", "accelerometer")  # sensors that read the motion of a point
-RUBBING = {"joint_torque": "joint_rate", "motor_torque": "motor_rate"}  # and what tells the rate
+RUBBING = ("joint_torque", "motor_torque")  # sensors with bearings between them and the joint
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,9 @@ def _rub(
     friction = context.values.get(name, 0.0)
     if friction == 0.0 and name not in context.names:
         return truth, jacobian
-    rates = replace(measurement.sensor, kind=RUBBING[measurement.sensor.kind])
+    motor = f"{measurement.target}.motor"
+    is_motor = measurement.sensor.kind == "motor_torque" and motor in system.coordinates
+    rates = replace(measurement.sensor, kind="motor_rate" if is_motor else "joint_rate")
     rate = sensor_reading(system, rates, measurement.target, at)
     speed = next(j.friction_speed for j in system.model.joints if j.name == measurement.target)
     sign = np.tanh(rate / speed)

@@ -17,7 +17,9 @@ from functools import cached_property
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.dynamics.equations import coordinates_of
 from freefloat.dynamics.frames import rotations
+from freefloat.dynamics.joint_efforts import joint_terms
 from freefloat.dynamics.kernels.spatial import P, V
 from freefloat.dynamics.sensitivity import cross
 from freefloat.dynamics.state import D_POSITION, D_RATE, D_VELOCITY, positions, rates
@@ -167,43 +169,40 @@ def _force_change(system: System, coordinate: str, at: FlightSegment) -> Array:
     return at.tangent.efforts[:, place]
 
 
-def _motor_torque(system: System, name: str, at: FlightSegment) -> Array:
-    """What the motor applies: the rotor's own inertia plus the spring it winds up."""
-    a, b = system.coordinates.index(name), system.coordinates.index(f"{name}.motor")
-    stiffness, damping, rest, friction, speed = _drive_spring(system, name)
-    q, dq = positions(at.states), rates(at.states)
-    slip = dq[:, a] - dq[:, b]
-    link = -stiffness * (q[:, a] - q[:, b] - rest) - damping * slip
-    return at.motion.forces[:, b] + link - friction * np.tanh(slip / speed)
+def _motor_torque(system: System, joint: str, at: FlightSegment) -> Array:
+    """What the motor applies: what its coordinate feels, and what is inside of the joint."""
+    c = motor_place(system, joint)
+    torque = at.motion.forces[:, c].copy()
+    for term in joint_terms(system, _coordinates(at), of=c):
+        torque += dict(term.ends)[c] * term.effort
+    return torque
 
 
 def _motor_torque_jacobian(system: System, joint: str, at: FlightSegment) -> Array:
-    """Rotor torque plus the spring it winds up; see `_motor_torque`."""
-    motor, tangent = f"{joint}.motor", at.tangent
-    change = _force_change(system, motor, at).copy()
-    stiffness, damping, rest, friction, speed = _drive_spring(system, joint)
-    a, b = system.coordinates.index(joint), system.coordinates.index(motor)
-    x = positions(at.states)[:, a] - positions(at.states)[:, b]
-    u = rates(at.states)[:, a] - rates(at.states)[:, b]
-    t = np.tanh(u / speed)
-    braking = damping + friction * (1.0 - t**2) / speed
-    dx = tangent.of_position(joint) - tangent.of_position(motor)
-    du = tangent.of_rate(joint) - tangent.of_rate(motor)
-    change -= stiffness * dx + braking[:, None] * du
-    own = {"stiffness": x - rest, "damping": u, "friction": t,
-           "rest": np.full_like(x, -stiffness)}  # fmt: skip
-    for field, slope in own.items():
-        if f"{joint}.drive.{field}" in tangent.names:
-            change[:, tangent.names.index(f"{joint}.drive.{field}")] -= slope
+    """The same for every parameter: by the parameters inside of the joint, and by the motion."""
+    c, tangent = motor_place(system, joint), at.tangent
+    change = tangent.efforts[:, 6 + system.n_coordinates + c].copy()
+    for term in joint_terms(system, _coordinates(at), of=c):
+        own = dict(term.ends)[c]
+        for field, column in term.columns.items():
+            if (name := f"{term.owner}.{field}") in tangent.names:
+                change[:, tangent.names.index(name)] += own * column
+        for end, sign in term.ends:
+            name = system.coordinates[end]
+            moved = tangent.of_position(name), tangent.of_rate(name), tangent.efforts[:, 6 + end]
+            for slope, motion in zip(term.slopes, moved, strict=True):
+                change += own * sign * slope[:, None] * motion
     return change[:, None]
 
 
-def _drive_spring(system: System, joint: str) -> tuple[float, float, float, float, float]:
-    """Stiffness, damping, rest, friction and friction speed of a joint's drive, as they are now."""
-    springs = system.model.assembly.springs
-    s = [spring.owner for spring in springs].index(f"{joint}.drive")
-    stiffness, damping, rest, friction = map(float, system.parameters.spring[s])
-    return stiffness, damping, rest, friction, springs[s].friction_speed
+def motor_place(system: System, joint: str) -> int:
+    """The coordinate that the motor of a joint drives: its own behind a drive, else the joint."""
+    motor = f"{joint}.motor"
+    return system.coordinates.index(motor if motor in system.coordinates else joint)
+
+
+def _coordinates(at: FlightSegment) -> Array:
+    return coordinates_of(at.states, at.motion.accelerations)
 
 
 def _thrust(system: System, name: str, at: FlightSegment) -> Array:

@@ -283,3 +283,12 @@ def channel_names(coordinate: Coordinate) -> tuple[str, str]:
     if coordinate.type == "rotor":
         return f"{name}.angle", f"{name}.speed"
     return f"{name}.position", f"{name}.velocity"
+
+
+def motor_channel(coordinate: str) -> str:
+    """The channel of the torque that the motor of a coordinate applies.
+
+    >>> motor_channel("arm_1"), motor_channel("arm_1.motor")
+    ('arm_1.motor_torque', 'arm_1.motor_torque')
+    """
+    return f"{coordinate.removesuffix('.motor')}.motor_torque"

@@ -47,7 +47,8 @@ def instants(system: System, seed: int, n: int = 40) -> Samples:
     sources += [NoiseSource(((field, j, 1e-6),)) for j in range(c) for field in ("ddq", "torque")]
     return Samples(
         times, states[:, 3:7], states[:, 10:13], None, states[:, 13 : 13 + c], states[:, 13 + c :],
-        at.forces, np.zeros((n, 6)), np.zeros((n, 0)), tuple(sources), is_windowed=True,
+        np.hstack([at.forces, np.full((n, c), np.nan)]), np.zeros((n, 6)), np.zeros((n, 0)),
+        tuple(sources), is_windowed=True,
         alpha=at.accelerations[:, :3], ddq=at.accelerations[:, 6:],
     )  # fmt: skip
 

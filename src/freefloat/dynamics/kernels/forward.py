@@ -120,7 +120,8 @@ def mass_matrix(tree, par, w):
             else:
                 H[m, k] = 0.0 * x
         if g - 6 < n_joints:
-            H[m, m] = power(L, link, x, y, z, fx, fy, fz)
+            # the rotor behind a stiff gear; the springs of joints come first
+            H[m, m] = power(L, link, x, y, z, fx, fy, fz) + par.spring[g - 6, 4]
         else:
             r = g - 6 - n_joints
             H[m, m] = tree.rotors[r, 3] * tree.rotors[r, 3] * par.rotor[r]

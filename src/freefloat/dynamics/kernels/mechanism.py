@@ -43,4 +43,4 @@ class ParameterArrays(NamedTuple):
 
     phi: Array  # (links, 10) inertial parameters in the link frames
     rotor: Array  # (rotors,) spin inertia J [kg m^2]
-    spring: Array  # (springs, 4) stiffness, damping, rest, friction
+    spring: Array  # (springs, 5) stiffness, damping, rest, friction, armature; joints' come first

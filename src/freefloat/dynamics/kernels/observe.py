@@ -135,6 +135,8 @@ def balance(tree, par, w, states, out):
         for i in range(L.shape[0]):
             place_inertia(L, i, par.phi)
         lx, ly, lz, px, py, pz, energy = link_momenta(tree, par, L, U)
+        for c in range(L.shape[0] - 1):
+            energy += par.spring[c, 4] * U[c, DQ] * U[c, DQ]
         m = mx = my = mz = 0.0
         for i in range(L.shape[0]):
             m += L[i, C]

@@ -32,7 +32,7 @@ class Directions(NamedTuple):
     body: np.ndarray  # (entries, 2) parameter, link
     body_change: np.ndarray  # (entries, 10) change of the link's phi
     spring: np.ndarray  # (entries, 2) parameter, spring
-    spring_change: np.ndarray  # (entries, 4) change of stiffness, damping, rest, friction
+    spring_change: np.ndarray  # (entries, 5) change of stiffness, damping, rest, friction, armature
     rotor: np.ndarray  # (entries, 2) parameter, rotor
     rotor_change: np.ndarray  # (entries,) change of the spin inertia
 
@@ -107,7 +107,7 @@ def rotor_forces(tree, w, slopes, n_rows, directions, b):
 
 @inline
 def spring_forces(tree, w, slopes, directions, b):
-    """Entries of parameters that are stiffness, damping, rest or friction."""
+    """Entries of parameters that are stiffness, damping, rest, friction or armature."""
     U, rows = w.U, slopes.rows
     for e in range(directions.spring.shape[0]):
         p, s = directions.spring[e, 0], directions.spring[e, 1]
@@ -117,7 +117,7 @@ def spring_forces(tree, w, slopes, directions, b):
             x, u = x - U[o, Q], u - U[o, DQ]
         change = directions.spring_change
         # change[e, 2] comes multiplied with the stiffness already
-        force = change[e, 0] * x + change[e, 1] * u - change[e, 2]
+        force = change[e, 0] * x + change[e, 1] * u - change[e, 2] + change[e, 4] * U[a, DDQ]
         if tree.friction_speed[s] > 0.0:
             force += change[e, 3] * tanh(u / tree.friction_speed[s])
         for m in range(tree.free.shape[0]):

@@ -4,25 +4,29 @@ One row a test function psi (see `test_functions`),
 
     -int psi' T = int psi (tau . dq + M . w + F . v),
 
-seen from the frame that moves with the first velocity sample; gravity and the springs of passive
-joints included. The cheapest family, and the one that observes least; every torque that does work
-must be known.
+seen from the frame that moves with the first velocity sample; gravity included, and springs,
+friction and rotors where tau is what the motor applies. The cheapest family, and the one that
+observes least; every torque that does work must be known.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.equations import balance, momentum_regressor
+from freefloat.dynamics.joint_efforts import rotor_momenta
 from freefloat.dynamics.state import VELOCITY
-from freefloat.dynamics.tree import System
+from freefloat.dynamics.tree import ARMATURE, System
 from freefloat.errors import IdentificationError
 from freefloat.identification.linear.family import BASE, EquationInputs, Equations, Family
 from freefloat.identification.linear.newton_euler_rows import (
     applied_forces,
     joint_rows,
-    passive_springs,
+    motor_side,
+    with_motors,
 )
 from freefloat.identification.linear.parameter_columns import parameter_columns, require_linear
 from freefloat.identification.linear.samples import Samples
@@ -60,7 +64,7 @@ ENERGY = Energy()
 
 def _need_torques(system: System, samples: Samples) -> None:
     """Raise IdentificationError naming the coordinates that move by an unknown torque."""
-    known = joint_rows(system, samples)
+    known = {place % system.n_coordinates for place in joint_rows(system, samples)}
     missing = [
         f"{name}.torque"
         for j, name in enumerate(system.coordinates)
@@ -81,21 +85,57 @@ def _linear(
     system, rates = setting.system, _rates(setting, samples)
     _, energy = momentum_regressor(system, *setting.motion(samples))
     energy, kept = parameter_columns(system, names, energy, theta)
+    spin, spun = _rotor_energy(system, samples, names)
+    energy, kept = energy + spin, kept + spun - spin @ theta
     work = np.sum(applied_forces(system, samples) * rates, axis=1)
-    own, whole = passive_springs(system, samples, names)
-    power = np.einsum("nc,ncp->np", samples.dq, own)
-    work -= np.sum(samples.dq * (whole - own @ theta), axis=1)
+    own, whole = motor_side(system, samples, names)
+    power = np.einsum("nr,nrp->np", rates, own)
+    work -= np.sum(rates * (whole - own @ theta), axis=1)
     pull = setting.pull(samples)
     if pull is not None:
-        lift, rest = parameter_columns(system, names, -np.einsum("nr,nrk->nk", rates, pull), theta)
+        speeds = _speeds(setting, samples)
+        lift, rest = parameter_columns(system, names, -np.einsum("nr,nrk->nk", speeds, pull), theta)
         power, work = power + lift, work - rest
     return energy[:, None], power[:, None], (-kept[:, None], work[:, None])
 
 
-def _rates(setting: Setting, samples: Samples) -> Array:
+def _speeds(setting: Setting, samples: Samples) -> Array:
     """Generalised velocities (N, 6 + c): the root's in root axes, then every coordinate's."""
     rate, velocity, _ = setting.motion(samples)
     return np.hstack([rate, velocity, samples.dq])
+
+
+def _rates(setting: Setting, samples: Samples) -> Array:
+    """The same for every row of `applied_forces`, zero but for one torque of each coordinate."""
+    rates = with_motors(_speeds(setting, samples))
+    counted = [6 + place for place in _work_places(setting.system, samples)]
+    left_out = np.setdiff1d(np.arange(6, rates.shape[1]), counted)
+    rates[:, left_out] = 0.0
+    return rates
+
+
+def _work_places(system: System, samples: Samples) -> list[int]:
+    """One place of `Samples.torque` for every coordinate: behind the gear if it is known there."""
+    found: dict[int, int] = {}
+    for place in joint_rows(system, samples):
+        found.setdefault(place % system.n_coordinates, place)
+    return list(found.values())
+
+
+def _rotor_energy(
+    system: System, samples: Samples, names: tuple[str, ...] = ()
+) -> tuple[Array, Array]:
+    """Energy of the rotors behind stiff gears whose motors' work is counted.
+
+    Per unit parameter (N, names) and in all (N,).
+    """
+    columns, whole = rotor_momenta(system, names, samples.dq)
+    counted = [k for k in _work_places(system, samples) if k >= system.n_coordinates]
+    motors = [k - system.n_coordinates for k in counted]
+    half = 0.5 * samples.dq[:, motors]
+    return np.einsum("nj,njp->np", half, columns[:, motors]), np.sum(
+        half * whole[:, motors], axis=1
+    )
 
 
 def _quantities(setting: Setting, samples: Samples) -> tuple[Array, Array]:
@@ -103,10 +143,19 @@ def _quantities(setting: Setting, samples: Samples) -> tuple[Array, Array]:
 
     Gravity is taken as uniform: its gradient hardly moves with any error.
     """
-    system, states = setting.system, samples.states
+    system, states = _without_rotors(setting.system), samples.states
     states[:, VELOCITY] -= setting.drift
     at = balance(system, states)
-    power = np.sum(applied_forces(system, samples) * _rates(setting, samples), axis=1)
-    power -= np.sum(samples.dq * passive_springs(system, samples, ())[1], axis=1)
+    rates = _rates(setting, samples)
+    power = np.sum(applied_forces(system, samples) * rates, axis=1)
+    power -= np.sum(rates * motor_side(system, samples, ())[1], axis=1)
     power += at.linear_momentum @ system.environment.gravity
-    return at.kinetic_energy[:, None], -power[:, None]
+    energy = at.kinetic_energy + _rotor_energy(setting.system, samples)[1]
+    return energy[:, None], -power[:, None]
+
+
+def _without_rotors(system: System) -> System:
+    """The system without what rotors behind stiff gears add to its joints."""
+    spring = system.parameters.spring.copy()
+    spring[:, ARMATURE] = 0.0
+    return replace(system, parameters=system.parameters._replace(spring=spring))

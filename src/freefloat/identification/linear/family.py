@@ -118,8 +118,9 @@ class Family(Protocol):
         self, system: System, samples: Samples, *, options: LinearOptions = DEFAULTS
     ) -> Samples:
         """The recording as the equations want it; raises IdentificationError for what it lacks."""
-        samples.need(self.name, *self.needs)
-        if self.needs_free_root and system.model.root.type == "fixed":
+        is_fixed = system.model.root.type == "fixed"  # and so needs no sensor
+        samples.need(self.name, *(f for f in self.needs if not (is_fixed and f in BASE)))
+        if self.needs_free_root and is_fixed:
             raise IdentificationError(
                 "a fixed root conserves no momentum; use the torque or weak method",
                 code="method.fixed_root",

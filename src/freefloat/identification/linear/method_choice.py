@@ -23,7 +23,7 @@ from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.telemetry import Telemetry
 
 OUTPUT_ERROR = "output_error"
-IN_JOINT = ("stiffness", "damping", "friction")
+IN_JOINT = ("stiffness", "damping", "friction", "armature")
 
 
 class Choice(NamedTuple):

@@ -13,12 +13,14 @@ import numpy as np
 
 from freefloat.arrays import Array
 from freefloat.dynamics.equations import force_regressor, inverse_dynamics
+from freefloat.dynamics.joint_efforts import joint_columns, joint_efforts
 from freefloat.dynamics.tree import PRISMATIC, System
 from freefloat.identification.linear.family import EquationInputs, Equations, Family, covariance
 from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
-from freefloat.identification.linear.parameter_columns import parameter_columns, spring_columns
+from freefloat.identification.linear.parameter_columns import parameter_columns
 from freefloat.identification.linear.samples import Samples
 from freefloat.identification.linear.windows import fit_windows, gravity
+from freefloat.telemetry.names import motor_channel
 
 ROOT_LABELS = tuple(f"{kind}.{axis}" for kind in ("torque", "force") for axis in "xyz")
 ROOT_UNITS = ("N m",) * 3 + ("N",) * 3
@@ -39,25 +41,29 @@ def newton_equations(family: str, given: EquationInputs, *, joints: bool) -> Equ
     """Root rows (only known forces act there), and with `joints` the joint rows."""
     system, samples, names, theta = given.system, given.samples, given.names, given.theta
     chosen = [*root_rows(system), *(6 + j for j in (joint_rows(system, samples) if joints else []))]
-    Y = force_regressor(system, *motion_of(samples), field=orbit_field(system, samples))[:, chosen]
-    columns, rest = parameter_columns(system, names, Y, theta)
-    y = applied_forces(system, samples)[:, chosen] - rest
-    if joints:
-        own, whole = passive_springs(system, samples, names)
-        at = [k - 6 for k in chosen if k >= 6]
-        columns[:, len(chosen) - len(at) :] += own[:, at]
-        y[:, len(chosen) - len(at) :] -= (whole - own @ theta)[:, at]
+    Y = force_regressor(system, *motion_of(samples), field=orbit_field(system, samples))
+    columns, rest = parameter_columns(system, names, with_motors(Y)[:, chosen], theta)
+    own, whole = motor_side(system, samples, names)
+    columns += own[:, chosen]
+    y = applied_forces(system, samples)[:, chosen] - rest - (whole - own @ theta)[:, chosen]
     k = len(chosen)
     blocks = covariance(_slopes(system, samples, chosen)) if given.noise else np.zeros((0, k, k))
     return Equations(family, names, len(names), columns, y, *row_names(system, chosen), blocks)
 
 
 def row_names(system: System, chosen: list[int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Labels and units of rows: the root's six, then one a coordinate."""
-    labels = [*ROOT_LABELS, *(f"{name}.torque" for name in system.coordinates)]
+    """Labels and units of rows: the root's six, then every coordinate's behind and before it."""
+    roles = {c.name: c.role for c in system.model.assembly.coordinates}
+    behind = [f"{name}.torque" for name in system.coordinates]
+    before = [
+        behind[c] if roles[name] == "passive" else motor_channel(name)
+        for c, name in enumerate(system.coordinates)
+    ]
+    labels = [*ROOT_LABELS, *behind, *before]
     is_sliding = [kind == PRISMATIC for kind in system.tree.links[1:, 1]]
-    units = [*ROOT_UNITS, *("N" if slides else "N m" for slides in is_sliding)]
-    units += ["N m"] * (len(labels) - len(units))  # rotors turn
+    own = ["N" if slides else "N m" for slides in is_sliding]
+    own += ["N m"] * (len(behind) - len(own))  # rotors turn
+    units = [*ROOT_UNITS, *own, *own]
     return tuple(labels[k] for k in chosen), tuple(units[k] for k in chosen)
 
 
@@ -87,21 +93,38 @@ def root_rows(system: System) -> tuple[int, ...]:
 
 
 def joint_rows(system: System, samples: Samples) -> list[int]:
-    """Coordinates with a measured torque, and passive ones, whose springs are known."""
+    """The places in `Samples.torque` of what is known.
+
+    Torques that are measured, of the link or of the motor; of a passive coordinate without one the
+    motor's, which is none, where its springs are known.
+    """
     # -1 is the link before; a motor's own angle must be known, too
     has_angle = {-1, *(c for s in samples.sources for field, c, _ in s.parts if field == "q")}
-    is_blind = {int(a) for a, b in system.tree.spring_ends if not {a, b} <= has_angle}
-    passive = [c.role == "passive" for c in system.model.assembly.coordinates]
-    is_sprung = {int(a) for a, _ in system.tree.spring_ends} - is_blind
-    measured = is_measured(samples)
-    return [j for j in range(len(passive)) if measured[j] or (passive[j] and j in is_sprung)]
+    ends = [(int(a), int(b)) for a, b in system.tree.spring_ends]
+    blind = [{a, b} - {-1} for a, b in ends if not {a, b} <= has_angle]
+    is_sprung = {a for a, _ in ends} - {a for a, b in ends if not {a, b} <= has_angle}
+    measured, c = is_measured(samples), system.n_coordinates
+    found: list[int] = []
+    for j, coordinate in enumerate(system.model.assembly.coordinates):
+        own = [j] if measured[j] else []
+        if measured[c + j] and not any(j in pair for pair in blind):
+            own.append(c + j)
+        if not own and coordinate.role == "passive" and j in is_sprung:
+            own.append(c + j)
+        found += own
+    return found
 
 
 def is_measured(samples: Samples) -> np.ndarray:
-    """Which coordinates have a measured torque (c,)."""
+    """Which torques of `Samples.torque` are measured (2 c,)."""
     if samples.torque is None:
-        return np.zeros(samples.q.shape[1], dtype=bool)
+        return np.zeros(2 * samples.q.shape[1], dtype=bool)
     return np.asarray(~np.isnan(samples.torque).any(axis=0))
+
+
+def with_motors(table: Array) -> Array:
+    """Rows (N, 6 + c, ...) of root and coordinates, those of coordinates once more for motors."""
+    return np.concatenate([table, table[:, 6:]], axis=1)
 
 
 def motion_of(samples: Samples) -> tuple[Array, Array, Array]:
@@ -121,8 +144,11 @@ def orbit_field(system: System, samples: Samples) -> Array | None:
 
 
 def applied_forces(system: System, samples: Samples) -> Array:
-    """Known generalised forces (N, 6 + c): wrench, thrust and drag on the root, joint torques."""
-    out = np.zeros((len(samples.time), 6 + system.n_coordinates))
+    """Known generalised forces (N, 6 + 2 c).
+
+    Wrench, thrust and drag on the root, torques behind the gears, torques of the motors.
+    """
+    out = np.zeros((len(samples.time), 6 + 2 * system.n_coordinates))
     if samples.wrench.any():
         samples.need("force", "attitude")
         back = np.swapaxes(samples.rotation, 1, 2)
@@ -148,21 +174,24 @@ def _add_drag(system: System, samples: Samples, out: Array) -> None:
         out[:, 3:6] -= linear * np.einsum("nji,nj->ni", samples.rotation, samples.velocity)
 
 
-def passive_springs(
-    system: System, samples: Samples, names: tuple[str, ...]
-) -> tuple[Array, Array]:
-    """`spring_columns` without those of joints whose measured torque has them in it already."""
-    own, whole = spring_columns(system, names, samples)
-    measured = is_measured(samples)
-    own[:, measured], whole[:, measured] = 0.0, 0.0
+def motor_side(system: System, samples: Samples, names: tuple[str, ...]) -> tuple[Array, Array]:
+    """What is inside of joints, per unit parameter (N, 6 + 2 c, names) and in all (N, 6 + 2 c).
+
+    On the left side of the motors' rows: a torque behind the gear has it in it already.
+    """
+    first = 6 + system.n_coordinates
+    own = np.zeros((len(samples.time), first + system.n_coordinates, len(names)))
+    whole = np.zeros(own.shape[:2])
+    own[:, first:] = joint_columns(system, names, samples.coordinates)
+    whole[:, first:] = joint_efforts(system, samples.coordinates)
     return own, whole
 
 
 def residual(system: System, samples: Samples) -> Array:
-    """Left minus right side at the system's own parameters (N, 6 + c), without orbit terms."""
-    left = inverse_dynamics(system, *motion_of(samples)) - applied_forces(system, samples)
-    left[:, 6:] += passive_springs(system, samples, ())[1]
-    return left
+    """Left minus right side at the system's own parameters (N, 6 + 2 c), without orbit terms."""
+    left = with_motors(inverse_dynamics(system, *motion_of(samples)))
+    left -= applied_forces(system, samples)
+    return left + motor_side(system, samples, ())[1]
 
 
 def _slopes(system: System, samples: Samples, chosen: list[int]) -> Iterator[Array]:

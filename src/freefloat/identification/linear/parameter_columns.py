@@ -10,13 +10,12 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.dynamics.equations import system_vector
 from freefloat.dynamics.named_parameters import parameter_directions
-from freefloat.dynamics.tree import ParameterArrays, System
+from freefloat.dynamics.tree import SPRING_FIELDS, ParameterArrays, System
 from freefloat.errors import IdentificationError
-from freefloat.identification.linear.samples import Samples
 from freefloat.model.parameter_name import ParameterName, field_of
 from freefloat.text import listing
 
-SPRINGS = ("stiffness", "damping", "friction")
+SPRINGS = ("stiffness", "damping", "friction", "armature")
 
 
 def require_linear(system: System, names: Sequence[str], *, springs: bool = False) -> None:
@@ -24,7 +23,7 @@ def require_linear(system: System, names: Sequence[str], *, springs: bool = Fals
     bad = [name for name in names if not is_linear(system, name, springs=springs)]
     if bad:
         what = "masses, first moments, inertias and spin inertias"
-        what += ", stiffness, damping and friction" if springs else ""
+        what += ", stiffness, damping, friction and armature" if springs else ""
         raise IdentificationError(
             f"{listing(bad, most=4)}: not linear in these equations, whose unknowns are {what};"
             " fix them, or use method='output_error'",
@@ -68,36 +67,15 @@ def parameter_columns(
     return regressor @ change, regressor @ rest
 
 
-def spring_columns(system: System, names: Sequence[str], samples: Samples) -> tuple[Array, Array]:
-    """Efforts of springs (N, c, names) per unit parameter, and of all springs at model values.
-
-    As they stand on the left side of the equations: + k (q - rest) + d dq + f tanh(dq / v).
-    """
-    assembly = system.model.assembly
-    N, c = samples.q.shape
-    columns, whole = np.zeros((N, c, len(names))), np.zeros((N, c))
-    for spring, (a, b) in zip(assembly.springs, system.tree.spring_ends, strict=True):
-        x = samples.q[:, a] - (samples.q[:, b] if b >= 0 else 0.0) - spring.rest
-        u = samples.dq[:, a] - (samples.dq[:, b] if b >= 0 else 0.0)
-        unit = dict(zip(SPRINGS, (x, u, np.tanh(u / spring.friction_speed)), strict=True))
-        for field, column in unit.items():
-            effort = getattr(spring, field) * column
-            whole[:, a] += effort
-            if b >= 0:
-                whole[:, b] -= effort
-            if (name := f"{spring.owner}.{field}") in names:
-                p = list(names).index(name)
-                columns[:, a, p] += column
-                if b >= 0:
-                    columns[:, b, p] -= column
-    return columns, whole
-
-
 def update_system(system: System, names: Sequence[str], before: Array, after: Array) -> System:
-    """The system with inertial parameters changed from `before` to `after`; springs are left."""
+    """The system with linear parameters changed from `before` to `after`."""
     vector = system_vector(system) + change_matrix(system, names) @ (after - before)
     n = 10 * system.n_links
-    numbers = ParameterArrays(
-        vector[:n].reshape(-1, 10).copy(), vector[n:].copy(), system.parameters.spring
-    )
+    spring = system.parameters.spring.copy()
+    owners = [spring.owner for spring in system.model.assembly.springs]
+    for name, old, new in zip(names, before, after, strict=True):
+        parsed = ParameterName.parse(name)
+        if parsed.field in SPRINGS:
+            spring[owners.index(parsed.owner), SPRING_FIELDS.index(parsed.field)] += new - old
+    numbers = ParameterArrays(vector[:n].reshape(-1, 10).copy(), vector[n:].copy(), spring)
     return replace(system, parameters=numbers)

@@ -21,11 +21,8 @@ from freefloat.identification.linear.linear_estimate import LinearEstimate
 from freefloat.identification.linear.linear_options import LinearOptions
 from freefloat.identification.linear.parameter_columns import SPRINGS, update_system
 from freefloat.identification.linear.samples import Samples
-from freefloat.identification.physical.consistent_fit import (
-    Physical,
-    closest_physical,
-    fit_realisable,
-)
+from freefloat.identification.physical.consistent_fit import Physical, fit_realisable
+from freefloat.identification.physical.consistent_joints import closest_physical_joints
 from freefloat.least_squares.tall_tables import eliminate
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import field_of
@@ -168,15 +165,9 @@ def _answer(parameters: Parameters, finding: LinearFinding) -> _Answer:
     J = finding.root(natural_sizes(finding.system, names))
     if not finding.options.physical or any(p.status == "tied" for p in parameters):
         return _Answer(values, J, None)
-    is_inertial = np.array([field_of(name) not in SPRINGS for name in names])
-    order = np.argsort(~is_inertial, kind="stable")  # springs last, to be eliminated
-    n = int(is_inertial.sum())
-    rows = eliminate(J[:, order], n)
-    chosen = [names[k] for k in order[:n]]
-    found = closest_physical(parameters, chosen, values[order[:n]], rows.T @ rows)
-    kept = {name: value for name, value in zip(found.names, found.values, strict=True)}
-    moved = np.array([kept.get(n, v) for n, v in zip(names, values, strict=True)])
-    return _Answer(moved if found.is_moved else values, J, found)
+    in_joint = np.array([field_of(name) in SPRINGS for name in names])
+    moved, found = closest_physical_joints(parameters, names, values, J, in_joint)
+    return _Answer(moved, J, found)
 
 
 def _residual_of(

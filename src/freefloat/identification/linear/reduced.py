@@ -27,10 +27,11 @@ from freefloat.identification.linear.newton_euler_rows import (
     applied_forces,
     joint_rows,
     motion_of,
+    motor_side,
     orbit_field,
-    passive_springs,
     root_rows,
     row_names,
+    with_motors,
 )
 from freefloat.identification.linear.samples import Samples
 from freefloat.identification.linear.windows import fit_windows
@@ -136,9 +137,9 @@ def _linear(system: System, samples: Samples, rows: list[int]) -> tuple[Array, A
     acceleration[:, 3:] = 0.0
     regressor = force_regressor(system, rate, acceleration, coordinates, field=field)
     rest, _ = _without_root(system)
-    left = regressor @ rest - applied_forces(system, samples)  # with the root's origin at rest
-    left[:, 6:] += passive_springs(system, samples, ())[1]
-    A = _coupling(system, samples, rest)
+    left = with_motors(regressor @ rest)  # with the root's origin at rest
+    left += motor_side(system, samples, ())[1] - applied_forces(system, samples)
+    A = with_motors(_coupling(system, samples, rest))
     W, K = regressor[:, 3:6, 1:4], regressor[:, :3, 4:10]
     F = -left[:, 3:6]
     Y = np.zeros((*left.shape, 10))

@@ -15,7 +15,7 @@ from freefloat.identification.linear.linear_options import DEFAULTS
 from freefloat.identification.linear.samples import NoiseSource, Samples
 from freefloat.notes import Note
 from freefloat.telemetry.channel import MAD, estimate_noise, noise_floor
-from freefloat.telemetry.names import XYZ, channel_names
+from freefloat.telemetry.names import XYZ, channel_names, motor_channel
 from freefloat.telemetry.resample import resample
 from freefloat.telemetry.smoothing import smooth
 from freefloat.telemetry.telemetry import Telemetry
@@ -86,7 +86,7 @@ class _SampleReader:
         """The times of the slowest wanted channel, among those of the base and the joints."""
         wanted = [f"base.{field}." for field in self.fields]
         wanted += ["base.angle"] * ("attitude" in self.fields)
-        wanted += [f"{name}.torque" for name in self.system.coordinates if "torque" in self.fields]
+        wanted += self._torque_names() if "torque" in self.fields else []
         for coordinate in self.system.model.assembly.coordinates:
             wanted += channel_names(coordinate) if coordinate.type != "rotor" else ()
         found = [c for n, c in self.telemetry.channels.items() if n.startswith(tuple(wanted))]
@@ -181,8 +181,15 @@ class _SampleReader:
         self.derived.append(k)
         return np.ravel(curve.rate(self.time))
 
+    def _torque_names(self) -> list[str]:
+        """The channels of `Samples.torque`."""
+        names = self.system.coordinates
+        # behind a flexible drive the motor has a coordinate of its own
+        motors = ("" if f"{name}.motor" in names else motor_channel(name) for name in names)
+        return [*(f"{name}.torque" for name in names), *motors]
+
     def _torques(self) -> Array | None:
-        names = [f"{name}.torque" for name in self.system.coordinates]
+        names = self._torque_names()
         if "torque" not in self.fields or not any(name in self.table for name in names):
             return None
         out = np.full((len(self.time), len(names)), np.nan)

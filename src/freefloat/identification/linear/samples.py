@@ -21,7 +21,7 @@ from freefloat.model.rotations import quaternion_from_rotation_vector, quaternio
 
 CHANNELS = {
     "attitude": "base.attitude.* (planar: base.angle)",
-    "torque": "<joint>.torque",
+    "torque": "<joint>.torque or <joint>.motor_torque",
     "acceleration": "base.acceleration.* or base.velocity.*",
     "alpha": "base.rate.*",
 }
@@ -43,7 +43,8 @@ class Samples:
 
     time (N,) [s]; attitude (N, 4) root to world; rate (N, 3), alpha (N, 3) and the acceleration
     (N, 3) felt at the root's origin (minus gravity), in root axes; velocity (N, 3) in world axes;
-    q, dq, ddq and torque (N, c), NaN where a torque is not measured;
+    q, dq, ddq (N, c); torque (N, 2 c): behind the gears, then of the motors, NaN where one is not
+    measured;
     wrench (N, 6): known torque and force on the root's origin, world axes; thrust (N, thrusters)
     [N], each level counting until the next instant. sources: the errors of an instant's numbers,
     independent of each other and of other instants; is_noise_known: given rather than estimated;

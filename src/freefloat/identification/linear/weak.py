@@ -27,15 +27,17 @@ from freefloat.dynamics.equations import (
     inverse_dynamics,
     system_vector,
 )
+from freefloat.dynamics.joint_efforts import rotor_momenta
 from freefloat.dynamics.tree import System
 from freefloat.identification.linear.family import BASE, EquationInputs, Equations, Family
 from freefloat.identification.linear.newton_euler_rows import (
     applied_forces,
     joint_rows,
-    passive_springs,
+    motor_side,
     root_rows,
     row_names,
     with_fixed_root,
+    with_motors,
 )
 from freefloat.identification.linear.parameter_columns import change_matrix, require_linear
 from freefloat.identification.linear.samples import Samples
@@ -172,7 +174,7 @@ def _regressors(
     momenta = momenta @ columns
     forces = np.zeros_like(momenta) if pull is None else -(pull @ columns)
     forces[:, 6:] -= slopes @ columns
-    return _in_world(setting, samples, momenta, forces, rows)
+    return _in_world(setting, samples, with_motors(momenta), with_motors(forces), rows)
 
 
 def _quantities(setting: Setting, samples: Samples, rows: list[int]) -> tuple[Array, Array]:
@@ -182,15 +184,31 @@ def _quantities(setting: Setting, samples: Samples, rows: list[int]) -> tuple[Ar
     """
     system = setting.system
     momenta, slopes = conjugate_momenta(system, *setting.motion(samples))
-    forces = -applied_forces(system, samples)
-    forces[:, 6:] += passive_springs(system, samples, ())[1] - slopes
+    forces = np.zeros_like(momenta)
+    forces[:, 6:] -= slopes
     gravity = system.environment.gravity
     if gravity.any():
         still, lift = samples.coordinates, np.zeros((len(samples.time), 6))
         still[:, :, 1:] = 0.0
         lift[:, 3:] = -np.einsum("nji,j->ni", samples.rotation, gravity)
         forces += inverse_dynamics(system, lift[:, :3], lift, still)
+    momenta, forces = with_motors(momenta), with_motors(forces)
+    forces += motor_side(system, samples, ())[1] - applied_forces(system, samples)
+    momenta += _rotors(system, samples)[1]
     return _in_world(setting, samples, momenta, forces, rows)
+
+
+def _rotors(system: System, samples: Samples, names: tuple[str, ...] = ()) -> tuple[Array, Array]:
+    """What the rotors behind stiff gears add to the momenta, in the rows of motors.
+
+    Per unit parameter (N, 6 + 2 c, names) and in all (N, 6 + 2 c).
+    """
+    columns, whole = rotor_momenta(system, names, samples.dq)
+    first = 6 + system.n_coordinates
+    return (
+        np.pad(columns, ((0, 0), (first, 0), (0, 0))),
+        np.pad(whole, ((0, 0), (first, 0))),
+    )
 
 
 def _in_world(
@@ -238,10 +256,10 @@ def _linear(
     both = _regressors(setting, samples, rows, np.column_stack([change, known]))
     momenta, forces = (table[:, :, :-1] for table in both)
     kept, rest = (table[:, :, -1] for table in both)
-    push = _pushes(setting, samples, rows) - rest
-    joints = [k - 6 for k in rows if k >= 6]
-    own, whole = passive_springs(system, samples, names)
-    first = len(rows) - len(joints)
-    forces[:, first:] += own[:, joints]
-    push[:, first:] -= (whole - own @ theta)[:, joints]
+    own, whole = motor_side(system, samples, names)
+    forces += own[:, rows]
+    push = _pushes(setting, samples, rows) - rest - (whole - own @ theta)[:, rows]
+    spin, spun = _rotors(system, samples, names)
+    momenta += spin[:, rows]
+    kept = kept + (spun - spin @ theta)[:, rows]
     return momenta, forces, (-kept, push)

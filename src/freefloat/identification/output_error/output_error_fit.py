@@ -45,7 +45,7 @@ from freefloat.telemetry.names import unit_of
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.text import count_noun, listing
 
-SPRING_FIELDS = ("stiffness", "damping", "friction")
+SPRING_FIELDS = ("stiffness", "damping", "friction", "armature")
 
 
 def identify_by_output_error(

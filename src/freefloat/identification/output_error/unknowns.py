@@ -26,7 +26,8 @@ from freefloat.parameters.write_back import upright_bodies
 from freefloat.prediction.flight_setup import setup_names, setup_size
 
 NON_NEGATIVE = (
-    "stiffness", "damping", "friction", "inertia", "length", "mass", "scale", "linear", "angular",
+    "stiffness", "damping", "friction", "armature", "inertia", "length", "mass", "scale", "linear",
+    "angular",
 )  # fmt: skip
 
 
