@@ -118,8 +118,8 @@ def both_inverse_dynamics(
         pairs += [*zip(range(6), [*range(dof + 3, dof + 6), *range(dof, dof + 3)], strict=True)]
     mujoco.mj_inverse(m, data)
     ours = inverse_dynamics(system, [rate], [acceleration], [coordinates])[0]
-    rotors = [model.joint(name).armature for name in system.coordinates]
-    ours[6:] += np.array(rotors) * coordinates[:, 2]  # what motors behind stiff gears take
+    rotors = {joint.name: joint.armature for joint in model.joints}  # behind stiff gears
+    ours[6:] += [rotors.get(name, 0.0) for name in system.coordinates] * coordinates[:, 2]
     mine, rows = np.array(pairs, dtype=int).reshape(-1, 2).T
     return ours[mine], data.qfrc_inverse[rows]
 

@@ -101,7 +101,7 @@ def test_turning_or_moving_the_world_moves_the_trajectory(seed, figure):
 def values(system: System, names: list[str]) -> np.ndarray:
     """The numbers behind inertial, spring and wheel names."""
     owners = [spring.owner for spring in system.model.assembly.springs]
-    fields = ("stiffness", "damping", "rest", "friction")
+    fields = ("stiffness", "damping", "rest", "friction", "armature")
     found = []
     for name in names:
         owner, _, field = name.rpartition(".")

@@ -31,6 +31,9 @@ from freefloat.identification.linear.samples import Samples
 from freefloat.parameters.parameters import Parameter
 from freefloat.telemetry.channel import MAD
 
+# theory: a column is a sum of less than a hundred products that may cancel, each off by 1e-16 of
+# the largest; below this part of the largest column, in natural sizes, there is only rounding
+ROUNDING = 1e-13
 ROBUST_ROUNDS = 10  # theory: reweighting converges linearly, its error falls to below 1e-3
 
 
@@ -64,12 +67,15 @@ def estimate(
     recordings: Sequence[Samples],
     unknowns: Sequence[Parameter],
     *,
+    sizes: Array | None = None,
     renew: Callable[[Array], System] | None = None,
     options: LinearOptions = DEFAULTS,
 ) -> LinearEstimate:
     """Estimate the free ones of `unknowns` from all recordings together.
 
-    Recordings must be prepared for the family. `renew` gives the system for new values of the
+    Recordings must be prepared for the family. `sizes`: natural sizes of the free ones; a column
+    that is nothing but rounding in them counts as zero, else it would be taken for a signal (what a
+    fixed root holds does not show in any joint). `renew` gives the system for new values of the
     unknowns, free ones first: weights depend on the parameters, so rows are made anew until these
     move no more than weights can feel. Pairs of fresh noise find the bias that noise in the
     columns causes: few of them on the way, more at the end.
@@ -80,7 +86,7 @@ def estimate(
     names, spread = [p.name for p in (*free, *tied)], _ties(free, tied)
     before = np.array([p.value for p in (*free, *tied)])
     theta, now = before, system
-    solve = partial(_solve, free=free, options=options)
+    solve = partial(_solve, free=free, sizes=sizes, options=options)
     rng = np.random.default_rng(o.seed)
     misfit = np.inf
     for turn in range(1, o.most_passes + 1):
@@ -159,10 +165,18 @@ class _Stack:
 
 
 def _solve(
-    stack: _Stack, noisy: Sequence[Array], *, free: Sequence[Parameter], options: LinearOptions
+    stack: _Stack,
+    noisy: Sequence[Array],
+    *,
+    free: Sequence[Parameter],
+    sizes: Array | None,
+    options: LinearOptions,
 ) -> LinearEstimate:
     robust = options.robust
     table = stack.table()
+    if sizes is not None:
+        seen = np.linalg.norm(table[:, : len(sizes)], axis=0) * sizes
+        table[:, : len(sizes)][:, seen <= ROUNDING * np.max(seen, initial=0.0)] = 0.0
     prior = _prior_rows(free, len(stack.names))
     weights, scale = np.ones(len(table)), None
     for _ in range(1 if robust is None else ROBUST_ROUNDS):

@@ -25,6 +25,7 @@ from freefloat.identification.linear.linear_options import LinearOptions
 from freefloat.identification.linear.parameter_solution import LinearFinding, solution_of
 from freefloat.identification.linear.sample_reader import samples_of, without_spikes
 from freefloat.identification.linear.samples import Samples
+from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import write_values
 from freefloat.telemetry.telemetry import Telemetry
@@ -106,8 +107,10 @@ def _find(
     form = family.form(system, parameters, options)
     ready = [family.prepare(system, part, options=options) for part in samples]
     ready = [with_slopes(part, options.clock) for part in ready]
+    is_direct = form.unknowns_of is None  # the unknowns are the free parameters
     found = estimate(
         with_delay(form.equations, options.clock), system, ready, form.unknowns,
+        sizes=natural_sizes(system, parameters.names) if is_direct else None,
         renew=form.renew, options=options,
     )  # fmt: skip
     sources = scale_sources(parameters, _inputs(family, samples, options), has_springs=False)

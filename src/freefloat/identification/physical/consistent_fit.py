@@ -35,6 +35,10 @@ from freefloat.parameters.write_back import with_parameters
 from freefloat.records.option_record import CheckedOptions
 from freefloat.records.values import Count, NotNegative, Positive
 
+# theory: of the largest deviation by one unit of scale; a column is the sum of less than a thousand
+# products, each off by 1e-16 of them
+ROUNDING = 1e-13
+
 Residual = Callable[[Array], tuple[Array, Array]]
 
 
@@ -116,9 +120,11 @@ def closest_physical(
     (True, True)
     """
     search = _ConsistentSearch.of(parameters, names, options)
-    rows = _rows(information, target, len(search.names))[:, search.kept]
-    target = np.asarray(target, dtype=float)[search.kept]
     c = search.conditions
+    scale = np.ones(len(search.names))
+    scale[search.kept] = c.scale
+    rows = _rows(information, target, scale)[:, search.kept]
+    target = np.asarray(target, dtype=float)[search.kept]
     problem = ConvexProblem(c, rows * c.scale, rows @ (target - c.prior), options.prior_weight)
     if solver == "clarabel":
         return search.physical(problem, minimise_with_clarabel(problem), True)
@@ -241,8 +247,12 @@ class _ConsistentSearch:
         )
 
 
-def _rows(information: Array, target: Array, p: int) -> Array:
-    """R with R^T R = information; directions within rounding of unseen are left out."""
+def _rows(information: Array, target: Array, scale: Array) -> Array:
+    """R with R^T R = information; directions within rounding of unseen are left out.
+
+    scale: of the parameters; one of which all that is known is rounding counts as unseen.
+    """
+    p = len(scale)
     matrix = np.asarray(information, dtype=float)
     if matrix.shape != (p, p) or np.shape(target) != (p,):
         shapes = f"{np.shape(target)} and {matrix.shape}"
@@ -255,6 +265,7 @@ def _rows(information: Array, target: Array, p: int) -> Array:
             code="value.range",
         )
     size = np.sqrt(np.maximum(np.diag(matrix), 0.0))
+    size[size * scale <= ROUNDING * np.max(size * scale, initial=0.0)] = 0.0
     divide = np.where(size > 0.0, 1.0 / np.where(size > 0.0, size, 1.0), 0.0)
     # Scaled to correlations first: a kilogram's information may be 1e12 times a rotor's.
     s, V = np.linalg.eigh(0.5 * (matrix + matrix.T) * np.outer(divide, divide))

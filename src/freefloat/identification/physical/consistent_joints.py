@@ -1,13 +1,15 @@
 """Estimates of bodies and of what is inside of joints made physical together.
 
-Bodies are moved to the closest that can exist (`closest_physical`), springs, dampers, friction and
-rotors follow them, none below zero:
+Bodies are moved to the closest that can exist (`closest_physical`), and with them springs, dampers,
+friction and rotors, which are positive numbers: an armature and the inertia it turns with often
+show in their sum only, and each sets a bound to the other. A number that is zero in the model gives
+that search nothing to start from. Such numbers follow the others instead, none below zero:
 
-    min |J (x - target)|   over realisable bodies and joints x_j >= 0.
+    min |J (x - target)|   over realisable x, and x_j >= 0 for those that follow.
 
-What follows is eliminated first, x_j = target_j - J_j^+ J_b (x_b - target_b), so that bodies are
-moved where joints cannot make up for it; numbers that come out below zero are held there, one by
-one, and the others found anew.
+What follows is eliminated first, x_j = target_j - J_j^+ J_b (x_b - target_b), so that the others
+are moved where it cannot make up for it; numbers that come out below zero are held there, one by
+one, and the rest found anew.
 """
 
 from __future__ import annotations
@@ -19,6 +21,10 @@ import numpy as np
 from freefloat.arrays import Array
 from freefloat.identification.physical.consistent_fit import Physical, closest_physical
 from freefloat.parameters.parameters import Parameters
+
+# theory: what is left of a column less its projection onto others that span it: rounding (1e-16) by
+# the condition number of those, and far less than any noise would show
+ROUNDING = 1e-9
 
 
 def closest_physical_joints(
@@ -33,14 +39,14 @@ def closest_physical_joints(
         J: (rows, n) root of the information on them.
         in_joint: (n,) which are stiffness, damping, friction or armature.
     """
-    body, joint = (
-        np.flatnonzero(np.logical_not(in_joint)).tolist(),
-        np.flatnonzero(in_joint).tolist(),
-    )
+    is_following = in_joint & (np.array([parameters[name].value for name in names]) <= 0.0)
+    body, joint = np.flatnonzero(~is_following).tolist(), np.flatnonzero(is_following).tolist()
     held: list[int] = []
     while True:
         free = [k for k in joint if k not in held]
         rows = J - _onto(J[:, free]) @ J
+        # only rounding is left of what shows together with what follows: the model's value counts
+        rows[:, np.linalg.norm(rows, axis=0) < ROUNDING * np.linalg.norm(J, axis=0)] = 0.0
         gap = rows[:, held] @ -target[held]  # held at zero
         values, found = target.copy(), None
         if len(body):
