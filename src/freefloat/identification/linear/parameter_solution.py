@@ -21,7 +21,11 @@ from freefloat.identification.linear.linear_estimate import LinearEstimate
 from freefloat.identification.linear.linear_options import LinearOptions
 from freefloat.identification.linear.parameter_columns import SPRINGS, update_system
 from freefloat.identification.linear.samples import Samples
-from freefloat.identification.physical.consistent_fit import Physical, fit_realisable
+from freefloat.identification.physical.consistent_fit import (
+    ConsistencyOptions,
+    Physical,
+    fit_realisable,
+)
 from freefloat.identification.physical.consistent_joints import closest_physical_joints
 from freefloat.least_squares.tall_tables import eliminate
 from freefloat.model.model import Model
@@ -166,8 +170,21 @@ def _answer(parameters: Parameters, finding: LinearFinding) -> _Answer:
     if not finding.options.physical or any(p.status == "tied" for p in parameters):
         return _Answer(values, J, None)
     in_joint = np.array([field_of(name) in SPRINGS for name in names])
-    moved, found = closest_physical_joints(parameters, names, values, J, in_joint)
+    moved, found = closest_physical_joints(
+        parameters, names, values, J, in_joint, options=_consistency(finding)
+    )
     return _Answer(moved, J, found)
+
+
+def _consistency(finding: LinearFinding) -> ConsistencyOptions:
+    """How strongly the model counts where bodies are made physical.
+
+    An arm on the ground shows in sums only, and bodies at the edge of what sums allow may have
+    infinite mass: the model counts for what is known no better than to `buried_size`.
+    """
+    if finding.system.model.root.type != "fixed":
+        return ConsistencyOptions()
+    return ConsistencyOptions(prior_weight=finding.options.buried_size**-2)
 
 
 def _residual_of(

@@ -19,7 +19,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.identification.physical.consistent_fit import Physical, closest_physical
+from freefloat.identification.physical.consistent_fit import (
+    DEFAULTS,
+    ConsistencyOptions,
+    Physical,
+    closest_physical,
+)
 from freefloat.parameters.parameters import Parameters
 
 # theory: what is left of a column less its projection onto others that span it: rounding (1e-16) by
@@ -28,7 +33,13 @@ ROUNDING = 1e-9
 
 
 def closest_physical_joints(
-    parameters: Parameters, names: Sequence[str], target: Array, J: Array, in_joint: Array
+    parameters: Parameters,
+    names: Sequence[str],
+    target: Array,
+    J: Array,
+    in_joint: Array,
+    *,
+    options: ConsistencyOptions = DEFAULTS,
 ) -> tuple[Array, Physical | None]:
     """The realisable parameters closest to a target, joints included, and what became of bodies.
 
@@ -38,6 +49,7 @@ def closest_physical_joints(
         target: (n,) what the data alone say.
         J: (rows, n) root of the information on them.
         in_joint: (n,) which are stiffness, damping, friction or armature.
+        options: of the search for bodies.
     """
     is_following = in_joint & (np.array([parameters[name].value for name in names]) <= 0.0)
     body, joint = np.flatnonzero(~is_following).tolist(), np.flatnonzero(is_following).tolist()
@@ -52,7 +64,8 @@ def closest_physical_joints(
         if len(body):
             seen = rows[:, body]
             wanted = target[body] - np.linalg.lstsq(seen, gap, rcond=None)[0]
-            found = closest_physical(parameters, [names[k] for k in body], wanted, seen.T @ seen)
+            chosen, information = [names[k] for k in body], seen.T @ seen
+            found = closest_physical(parameters, chosen, wanted, information, options=options)
             values[body] = found.values if found.is_moved or held else target[body]
         values[held] = 0.0
         left = J @ (values - target)
