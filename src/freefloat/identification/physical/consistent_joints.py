@@ -51,8 +51,10 @@ def closest_physical_joints(
         in_joint: (n,) which are stiffness, damping, friction or armature.
         options: of the search for bodies.
     """
-    is_following = in_joint & (np.array([parameters[name].value for name in names]) <= 0.0)
-    body, joint = np.flatnonzero(~is_following).tolist(), np.flatnonzero(is_following).tolist()
+    is_zero = np.array([parameters[name].value <= 0.0 for name in names])
+    is_following = np.logical_and(in_joint, is_zero)
+    body = np.flatnonzero(np.logical_not(is_following)).tolist()
+    joint = np.flatnonzero(is_following).tolist()
     held: list[int] = []
     while True:
         free = [k for k in joint if k not in held]
