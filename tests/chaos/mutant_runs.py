@@ -209,7 +209,11 @@ def main() -> None:
     parser.add_argument("--mutants", type=int, default=2000, help="in all")
     parser.add_argument("--first", type=int, default=0, help="the seed of the first of a kind")
     parser.add_argument("--kinds", nargs="*", default=list(COMMANDS), choices=list(COMMANDS))
-    parser.add_argument("--keep", type=Path, help="a folder for mutants that end badly")
+    parser.add_argument(
+        "--keep",
+        type=lambda text: Path(text).absolute(),
+        help="a folder for mutants that end badly",
+    )
     given = parser.parse_args()
     each = -(-given.mutants // len(given.kinds))
     total: dict[str, dict[str, object]] = {}
@@ -225,8 +229,12 @@ def main() -> None:
 
 def _keep(kind: str, found: dict, folder: Path) -> None:
     """Write mutants that ended badly where they can be looked at."""
-    path = make_sound(kind)
-    whole = path.read_bytes()
+    if not found["bugs"] and not found["hangs"]:
+        return
+    with tempfile.TemporaryDirectory() as fresh:
+        os.chdir(fresh)
+        path = make_sound(kind)
+        whole = path.read_bytes()
     folder.mkdir(parents=True, exist_ok=True)
     for seed in [*found["bugs"], *found["hangs"]]:
         (folder / f"{kind}-{seed}-{path.name}").write_bytes(spoil(kind, whole, random.Random(seed)))

@@ -440,6 +440,17 @@ def test_estimates_after_the_last_checkpoint_are_not_written_twice(track):
     assert times == sorted(set(times)) and samples_in(Path("s")) == 595 + 300
 
 
+def test_estimates_are_not_written_twice_where_the_state_only_holds_samples_back(track):
+    files = ("--state", "s", "--out", "o", "--every", "0.1", "--reorder", "3", *WANTED)
+    track(LINES[:1], *files)  # nothing is used yet: three are held back
+    Path("older").write_bytes(Path("s").read_bytes())
+    track(LINES[:50], *files)
+    Path("s").write_bytes(Path("older").read_bytes())  # killed: the state is that of before
+    track(LINES[1:300], *files)
+    times = times_in("o")
+    assert times == sorted(set(times)) and times[-1] > 29.0
+
+
 def test_fill_values_in_lines_are_masked_and_told(track):
     spoiled = [json.loads(line) for line in LINES]
     for k in range(100, 500, 40):

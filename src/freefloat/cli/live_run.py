@@ -7,6 +7,7 @@ kills it outright loses what came since.
 
 from __future__ import annotations
 
+import math
 import signal
 import sys
 import threading
@@ -100,7 +101,9 @@ class LiveRun:
         self._lines = LineFile(files.out, is_resumed=is_resumed) if files.out else None
         self._tables = _open_tables(files, tracker.parameters.free_ones, is_resumed=is_resumed)
         # [s] since when there may be estimates in the files that samples of a killed run gave
-        self._resumed_at = tracker.intake.time if is_resumed else None
+        # (all of them, where the state has samples that are held back and none that was used)
+        used = tracker.intake.time
+        self._resumed_at = None if not is_resumed else -math.inf if used is None else used
         self._last_line = self._lines.last_time() if self._lines else None
         self._written: float | None = None  # [s] the time of the last line of this run
 
