@@ -93,7 +93,8 @@ def table(
         for k, one in enumerate(row):
             kind = STATUS_KIND.get(one, "s" if len(one) <= SHORT else "")
             style = right.get(k) or f' class="{kind}"'
-            one = printed_unit(one) if head[k] == "unit" else one
+            # a unit such as kg m is never broken into two lines
+            one = printed_unit(one).replace(" ", "\N{NO-BREAK SPACE}") if head[k] == "unit" else one
             if tree and k == 0:
                 style = ' class="tree"'
             cells.append(f"<td{style}>{one if k in raw else escape(shorten(one, 300))}</td>")
