@@ -18,10 +18,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from chaos.signal_runs import ROBOT, SIGNALS, count_litter, finish, fork
 from live_flights import noisy
 from mcap.reader import make_reader
 from pyarrow.parquet import ParquetFile
-from signal_runs import ROBOT, SIGNALS, count_litter, finish, fork
 
 import freefloat as ff
 from freefloat.cli.run import run

@@ -8,6 +8,8 @@ from freefloat.arrays import Array
 
 # measured: benchmarks/verbs.py: rows of a block that stay in the processor's first cache
 AT_ONCE = 64
+# theory: the squares of numbers within it are far from the ends of what a float can hold
+EXTREME = 1e100
 
 
 def triangle_of(rows: Array, triangle: Array | None = None) -> Array:
@@ -21,8 +23,25 @@ def triangle_of(rows: Array, triangle: Array | None = None) -> Array:
     found = np.zeros((n, n)) if triangle is None else triangle.copy()
     if rows.size:
         table = np.ascontiguousarray(rows, dtype=np.float64)
+        if (sizes := _extreme_sizes(np.vstack([_spans(table), _spans(found)]))) is not None:
+            return triangle_of(table / sizes, found / sizes) * sizes
         absorb(table, np.zeros((AT_ONCE, n)), np.zeros(n), found)
     return found
+
+
+def _spans(table: Array) -> Array:
+    """The largest and the smallest number of every column (2, n); no copy of the table is made."""
+    return np.vstack([table.max(axis=0), table.min(axis=0)])
+
+
+def _extreme_sizes(spans: Array) -> Array | None:
+    """Powers of two that bring columns to about one, where squares of some are no numbers."""
+    largest = np.max(np.abs(spans), axis=0)
+    is_extreme = (largest > 0.0) & ((largest < 1.0 / EXTREME) | (largest > EXTREME))
+    if not np.any(is_extreme & np.isfinite(largest)):
+        return None
+    exponents = np.where(is_extreme & np.isfinite(largest), np.frexp(largest)[1], 0)
+    return np.ldexp(1.0, np.clip(exponents, -1022, 1022))
 
 
 def eliminate(Y: Array, n_parameters: int) -> Array:

@@ -11,6 +11,9 @@ import numpy as np
 
 from freefloat.numba_.compilation import kernel
 
+# theory: twice its inverse still is a number; of columns of 1e-100 and more it is below rounding
+NOTHING = 1e-290
+
 
 @kernel
 def absorb(rows, block, row, triangle):
@@ -28,7 +31,7 @@ def absorb(rows, block, row, triangle):
             square = 0.0
             for i in range(used):
                 square += block[i, j] * block[i, j]
-            if square == 0.0:
+            if square < NOTHING:
                 continue
             # the reflection I - beta v v' with v = (head, column) leaves (diagonal, 0)
             top = triangle[j, j]
