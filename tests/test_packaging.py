@@ -116,3 +116,5 @@ def test_links_of_constraints_name_no_address():
     text = Path(ROOT / "constraints.txt").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines)
+    names = [line.partition("==")[0].lower() for line in lines]
+    assert len(names) == len(set(names))  # two versions of one package cannot be installed
