@@ -7,6 +7,7 @@ from freefloat import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
 LIST_OF_FILES = "<!-- files -->"
+SHARED_OPTIONS = "<!-- shared options -->"
 sys.path.insert(0, str(ROOT / "tools"))
 
 project = "freefloat"
@@ -37,7 +38,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
 }
 suppress_warnings = ["config.cache"]  # the scraper is named, but its options are a mapping
-myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 default_role = "code"  # docstrings have code between single backticks
 autodoc_typehints_format = "short"
@@ -49,13 +50,17 @@ copybutton_prompt_is_regexp = True
 html_theme = "furo"
 html_title = f"freefloat {__version__}"
 html_show_sourcelink = False
-html_static_path = []
+html_show_search_summary = False  # they are fetched, which no browser does where pages are files
+html_static_path = ["style"]
+html_css_files = ["site.css"]
+html_favicon = "style/logo.svg"
+html_logo = "style/logo.svg"
 exclude_patterns = ["promises.toml"]
 
 
 def fill_pages(app, name, source):
     """Put into a page what is made from the source of freefloat, where the page has its mark."""
-    from site_pages import with_entries, with_links
+    from site_pages import shared_options, with_entries, with_links
 
     api = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     if name == "contribute/files":
@@ -65,6 +70,8 @@ def fill_pages(app, name, source):
         source[0] = source[0].replace(LIST_OF_FILES, f"```text\n{lines}\n```")
     elif name == "api":
         source[0] = with_links(source[0])
+    elif name == "reference/cli":
+        source[0] = source[0].replace(SHARED_OPTIONS, shared_options())
     elif name.startswith("reference/"):
         source[0] = with_entries(source[0], api)
 
@@ -79,9 +86,11 @@ def escape_docstring(app, what, name, value, options, lines):
 def setup(app):
     """Pygments knows no CSV: it is shown as it stands. Some pages are filled from the source."""
     from pygments.lexers.special import TextLexer
-    from site_pages import show_examples_as_code
+    from site_math import use_mathml
+    from site_pages import prepare_commands
 
-    show_examples_as_code()
+    use_mathml(app)
+    prepare_commands()
     app.add_lexer("csv", TextLexer)
     app.connect("source-read", fill_pages)
     app.connect("autodoc-process-docstring", escape_docstring, priority=400)  # before napoleon

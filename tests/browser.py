@@ -36,12 +36,12 @@ def chromium() -> str:
     return found
 
 
-def visit(page: Path, folder: Path, *flags: str) -> Visit:
+def visit(page: Path, folder: Path, *flags: str, query: str = "") -> Visit:
     """Open a page: its DOM after its scripts ran, console messages, and requests that left it."""
     log = folder / "net.json"
     command = [
         chromium(), *FLAGS, *flags, f"--user-data-dir={folder / 'profile'}",
-        f"--log-net-log={log}", "--dump-dom", page.absolute().as_uri(),
+        f"--log-net-log={log}", "--dump-dom", page.absolute().as_uri() + query,
     ]  # fmt: skip
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     console = re.findall(r"CONSOLE[^\]]*\] ?(.*)", ended.stderr)

@@ -74,6 +74,8 @@ def test_the_sdist_has_the_checkout_and_no_strangers(built):
     _, sdist = built
     assert {"pyproject.toml", "README.md", "LICENSE", "src/freefloat/__init__.py"} <= set(sdist)
     assert "tests/test_packaging.py" in sdist and "docs/index.md" in sdist
+    assert {"benchmark/bench.py", "campaigns/T1.toml", "recipe/recipe.yaml"} <= set(sdist)
+    assert {"docs/style/site.css", "docs/images/report.png", "constraints.txt"} <= set(sdist)
     assert not set(STRAY) & set(sdist)
     assert not [name for name in sdist if name.startswith((".venv", "my_env", "build/", ".git/"))]
 
@@ -118,3 +120,13 @@ def test_links_of_constraints_name_no_address():
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in lines)
     names = [line.partition("==")[0].lower() for line in lines]
     assert len(names) == len(set(names))  # two versions of one package cannot be installed
+
+
+def test_every_extra_is_tried_in_clean_environments():
+    """`tools/clean_installs.py` imports what each extra brings."""
+    from clean_installs import MODULES, modules_of
+
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    named = re.search(r"\[(.*)\]", extras["project"]["optional-dependencies"]["all"][0])
+    assert named and set(named[1].split(",")) == set(MODULES)
+    assert modules_of("plot,sdp") == ["matplotlib", "cvxpy", "clarabel"] and not modules_of("")

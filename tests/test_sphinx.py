@@ -5,14 +5,19 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
+from browser import visit
 from documents import ROOT, blocks
 
 PAGES = ("live.md", "output_error.md", "spectra.md", "validation.md")
 
 
-def test_the_pages_build_without_a_warning(tmp_path):
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory) -> Path:
+    """The site, built with warnings as errors."""
     pytest.importorskip(
         "sphinx", reason="Sphinx is not installed (extra `docs`): nothing was built"
     )
@@ -20,24 +25,74 @@ def test_the_pages_build_without_a_warning(tmp_path):
     pytest.importorskip("furo", reason="furo is not installed (extra `docs`)")
     for name in ("sphinx_design", "sphinx_copybutton", "sphinx_gallery"):
         pytest.importorskip(name, reason=f"{name} is not installed (extra `docs`)")
+    folder = tmp_path_factory.mktemp("site") / "pages"
     # The scripts of the gallery are run by test_gallery.py.
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
     command += ["-D", "plot_gallery=0"]
     ended = subprocess.run(
-        [*command, str(ROOT / "docs"), str(tmp_path / "pages")],
+        [*command, str(ROOT / "docs"), str(folder)],
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
-    pages = tmp_path / "pages"
+    return folder
+
+
+def read(page: Path) -> str:
+    """The HTML of a page."""
+    return page.read_text(encoding="utf-8")
+
+
+def test_the_reference_is_made_from_the_source(pages):
     assert (pages / "explain" / "errata.html").exists()
-    shown = (pages / "reference" / "identification.html").read_text(encoding="utf-8")
+    shown = read(pages / "reference" / "identification.html")
     assert 'id="freefloat.identify"' in shown and "Returns" in shown
-    assert 'href="reference/identification.html#freefloat.identify"' in (
-        pages / "api.html"
-    ).read_text(encoding="utf-8")
-    command_page = (pages / "reference" / "cli.html").read_text(encoding="utf-8")
-    words = re.sub("<[^>]+>", "", command_page)
+    linked = 'href="reference/identification.html#freefloat.identify"'
+    assert linked in read(pages / "api.html")
+    words = re.sub("<[^>]+>", "", read(pages / "reference" / "cli.html"))
     assert "--known-start" in words and "\nfreefloat check servicer\n" in words
+    assert "\nfreefloat models copy [OPTIONS] NAME [ARGS]\n" in words
+    assert words.count("--max-bytes") == 1  # shared options are told once
+
+
+def test_every_link_between_pages_leads_somewhere(pages):
+    """Pages, anchors and pictures; what leads outside is nothing but the makers of the theme."""
+    anchors = {
+        page: set(re.findall(r'\bid="([^"]+)"', read(page))) for page in pages.rglob("*.html")
+    }
+    broken, outside = [], set()
+    for page in anchors:
+        for link in re.findall(r'<(?:a|img|script|link)\b[^>]*?(?:href|src)="([^"]*)"', read(page)):
+            if link.startswith("tcp:"):  # an example of an address to listen at
+                continue
+            if link.startswith(("http:", "https:")):
+                outside.add(link)
+                continue
+            file, _, anchor = unquote(link).partition("#")
+            target = (page.parent / file.partition("?")[0]).resolve() if file else page
+            known = anchors.get(target, {anchor})
+            if not target.exists() or (anchor and anchor not in known):
+                broken.append(f"{page.relative_to(pages)}: {link}")
+    assert not broken
+    assert outside == {
+        "https://www.sphinx-doc.org/",
+        "https://github.com/pradyunsg/furo",
+        "https://pradyunsg.me",
+    }
+
+
+def test_equations_are_numbered_and_drawn_without_a_script(pages):
+    """MathML: nothing is fetched when a page is opened, and a reader can name an equation."""
+    page = read(pages / "explain" / "output_error.html")
+    assert page.count("<math ") > 10 and 'id="equation-eq-cost"' in page
+    assert re.search(r'class="eqno">\(4\)', page)
+    scripts = re.findall(r'<script\b[^>]*src="([^"]+)"', page)
+    assert scripts and not [script for script in scripts if "://" in script]
+
+
+def test_the_search_works_without_a_network(pages, tmp_path):
+    found = visit(pages / "search.html", tmp_path, query="?q=pseudo-inertia")
+    assert not found.requests and not found.console
+    assert "explain/conventions.html" in found.dom
 
 
 @pytest.mark.parametrize("page", PAGES)

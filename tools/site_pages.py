@@ -8,7 +8,13 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
+from collections.abc import Iterator
 from pkgutil import resolve_name
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cyclopts import App
 
 MARK = re.compile(r"<!-- reference: (.+?) -->")
 NAME = re.compile(r"`((?:ff|freefloat)(?:\.\w+)+)`")
@@ -65,14 +71,36 @@ def with_links(api: str) -> str:
     return "\n".join(map(link, api.splitlines()))
 
 
-def show_examples_as_code() -> None:
-    """Let the examples in the help of every verb be blocks of code, which plain text is not."""
-    from freefloat.cli.app import app
+def prepare_commands() -> None:
+    """Ready the help of every verb for its page: examples as code, shared options told once.
 
-    for name in (name for name in app if not name.startswith("-")):
-        words = inspect.getdoc(app[name].default_command) or app[name].help
+    The page tells the options of every verb at its end (`shared_options`), where the terminal shows
+    them under each verb.
+    """
+    from freefloat.cli.app import app
+    from freefloat.cli.options import SHARED
+
+    sys.argv[0] = "freefloat"  # usage lines take the command's name from it
+    SHARED._show = False
+    for verb in _verbs(app):
+        words = inspect.getdoc(verb.default_command) or verb.help
         shown = words.partition("\nParameters\n")[0]
-        app[name].help = shown.replace("For example:\n", "For example::\n\n")
+        verb.help = shown.replace("For example:\n", "For example::\n\n")
+
+
+def _verbs(app: App) -> Iterator[App]:
+    for verb in (app[name] for name in app if not name.startswith("-")):
+        yield verb
+        yield from _verbs(verb)
+
+
+def shared_options() -> str:
+    """The options that every verb has, as a definition list."""
+    from freefloat.cli.options import Shared
+
+    source = inspect.getsource(Shared)
+    told = re.findall(r'^    (\w+): .*\n    """(.*)"""$', source, re.MULTILINE)
+    return "\n\n".join(f"`--{name.replace('_', '-')}`\n: {words}" for name, words in told)
 
 
 def save_figures(block: tuple, block_vars: dict, gallery_conf: dict) -> str:

@@ -26,7 +26,7 @@ FLAG = Parameter(negative=(), show_default=False)  # only --name, no --no-name
 # No --empty-free, and a glob such as [ab]* is not taken for a JSON list.
 REPEATED = Parameter(negative=(), show_default=False, json_list=False)
 FLIGHTS = Parameter(name="FLIGHT", required=True)
-_SHARED = Group("Options of every verb", sort_key=100)
+SHARED = Group("Options of every verb", sort_key=100)
 
 
 def _whole_number(_: object, tokens: Sequence[Token]) -> int:
@@ -45,16 +45,16 @@ WHOLE = Parameter(converter=_whole_number)
 class Shared:
     """Options of every verb."""
 
-    json: Annotated[bool, FLAG, Parameter(group=_SHARED)] = False
+    json: Annotated[bool, FLAG, Parameter(group=SHARED)] = False
     """Print JSON on standard output and nothing else."""
 
-    debug: Annotated[bool, FLAG, Parameter(group=_SHARED)] = False
+    debug: Annotated[bool, FLAG, Parameter(group=SHARED)] = False
     """Show the traceback of an error."""
 
-    strict: Annotated[bool, FLAG, Parameter(group=_SHARED)] = False
+    strict: Annotated[bool, FLAG, Parameter(group=SHARED)] = False
     """Refuse a robot of which anything must be read in another way than its file has it."""
 
-    max_bytes: Annotated[int, WHOLE, Parameter(group=_SHARED)] = DEFAULT_MAX_BYTES
+    max_bytes: Annotated[int, WHOLE, Parameter(group=SHARED)] = DEFAULT_MAX_BYTES
     """Refuse telemetry that would take more [B], on disk or as a table in memory."""
 
 
