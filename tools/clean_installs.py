@@ -52,10 +52,11 @@ class Trial(NamedTuple):
     def __str__(self) -> str:
         name = f"freefloat[{self.extras}]" if self.extras else "freefloat"
         ended = f"FAILED: {self.failed}" if self.failed else "works"
-        return f"{self.python:12s} {name:16s} {self.packages:4d} packages {self.seconds:6.0f} s  {ended}"
+        size = f"{self.packages:4d} packages {self.seconds:6.0f} s"
+        return f"{self.python:12s} {name:16s} {size}  {ended}"
 
 
-class Failure(Exception):
+class StepError(Exception):
     """A step that did not end well."""
 
 
@@ -118,7 +119,7 @@ def attempt(python: str, extras: str, wheel: Path, limits: list[str], folder: Pa
         step = "command"
         for words in STEPS:
             run([str(venv / "bin" / "freefloat"), *words.split()], folder)
-    except Failure as failure:
+    except StepError as failure:
         failed = f"{step}: {failure}"
     ended = os.times()
     spent = ended.children_user + ended.children_system
@@ -139,7 +140,7 @@ def run(command: list[str], folder: Path) -> str:
         command, cwd=folder, env=clean, capture_output=True, text=True, check=False
     )
     if ended.returncode:
-        raise Failure(" ".join((ended.stderr or ended.stdout).split())[-300:])
+        raise StepError(" ".join((ended.stderr or ended.stdout).split())[-300:])
     return ended.stdout
 
 
