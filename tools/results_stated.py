@@ -34,10 +34,11 @@ LOOKS_MEASURED = re.compile(
 )
 # What is no claim: code, mathematics, headings, addresses, comments, and references to places.
 NO_CLAIM = re.compile(
+    r"<!-- benchmark: .*?<!-- end of benchmark -->|"
     r"^(```|~~~).*?^\1|(?<=\n\n)(?: {4}[^\n]*\n)+|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|"
     r"^#+ .*?$|\]\([^)]*\)|<!--.*?-->|"
     r"\b(?:[Ee]qs?\.?|[Ss]ections?|Tables?|Figures?|Python|papers?)\s+[\d.]+"
-    r"(?:(?:,| and| to|-)\s*\d+)*",
+    r"(?:(?:,| and| to|-)\s*[\d.]*\d)*",
     re.MULTILINE | re.DOTALL,
 )
 

@@ -16,7 +16,7 @@ from copy import copy
 from dataclasses import replace
 from pathlib import Path
 
-from cyclopts import CycloptsError, ValidationError
+from cyclopts import CycloptsError, UnusedCliTokensError, ValidationError
 
 from freefloat.cli import screen, settings
 from freefloat.cli.app import app
@@ -199,6 +199,10 @@ def _usage_fault(error: CycloptsError) -> Fault:
     if isinstance(error, ValidationError):  # by a check of ours, whose sentence says it all
         said = shorten(error.exception_message, 300)
         message = said if said.startswith("-") or not option else f"{option} {said}"
+    elif isinstance(error, UnusedCliTokensError):
+        extra = ", ".join(map(repr, error.unused_tokens or ()))
+        message = shorten(f"unexpected {extra}; an option that takes several values is repeated, "
+                          "as in --free A --free B", 300)  # fmt: skip
     code = USAGE_CODES.get(type(error).__name__, "option.form")
     return Fault(option or "arguments", message, "arguments as --help shows them", "", code)
 
