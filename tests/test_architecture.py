@@ -14,14 +14,14 @@ from pathlib import Path
 
 import house_figures as figures
 import pytest
-from house_tree import Import, Module, Tree
+from house_tree import Import, Module, Tree, tree_of
 
 import freefloat
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "freefloat"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
-TREE = Tree(ROOT)
+TREE = tree_of(ROOT)
 
 # The modules beside the folders come first. A folder imports only from those before it, and so
 # does a subfolder. A folder's own files stand before its subfolders where these are kinds of

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import house
 import house_figures as figures
 import pytest
-from house_tree import Tree
+from house_tree import Tree, tree_of
 
 ROOT = Path(__file__).parents[1]
 
@@ -98,16 +96,16 @@ def test_asserts_on_sentences_are_found(tmp_path):
     assert [line for _, line, _ in figures.english_asserts(tmp_path, known)] == [4]
 
 
-def test_the_command_prints_figures_and_the_tree():
+def test_the_command_prints_figures_and_the_tree(capsys):
     def run(*arguments: str) -> str:
-        command = [sys.executable, str(ROOT / "tools" / "house.py"), *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        house.main(arguments)
+        return capsys.readouterr().out
 
-    assert run().splitlines()[1].split() == ["files", str(len(Tree(ROOT).modules))]
+    assert run().splitlines()[1].split() == ["files", str(len(tree_of(ROOT).modules))]
     assert run("--tree", "numba_").splitlines()[1] == "numba_/"
 
 
 def test_the_whole_is_the_sum_of_its_folders():
-    header, *rows, whole = house.folder_rows(Tree(ROOT))
+    header, *rows, whole = house.folder_rows(tree_of(ROOT))
     for column in range(1, len(header)):
         assert sum(int(row[column]) for row in rows) == int(whole[column])

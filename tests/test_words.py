@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from house_tree import Module, Tree
+from house_tree import Module, tree_of
 
 from freefloat.observability.visibility import Status
 
 ROOT = Path(__file__).parents[1]
-TREE = Tree(ROOT)
+TREE = tree_of(ROOT)
 DOCUMENTS = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "benchmarks").glob("*.md")]
 )
@@ -58,7 +58,7 @@ def riddles_in(text: str) -> list[str]:
 
 def prose_of(module: Module) -> Iterator[tuple[int, str]]:
     """The strings of a module, docstrings included, with their lines."""
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.lineno, node.value
 

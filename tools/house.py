@@ -21,10 +21,11 @@ import sys
 import tarfile
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import house_figures as figures
-from house_tree import Tree
+from house_tree import Tree, tree_of
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -144,7 +145,7 @@ def unpack(commit: str, into: Path) -> Path:
     return into
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print what the arguments ask for."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -157,9 +158,9 @@ def main() -> None:
     parser.add_argument(
         "folder", nargs="?", default="", help="only in this folder of src/freefloat"
     )
-    wanted = parser.parse_args()
+    wanted = parser.parse_args(arguments)
     if wanted.tree:
-        print("\n".join(tree_lines(Tree(ROOT), wanted.folder)))
+        print("\n".join(tree_lines(tree_of(ROOT), wanted.folder)))
         return
     with tempfile.TemporaryDirectory() as scratch:
         roots = {"here": ROOT}
@@ -170,14 +171,14 @@ def main() -> None:
                 if wanted.beside:
                     print(f"{name}:")
                 if wanted.list:
-                    print_list(Tree(root), wanted.list, wanted.folder)
+                    print_list(tree_of(root), wanted.list, wanted.folder)
                 else:
-                    print_table(folder_rows(Tree(root)))
+                    print_table(folder_rows(tree_of(root)))
         if wanted.list or wanted.folders:
             return
         columns = {}
         for name, root in roots.items():
-            columns[name] = measure(Tree(root), root / "tests")
+            columns[name] = measure(tree_of(root), root / "tests")
             if wanted.trace:
                 columns[name] |= trace_of(root)
     names = list(next(iter(columns.values())))

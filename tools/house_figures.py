@@ -217,7 +217,7 @@ def comment_lines(module: Module) -> int:
 def code_lines(module: Module) -> int:
     """Lines that are neither empty, nor only a comment, nor part of a docstring."""
     documented: set[int] = set()
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0] if node.body else None
             if (
@@ -237,8 +237,8 @@ def literals(tree: Tree) -> set[str]:
     return {
         part.value
         for module in tree.modules.values()
-        for node in ast.walk(module.tree)
-        if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "Literal"
+        for node in module.nodes
+        if isinstance(node, ast.Subscript) and getattr(node.value, "id", "") == "Literal"
         for part in ast.walk(node.slice)
         if isinstance(part, ast.Constant) and isinstance(part.value, str)
     }
@@ -253,7 +253,7 @@ def english_asserts(tests: Path, words: Collection[str] = ()) -> Iterator[tuple[
         tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
         for node in ast.walk(tree):
             asserted = isinstance(node, ast.Assert) and node.test
-            matched = isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.raises"
+            matched = isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "raises"
             looked = asserted or (matched and [k for k in node.keywords if k.arg == "match"])
             for part in looked if isinstance(looked, list) else [looked] if looked else []:
                 sentence = _sentence_in(part, words)

@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 PACKAGE = "freefloat"
@@ -64,9 +64,14 @@ class Module:
         return self.name if self.is_package else self.name.rpartition(".")[0]
 
     @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """Every node of the syntax tree: walking it takes longer than most questions about it."""
+        return list(ast.walk(self.tree))
+
+    @cached_property
     def functions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
         """Every function and method, nested ones included."""
-        return [node for node in ast.walk(self.tree) if isinstance(node, FUNCTIONS)]
+        return [node for node in self.nodes if isinstance(node, FUNCTIONS)]
 
     @cached_property
     def imports(self) -> list[Import]:
@@ -93,7 +98,7 @@ class Module:
             if origin.split(".")[0] == PACKAGE:
                 for alias in node.names:
                     yield Import(node.lineno, origin, alias.name, how)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        elif isinstance(node, ast.Call) and _called(node) == "import_module":
             target = self._pattern(node.args[0]) if node.args else ""
             if target.split(".")[0] == PACKAGE:
                 yield Import(node.lineno, target, None, "string")
@@ -204,8 +209,20 @@ class Tree:
         return [sorted(group) for group in _components(self.edges) if len(group) > 1]
 
 
+@cache
+def tree_of(root: Path) -> Tree:
+    """The tree of a checkout, read once by whoever asks."""
+    return Tree(root)
+
+
 def _is_for_types(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+
+
+def _called(node: ast.Call) -> str:
+    """The last name of what is called: `import_module` of importlib.import_module(...)."""
+    function = node.func
+    return getattr(function, "attr", "") or getattr(function, "id", "")
 
 
 def _components(edges: dict[str, set[str]]) -> list[list[str]]:
