@@ -29,8 +29,8 @@ from freefloat.cli.track import track
 from freefloat.cli.validate import validate
 
 HELP = """\
-Check models of free-floating space robots, design motions for them, fly them,
-judge their telemetry and identify their dynamic parameters.
+Identify the dynamic parameters of free-floating space robots from their
+telemetry: check models, design motions, simulate, identify, validate.
 
 Start here:  freefloat check servicer
              freefloat simulate spatial-capture --seed 1 --out one.parquet
@@ -39,7 +39,7 @@ Start here:  freefloat check servicer
              freefloat validate fit.json two.parquet --report report.html
              freefloat reproduce 003
 
-Exit codes:  0 fine, 1 the verdict is negative, 2 bad input, 3 a bug of ours"""
+Exit codes:  0 fine, 1 the verdict is negative, 2 bad input, 3 a bug in freefloat"""
 
 
 def require_finite(_: object, value: object) -> None:

@@ -26,7 +26,7 @@ def benchmark(
 ) -> int:
     """Make, run and score the benchmark of free-floating identification (docs/benchmark.md).
 
-    Recordings are flown by MuJoCo when they are asked for; none are stored. It is part of the
+    Recordings are simulated by MuJoCo on request; none are stored. The benchmark is part of the
     repository, not of the installed package: run it there, or name a checkout.
 
     For example:
@@ -40,9 +40,9 @@ def benchmark(
     verb
         list tasks and entrants, make recordings, run entrants, score answers, or write the table.
     tasks
-        Names or globs of tasks, apart by commas.
+        Names or globs of tasks, separated by commas.
     entrants
-        Names or globs of entrants, apart by commas.
+        Names or globs of entrants, separated by commas.
     seeds
         Recordings of every task.
     checkout

@@ -39,11 +39,11 @@ def bug_report(
     seconds: float = 600.0,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
-    """Collect what somebody needs to see a failure again: versions, command, output.
+    """Collect what is needed to reproduce a failure: versions, command, output.
 
-    The command is run once more with --debug, and what it prints is kept. The
-    files that it names are put in only with --inputs. Nothing is sent anywhere:
-    look through the archive, then hand it to whoever looks after freefloat.
+    The command is run once more with --debug, and its output is kept. The files
+    it names are included only with --inputs. Nothing is sent anywhere: look
+    through the archive, then pass it to the maintainer.
 
     For example:
       freefloat bug-report bug.zip --run 'identify my.toml flight.csv' --inputs
@@ -55,9 +55,9 @@ def bug_report(
     run
         The command that fails, without the word freefloat; quote it as a whole.
     inputs
-        Put the files that the command names into the archive too.
+        Include the files that the command names.
     seconds
-        How long the command may take before it is stopped [s].
+        Time after which the command is stopped [s].
     """
     words = _split(run)
     files = OutputFiles(archive=("archive", archive))

@@ -24,8 +24,8 @@ HELP = """\
 Simulate and identify thousands of flights, and compare with the truth.
 
 A campaign file says what varies from run to run, what is done in a run and
-what is kept (docs/campaigns.md). Rows are on disk as soon as they are there:
-killed at any moment, the same command goes on where it was.
+what is kept (docs/campaigns.md). Results are on disk as soon as they exist:
+after a kill at any moment, the same command continues.
 
 For example:
   freefloat campaign run campaign.toml --out runs
@@ -54,7 +54,7 @@ def run(
     run_code: Annotated[bool, FLAG] = False,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
-    """Carry out every run that has no row yet.
+    """Carry out every run that has no result yet.
 
     A run that fails is a row with its error, and the campaign goes on. Exit code 2 says that the
     campaign could not go on: no worker for a minute, a disk that is full. Give the same command
@@ -70,19 +70,19 @@ def run(
     file
         The campaign file (.toml).
     out
-        The folder of the campaign; made if need be.
+        The folder of the campaign; created if it does not exist.
     workers
-        Processes on this machine, or workers of a local cluster; one a core unless said.
+        Processes on this machine, or workers of a local cluster; by default one a core.
     scheduler
         The address of a Dask scheduler, or "local" for a cluster on this machine.
     runs
-        Draws in each cell, in place of the file's number; with more than before it goes on.
+        Draws in each cell, in place of the file's number; a larger number continues a campaign.
     only
-        Carry out this run alone, here, and write all there is of it into OUT/only.
+        Carry out this run alone, in this process, with all its files in OUT/only.
     again
         Repeat the runs that failed, were stopped at a limit or crashed; may be repeated.
     run_code
-        Let the Python file that the campaign names be run, as a program that you trust.
+        Allow the Python file that the campaign names to run; only for code you trust.
     """
     faults = [*check_value("--workers", workers, Count), *check_value("--only", only, Natural),
               *check_value("--runs", runs, Count)]  # fmt: skip
@@ -97,7 +97,7 @@ def run(
 
 @campaign.command
 def status(folder: Path, /, *, shared: Shared = Shared()) -> int:  # noqa: B008
-    """Say how far a campaign is, also while it runs.
+    """Show the progress of a campaign, also while it runs.
 
     For example:
       freefloat campaign status runs
@@ -148,7 +148,7 @@ def summary(folder: Path, /, *, shared: Shared = Shared()) -> int:  # noqa: B008
 
 @campaign.command
 def report(folder: Path, /, *, out: Path, shared: Shared = Shared()) -> int:  # noqa: B008
-    """Write the summary as one page of HTML, with everything inside.
+    """Write the summary as one self-contained HTML page.
 
     For example:
       freefloat campaign report runs --out runs.html

@@ -30,7 +30,7 @@ def check(
     plot: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
-    """Show what a model holds, and what is amiss with it.
+    """Show what a model holds, and any faults in it.
 
     Structure, mass properties, modes, actuators, sensors, limits and notes. A
     file that cannot be read gives every fault with its line and remedy (exit
@@ -47,14 +47,14 @@ def check(
     model
         The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     plan
-        Say which parameters a flight of this plan (.toml) would show, before it is flown.
+        Say which parameters a flight of this plan (.toml) would show.
     sensors
         The same with these sensors only: kinds or names, such as "gyro encoders".
     free
-        The same for these parameters: a name or glob such as "bus.*"; may be repeated. Unless
-        said, those of the root and of what is grasped.
+        The same for these parameters: a name or glob such as "bus.*"; may be repeated. By
+        default those of the bus and of a grasped target.
     plot
-        A picture of that to write: .png, .svg or .pdf. Needs freefloat[plot].
+        Plot the result to this file: .png, .svg or .pdf. Needs freefloat[plot].
     """
     from freefloat.cli import screen
     from freefloat.cli.check_view import overview, structure

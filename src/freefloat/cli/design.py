@@ -40,22 +40,22 @@ class MotionOptions:
     """What is moved, how, and how hard a good motion is looked for."""
 
     duration: float = 60.0
-    """How long the motion lasts [s]."""
+    """Duration of the motion [s]."""
 
     shape: Shape = "fourier"
-    """The family of motions; all start and end at home, at rest."""
+    """Family of motions; all start and end at home, at rest."""
 
     harmonics: Annotated[int, WHOLE] = 5
-    """Frequencies of a fourier or multisine, free points or levels of others."""
+    """Number of frequencies (fourier, multisine), or of free points or levels (others)."""
 
     joints: Annotated[tuple[str, ...], REPEATED] = ("*",)
-    """Joints to move, as a name or glob; may be repeated. All unless said."""
+    """Joints to move, names or globs; may be repeated. All by default."""
 
     wheels: Annotated[tuple[str, ...], REPEATED] = ()
-    """Wheels whose speed is changed too."""
+    """Wheels to accelerate as well."""
 
     thrusters: Annotated[tuple[str, ...], REPEATED] = ()
-    """Thrusters that are fired too."""
+    """Thrusters to fire as well."""
 
     limit: Annotated[tuple[str, ...], REPEATED] = ()
     """A limit in place of the model's: NAME=VALUE, as in 'arm_*.velocity=0.1'."""
@@ -64,19 +64,19 @@ class MotionOptions:
     """Keep the motion's energy out of the modes of wings, fuel and springs."""
 
     scenarios: Annotated[int, WHOLE] = 0
-    """Models drawn from the priors; the motion is good for the worst of them."""
+    """Number of models drawn from the priors; the design is for the worst of them."""
 
     seed: Annotated[int, WHOLE] = 0
     """The same seed gives the same motion."""
 
     starts: Annotated[int, WHOLE] = 2
-    """How many of the best random motions are improved."""
+    """How many of the best random motions to improve."""
 
     rounds: Annotated[int, WHOLE] = 12
-    """Rounds of improvement for each."""
+    """Rounds of improvement for each start."""
 
     time: float | None = None
-    """Stop after this long [s] with the best so far."""
+    """Stop after this time [s] with the best motion so far."""
 
     set: Annotated[tuple[str, ...], REPEATED] = ()
     """NAME=VALUE: an option of the search; may be repeated. `--set help` lists them."""
@@ -85,22 +85,22 @@ class MotionOptions:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Outputs:
-    """What to write; nothing unless said."""
+    """What to write."""
 
     out: Path | None = None
-    """The plan to write (.toml)."""
+    """Write the plan to this file (.toml)."""
 
     table: Path | None = None
-    """The motion as a time table to write (.csv), for a controller to play."""
+    """Write the motion as a time table (.csv) for a controller."""
 
     rate: float = 100.0
-    """Rows of the table a second [Hz]."""
+    """Rate of that table [Hz]."""
 
     plot: Path | None = None
-    """A picture of motion and deviations before and after: .png, .svg or .pdf."""
+    """Plot the motion, and deviations before and after: .png, .svg or .pdf."""
 
     campaign: Annotated[int, WHOLE] = 0
-    """Try the plan in so many simulated flights, the truth drawn from the priors (--prior)."""
+    """Test the plan in this many simulated flights, with true values drawn from --prior."""
 
 
 @dataclass(frozen=True)
@@ -135,9 +135,9 @@ def design(
 
     Limits are those of the model: position, velocity, acceleration, jerk and
     torque of joints, turn and rate of the base, wheels, thrusters, hinges, and
-    the clearance of capsules. The plan is replayed at a tenth of the step and
-    breaks none. Ctrl-C keeps the best motion so far. Exit code 2 says that no
-    motion is within the limits, and which of them block.
+    the clearance of capsules. The plan is checked at a tenth of the step.
+    Ctrl-C stops with the best motion so far. Exit code 2: no motion is within
+    the limits; the message names those that block.
 
     For example:
       freefloat design servicer --free 'target.*' --out plan.toml
@@ -150,11 +150,11 @@ def design(
         The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     criterion
         a_optimal (mean variance), d_optimal (volume), e_optimal (worst direction), condition,
-        worst_parameter, modal_energy (left behind), or the names of parameters.
+        worst_parameter, modal_energy (left after the motion), or names of parameters.
     sensors
-        Sensors that will be read, in words such as "gyro encoders"; all of the model's unless said.
+        Sensors that will be read, such as "gyro encoders"; all of the model's by default.
     fit
-        A fit (.json) of an earlier flight: design around the model it found, for what it left weak.
+        A fit (.json) of an earlier flight: design for its model, and for what it left uncertain.
     """
     request = parse_request(
         model, wanted, criterion=criterion, sensors=sensors, motion=motion, fit=fit,

@@ -44,10 +44,10 @@ def diagnose(
     """Name the assumptions that recorded flights contradict.
 
     Everything the model takes as exact (thrust, delays, mounting of sensors,
-    encoder zeros, link lengths, known masses, drag ...) is tried as the one
+    encoder zeros, link lengths, known masses, drag ...) is tested as the one
     thing that is wrong: how far off it would have to be, how much of the
-    residuals that explains, and how far the estimates would move. Nothing is
-    fitted again. Exit code 1 says that the fit is not to be trusted.
+    residuals that would explain, and how far the estimates would move. There
+    is no refit. Exit code 1 says that the fit is not to be trusted.
 
     For example:
       freefloat diagnose spatial-capture flight.parquet
@@ -60,8 +60,8 @@ def diagnose(
     flights
         Telemetry of one flight or of several: .parquet, .pq, .csv or .tsv.
     fit
-        A fit (.json) of `freefloat identify` to look into, with the options it was made by;
-        unless said, one is made.
+        A fit (.json) of `freefloat identify`, with the options it was made with; without it,
+        the flights are fitted first.
     """
     choices = replace(choices, assess=True)
     request = parse_request(

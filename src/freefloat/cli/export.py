@@ -37,9 +37,9 @@ def export(
 
     A fit becomes a robot with the estimates written in (urdf, mjcf, toml) or a
     table of them (csv, json, latex). A verdict becomes curves: measured,
-    predicted and residual (mcap, csv, mat, parquet), thinned as its page shows
-    them. A flight becomes a flight of another format. Foxglove and PlotJuggler
-    open .mcap. Tables go to standard output where no file is named.
+    predicted and residual (mcap, csv, mat, parquet), thinned as in its report.
+    A flight is converted to another format. Foxglove and PlotJuggler open
+    .mcap. Without --out, tables go to standard output.
 
     For example:
       freefloat export fit.json --to latex
@@ -55,12 +55,12 @@ def export(
     to
         The format.
     out
-        The file to write; a table is printed unless said.
+        The file to write; a table is printed by default.
     table
-        What of a fit is in the table (csv, latex); json has both.
+        What the table of a fit contains (csv, latex); json has both.
     like
         The URDF or MJCF that the robot was read from, in the folder of --out:
-        its comments, meshes and all else are kept, with the new numbers.
+        comments, meshes and everything else are kept, only numbers change.
     """
     kind = _kind(source)
     require([*_format_faults(kind, to), *_out_faults(to, out, kind), *_like_faults(to, like)])

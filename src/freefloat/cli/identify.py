@@ -59,13 +59,13 @@ class Choices:
     """The equations to use; auto takes the most accurate that the telemetry allows."""
 
     solver: Solver = "corrected"
-    """Least squares corrected for noise in the equations, plain, or instrumental variables."""
+    """Least squares corrected for noise in the regressor, plain, or instrumental variables."""
 
     robust: Robust = "none"
-    """How to weigh down outliers."""
+    """How to down-weight outliers."""
 
     physical: bool = True
-    """Only physically consistent inertias (positive mass, positive definite)."""
+    """Keep bodies physically consistent (positive mass, positive definite pseudo-inertia)."""
 
     momentum: Annotated[tuple[float, float, float] | None, REPEATED] = None
     """Known angular momentum [N m s], world axes (angular method); 0 0 0 from rest."""
@@ -74,31 +74,31 @@ class Choices:
     """Estimate the drag of an air bearing on the base (angular method)."""
 
     clock: Clock = "none"
-    """Channels with an unknown delay, which is then estimated as well."""
+    """Channels with an unknown delay, which is estimated as well."""
 
     plan: Annotated[tuple[Path, ...], REPEATED] = ()
-    """What was flown (output error): a plan .toml for all flights, or one each, repeated."""
+    """The plan that was flown (.toml, output error): one for all flights, or one each, repeated."""
 
     known_start: Annotated[bool, FLAG] = False
-    """The initial state is exactly that of the plan (output error)."""
+    """Take the initial state of the plan as exact (output error)."""
 
     starts: Annotated[int, WHOLE] = 1
-    """Searches to run: from the model's values, the others from random ones (output error)."""
+    """Number of searches; all but the first start at random values (output error)."""
 
     profile: Annotated[tuple[str, ...], REPEATED] = ()
-    """Parameters (globs) whose intervals to find by profile likelihood (output error)."""
+    """Parameters (globs) that get intervals by profile likelihood (output error)."""
 
     raw: Annotated[bool, FLAG] = False
-    """Use the flights as they are; else their faults are repaired first, and noted."""
+    """Use the flights as they are. By default their faults are repaired first, and noted."""
 
     assess: bool = True
-    """Grade the fit by all channels: total deviations, evidence, causes; auto ends there."""
+    """Grade the fit on all channels: total deviations, evidence, causes."""
 
     uncertainty: Annotated[tuple[str, ...], REPEATED] = ()
-    """NAME=STD: how well what the model takes as exact is known, in its unit; globs, repeated."""
+    """GLOB=STD: uncertainty of something the model takes as exact, in its unit; may be repeated."""
 
     mass_properties: Annotated[bool, FLAG] = False
-    """Show CoM, inertia about it, principal moments and axes too, of bodies and of the whole."""
+    """Show centre of mass, inertia about it, principal moments and axes as well."""
 
     set: Annotated[tuple[str, ...], REPEATED] = ()
     """NAME=VALUE: an option of the method; may be repeated. `--set help` lists them."""
@@ -139,7 +139,7 @@ def identify(
     Every parameter gets a value, a standard deviation and a status: seen, weak,
     only in combination, invisible, at bound or fixed. Exit code 1 says that the
     fit is not to be trusted; the status says why and what to do. With --no-assess
-    only what the method itself objects to counts, and the fit is called not assessed.
+    only the method's own residuals are tested, and the fit is called not assessed.
 
     Globs choose parameters; quote them, or the shell may take them for files.
 
@@ -154,13 +154,13 @@ def identify(
     flights
         Telemetry of one flight or of several: .parquet, .pq, .csv or .tsv.
     out
-        The fit to write (.json); nothing unless said.
+        Write the fit to this file (.json).
     save_model
-        The model with the estimates, to write: .toml (complete), .urdf, or .xml beside an MJCF.
+        Write the model with the estimates: .toml (complete), .urdf, or .xml for an MJCF robot.
     report
-        The fit, and how it predicts these flights, as one page of HTML to write.
+        Write a report of the fit to this file (.html).
     plot
-        A picture of the estimates to write: .png, .svg or .pdf. Needs freefloat[plot].
+        Plot the estimates to this file: .png, .svg or .pdf. Needs freefloat[plot].
     """
     files = OutputFiles(
         fit=("--out", out), model=("--save-model", save_model), report=("--report", report),

@@ -46,7 +46,7 @@ def import_source(
     suggest: Annotated[bool, FLAG] = False,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
-    """Make telemetry of a recording in another format, by a map of its fields.
+    """Convert a recording in another format to telemetry, by a map of its fields.
 
     Reads text tables (.csv, .tsv, .txt with any header or none), .npz, MATLAB,
     HDF5, ROS 1 and ROS 2 bags, MCAP (ROS, JSON, protobuf), PX4 ULog and
@@ -64,9 +64,9 @@ def import_source(
     source
         The recording: a file, or the folder of a ROS 2 bag.
     map
-        What the fields of the recording are (.toml); docs/recordings.md explains it.
+        Map (.toml) from fields to channels; docs/recordings.md explains it.
     out
-        The telemetry to write: .parquet, .csv, .mcap or .mat; needs a map.
+        Write the telemetry to this file: .parquet, .csv, .mcap or .mat. Needs a map.
     suggest
         Print a draft of a map, to be checked and completed.
     """

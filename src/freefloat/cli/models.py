@@ -68,7 +68,7 @@ def copy(
     name
         The built-in model, as `freefloat models` lists it.
     to
-        A folder, or the .toml file to write; this folder unless said.
+        A folder, or the .toml file to write; by default the current folder.
     force
         Replace files that exist.
     """

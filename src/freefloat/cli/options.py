@@ -46,16 +46,16 @@ class Shared:
     """Options of every verb."""
 
     json: Annotated[bool, FLAG, Parameter(group=SHARED)] = False
-    """Print JSON on standard output and nothing else."""
+    """Print JSON on standard output, and nothing else."""
 
     debug: Annotated[bool, FLAG, Parameter(group=SHARED)] = False
     """Show the traceback of an error."""
 
     strict: Annotated[bool, FLAG, Parameter(group=SHARED)] = False
-    """Refuse a robot of which anything must be read in another way than its file has it."""
+    """Refuse a robot file of which any part would have to be reinterpreted or left out."""
 
     max_bytes: Annotated[int, WHOLE, Parameter(group=SHARED)] = DEFAULT_MAX_BYTES
-    """Refuse telemetry that would take more [B], on disk or as a table in memory."""
+    """Refuse telemetry larger than this [B], on disk or in memory."""
 
 
 @Parameter(name="*")
@@ -64,7 +64,7 @@ class FlightOptions:
     """How flights are read."""
 
     map: Path | None = None
-    """A map (.toml) of a recording of another kind to channels; see `freefloat import`."""
+    """Map (.toml) from the fields of a foreign recording to channels; see `freefloat import`."""
 
 
 @Parameter(name="*")
@@ -73,13 +73,13 @@ class RecordingOptions(FlightOptions):
     """How flights are read, and what of them counts."""
 
     channels: Annotated[tuple[str, ...], REPEATED] = ()
-    """Channels to use, names or globs; all of them unless said."""
+    """Channels to use, names or globs; may be repeated. All by default."""
 
     without: Annotated[tuple[str, ...], REPEATED] = ()
-    """Channels to leave out, names or globs."""
+    """Channels to leave out, names or globs; may be repeated."""
 
     noise: Annotated[tuple[str, ...], REPEATED] = ()
-    """Noise of channels, instead of what file and model say: GLOB=STD, in SI units."""
+    """Noise of channels, overriding file and model: GLOB=STD, in SI units."""
 
     def deviations(self) -> tuple[dict[str, float], list[Fault]]:
         """The noise that was stated, by glob, and the faults of what cannot be one."""

@@ -27,16 +27,16 @@ class ParameterOptions:
     """Which parameters are estimated, and what is known of them beforehand."""
 
     free: Annotated[tuple[str, ...], REPEATED] = ()
-    """Parameters to estimate, names or globs; those of the root and of what is grasped if none."""
+    """Parameters to estimate, names or globs; by default those of the bus and a grasped target."""
 
     fix: Annotated[tuple[str, ...], REPEATED] = ()
-    """Parameters to hold at the model's value, or at another: GLOB or GLOB=VALUE."""
+    """Parameters to hold fixed, at the model's value or another: GLOB or GLOB=VALUE."""
 
     prior: Annotated[tuple[str, ...], REPEATED] = ()
     """Standard deviation of the model's values: GLOB=STD in the parameter's unit, or GLOB=10%."""
 
     tie: Annotated[tuple[str, ...], REPEATED] = ()
-    """Parameters that follow another: GLOB=NAME, as delays of sensors on one clock."""
+    """Parameters tied to another: GLOB=NAME, such as delays of sensors on one clock."""
 
 
 @Parameter(name="*")
@@ -45,13 +45,13 @@ class FitParameterOptions(ParameterOptions):
     """The same of a fit to whole recordings, with what only that can do."""
 
     bound: Annotated[tuple[str, ...], REPEATED] = ()
-    """Bounds of estimates: GLOB=LEAST..MOST in the parameter's unit; one may be left out."""
+    """Bounds on estimates: GLOB=LEAST..MOST in the parameter's unit; either may be left out."""
 
     start: Annotated[tuple[str, ...], REPEATED] = ()
-    """Values to begin the search at, not the model's: GLOB=VALUE; priors stay the model's."""
+    """Start values of the search, in place of the model's: GLOB=VALUE; priors are unaffected."""
 
     per_recording: Annotated[tuple[str, ...], REPEATED] = ()
-    """Parameters to find anew for every flight, names or globs (output error)."""
+    """Parameters to estimate separately for every flight, names or globs (output error)."""
 
 
 def choose_parameters(

@@ -40,7 +40,7 @@ def reproduce(
     plots: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
-    """Rebuild the tables of a paper, or of all, beside the printed numbers.
+    """Recompute the tables of a paper, or of all, beside the printed numbers.
 
     Everything of ours is computed now from the model files, nothing is stored.
     Each row says: reproduced, reproduced in pattern (the paper leaves geometry
@@ -61,12 +61,12 @@ def reproduce(
     quick
         Fewer repetitions and shorter flights, for a first look.
     workers
-        Processes to share the work among, with the same rows: one a core unless
-        said, 1 for this process alone.
+        Number of processes, by default one a core; 1 for this process alone. The rows
+        are the same.
     report
-        The tables as one page of HTML to write; nothing unless said.
+        Write the tables to this file (.html).
     rows
-        Every row as JSON (.json) to write; nothing unless said.
+        Write every row as JSON to this file.
     plots
         A folder for the papers' figures, redrawn (PNG). Needs freefloat[plot].
     """

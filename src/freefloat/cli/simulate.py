@@ -72,15 +72,15 @@ def simulate(
     save_plan: Path | None = None,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
-    """Simulate a flight of a plan, write what its sensors report, and say what happened.
+    """Simulate a flight, write what its sensors read, and summarise what happened.
 
     The truth goes to a file of its own beside the telemetry, such as
     flight.truth.parquet. Without --plan every motion-driven joint moves on a
     gentle multisine within half its limits. Without --out the flight is
     simulated and described, but not written.
 
-    A flight that exceeds limits is a flight all the same: it is written, every
-    limit is named (limits_exceeded with --json), and the exit code is 0.
+    A flight that exceeds limits is written all the same, with exit code 0; the
+    summary names every limit that was exceeded (limits_exceeded with --json).
 
     For example:
       freefloat simulate servicer --out flight.parquet --plot flight.png
@@ -91,21 +91,21 @@ def simulate(
     model
         The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     out
-        The telemetry to write: .parquet, .pq, .csv or .tsv; nothing unless said.
+        Write the telemetry to this file: .parquet, .pq, .csv or .tsv.
     plan
         The plan to fly (.toml).
     duration
-        How long the default motion lasts [s]; 60 unless said. A plan says itself how long.
+        Duration of the default motion [s], 60 by default. A plan has its own.
     seed
-        Of the noise, and of the default motion; the same seed gives the same flight.
+        Seed of noise and default motion; the same seed gives the same flight.
     step
-        Of the integrator [s], shortened where samples would fall between steps.
+        Step of the integrator [s], shortened where samples would fall between steps.
     method
-        rk4 with this step, or dop853 with error control.
+        rk4 with a fixed step, or dop853 with error control.
     plot
-        A picture of the flight to write: .png, .svg or .pdf. Needs freefloat[plot].
+        Plot the flight to this file: .png, .svg or .pdf. Needs freefloat[plot].
     save_plan
-        The plan that was flown, to write (.toml).
+        Write the plan that was flown to this file (.toml).
     """
     files = OutputFiles(
         telemetry=("--out", out), plan=("--save-plan", save_plan), plot=("--plot", plot)

@@ -51,11 +51,11 @@ def spectrum(
     of a 0.23 Hz mode) are listed as such and never taken for modes. With a
     model, its modes are matched to those found, by frequency and by shape
     (modal assurance criterion, MAC), and its springs can be scaled to agree
-    (--save-model): a start for identification. In a stretch of your own
-    (--between) oscillations are no modes where something is driven: they are
-    listed as driven, and no spring is scaled to them.
+    (--save-model), as a start for identification. If something is driven in a
+    stretch of your own choice (--between), oscillations are listed as driven,
+    not as modes, and no spring is scaled to them.
 
-    Exit code 1: no mode was found, or none to scale a spring by (no model then).
+    Exit code 1: no mode was found, or none that a spring can be scaled to.
 
     For example:
       freefloat spectrum flight.parquet --model servicer-wings --plot modes.png
@@ -74,11 +74,11 @@ def spectrum(
     bandwidth
         The highest frequency of interest [Hz].
     set
-        NAME=VALUE: an option of finding or matching modes; repeated. `--set help` lists them.
+        NAME=VALUE: an option of the mode search; may be repeated. `--set help` lists them.
     plot
-        A picture of the spectra to write: .png, .svg or .pdf. Needs freefloat[plot].
+        Plot the spectra to this file: .png, .svg or .pdf. Needs freefloat[plot].
     save_model
-        The model with its springs scaled to the modes found, to write (.toml).
+        Write the model with its springs scaled to the modes found (.toml).
     """
     files = OutputFiles(plot=("--plot", plot), model=("--save-model", save_model))
     faults = [*files.faults(), *check_value("--bandwidth", bandwidth, Positive)]

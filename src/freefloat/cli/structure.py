@@ -58,8 +58,8 @@ def structure(
 
     Each hinge, tank, drive, wheel and joint (friction, damping) is tested by
     itself: present, absent, or cannot be told, with the size that would have
-    been seen. Only what score tests see is fitted. Exit code 1 says that the
-    fit with these parts is not to be trusted.
+    been detected. Only sets of parts that the score tests favour are fitted.
+    Exit code 1 says that the fit with these parts is not to be trusted.
 
     For example:
       freefloat structure servicer-wings flight.parquet --free 'bus.*'
@@ -72,15 +72,15 @@ def structure(
     flights
         Telemetry of one flight or of several: .parquet, .pq, .csv or .tsv.
     effects
-        The effects to decide on; may be repeated. Unless said, all that the model can have.
+        The effects to decide on; may be repeated. By default all that the model can have.
     plan
-        What was flown: a plan .toml for all flights, or one each, repeated.
+        The plan that was flown (.toml): one for all flights, or one each, repeated.
     known_start
-        The initial state is exactly that of the plan.
+        Take the initial state of the plan as exact.
     set
         NAME=VALUE: an option of the search; may be repeated. `--set help` lists them.
     save_model
-        The model with only what is there, to write (.toml).
+        Write the model with the parts that are present (.toml).
     """
     from freefloat.cli.robot_file import read_robot, write_robot
     from freefloat.cli.waiting import progress, tell_first_run

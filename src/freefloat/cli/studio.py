@@ -32,11 +32,11 @@ def studio(
 ) -> int:
     """Open the studio: the robot in 3D, and all steps from its model to the verdict as tabs.
 
-    Everything happens on this machine: nothing is loaded from elsewhere, and
-    nobody else can open the page. Needs freefloat[viewer]. Ctrl-C ends it.
+    Everything runs on this machine: nothing is loaded from elsewhere, and no
+    other machine can open the page. Needs freefloat[viewer]. Ctrl-C ends it.
 
-    With --host others on the network may open it as well, with the token in the
-    address that is printed; there is no encryption.
+    With --host, other machines can open it with the token in the printed
+    address; there is no encryption.
 
     For example:
       freefloat studio servicer
@@ -48,21 +48,21 @@ def studio(
     model
         The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     flights
-        Recordings to open beside it.
+        Recordings to open with it.
     port
-        Where to listen; 0 for any port that is free.
+        Port to listen on; 0 for any free one.
     host
-        An address of this machine to listen on for others as well, such as 0.0.0.0.
+        Address to listen on for other machines, such as 0.0.0.0.
     token
-        What others must have in the address; a random one unless said.
+        Token that the address must contain; random by default.
     folder
         Where uploads and saved files go.
     browser
-        Open a browser at once; else the address is printed only.
+        Open a browser; otherwise only the address is printed.
     dark
-        A dark page.
+        Use dark colours.
     demo
-        The tour: weigh a captured target, step by step.
+        Start the tour: weigh a captured target, step by step.
     """
     from freefloat.cli import screen
 

@@ -39,14 +39,14 @@ def telemetry(
     """Show what a recording holds, and whether it is fit for use.
 
     Channels with unit, rate, samples and noise (where the file states it), and
-    a report on gaps, invalid, stuck and saturated samples and lone outliers. A
+    a report on gaps, outliers, invalid, stuck and saturated samples. A
     file that cannot be read gives every fault with its place and remedy (exit
     code 2). A recording that can be read but has faults gives exit code 1.
 
-    With --repair faults are found by cause (outliers, bursts, fill values, stuck
-    stretches, clocks that were set, late streams, ...), what can be repaired is
-    written to a new file with a log in its metadata, and exit code 1 says that
-    something is left to do.
+    --repair finds faults by their cause (outliers, bursts, fill values, stuck
+    stretches, clocks that were set, late streams, ...) and writes the repaired
+    recording to a new file with a log in its metadata. Exit code 1 then says
+    that some faults could not be repaired.
 
     For example:
       freefloat telemetry flight.parquet
@@ -58,9 +58,9 @@ def telemetry(
     file
         The recording: .parquet, .pq, .csv or .tsv.
     repair
-        The repaired recording to write; never the recording itself.
+        Write the repaired recording to this file, which must not be the recording itself.
     model
-        The robot: what its sensors are known to have (delay, bias, saturation) is no fault.
+        The robot; delays, biases and saturation that its sensors state are not reported as faults.
     set
         NAME=VALUE: a threshold of the quality report; may be repeated. `--set help` lists them.
     """

@@ -37,11 +37,11 @@ def track(
     SOURCE is a recording (.parquet, .csv ...), newline JSON (.ndjson, or - for
     standard input), or an address on this machine: tcp://127.0.0.1:5000,
     udp://..., ws://... A line is {"time": 1.2, "base.rate.x": 1e-3, ...} in SI
-    units. Lines that are none, and samples that are late, incomplete or
-    impossible, are counted and survived. Ctrl-C, SIGTERM and SIGHUP end it like
-    the end of data. The estimate is graded as a fit is: trusted, with
-    reservations, or not trusted; the exit code is 1 for the last, and 2 where the
-    source broke off or something could not be written.
+    units. Unreadable lines, and samples that are late, incomplete or
+    impossible, are counted and skipped. Ctrl-C, SIGTERM and SIGHUP end the run
+    like the end of data. The estimate is graded as a fit is: trusted, with
+    reservations, or not trusted. The exit code is 1 if it is not trusted, and 2
+    if the source broke off or something could not be written.
 
     For example:
       freefloat track spatial-capture flight.parquet --out estimates.ndjson

@@ -50,7 +50,7 @@ class Tracking:
     """auto, square-root, kalman; to compare: rls, two-step, modified-rls, modified-rls-force."""
 
     walk: Annotated[tuple[str, ...], REPEATED] = ()
-    """Parameters that change slowly: GLOB=STD, per root second (fuel: 'bus.mass=0.1')."""
+    """Parameters that drift as a random walk: GLOB=STD per root second ('bus.mass=0.1')."""
 
     forgetting: float = 1.0
     """Forgetting factor of the filter, per sample; 1 forgets nothing."""
@@ -59,10 +59,10 @@ class Tracking:
     """Probability that the outlier gate rejects a good sample; 0 turns it off."""
 
     reorder: Annotated[int, WHOLE] = 0
-    """How many samples to hold back so that late ones find their place."""
+    """How many samples to hold back so that late ones can be put in order."""
 
     every: float = 1.0
-    """Seconds of data between estimates that are written."""
+    """Interval between the estimates that are written [s of data]."""
 
     set: Annotated[tuple[str, ...], REPEATED] = ()
     """NAME=VALUE: an option of the filter; may be repeated. `--set help` lists them."""
@@ -74,10 +74,10 @@ class Connection:
     """How an address is listened to."""
 
     idle: float | None = None
-    """End when nothing arrives for so many seconds; never unless said."""
+    """End when nothing arrives for this long [s]; never by default."""
 
     retry: float = 10.0
-    """Seconds to try to connect (again)."""
+    """How long to try to connect or reconnect [s]."""
 
     remote: Annotated[bool, FLAG] = False
     """Allow addresses on other machines."""
@@ -89,19 +89,19 @@ class LiveFiles:
     """What a live run writes, and how often it is made safe."""
 
     state: Path | None = None
-    """Go on from this file if it exists, and keep the whole state there."""
+    """Keep the whole state in this file; if it exists, the run continues from it."""
 
     out: Path | None = None
-    """Newline JSON to write estimates to; appended to where a state is gone on from."""
+    """Write estimates as newline JSON; appended to when a run continues."""
 
     parquet: Path | None = None
-    """A Parquet table of the estimates to write."""
+    """Write estimates as a Parquet table."""
 
     mcap: Path | None = None
-    """The estimates as MCAP to write, for Foxglove and PlotJuggler."""
+    """Write estimates as MCAP, for Foxglove and PlotJuggler."""
 
     checkpoint: float = 10.0
-    """Seconds between times at which state and estimates are put safely on disk."""
+    """Interval at which state and estimates are flushed to disk [s]."""
 
     @property
     def paths(self) -> list[Path]:

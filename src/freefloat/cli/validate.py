@@ -54,9 +54,10 @@ def validate(
 ) -> int:
     """Say whether an identified model predicts a flight it has not seen, and why.
 
-    The joints follow the recording, the initial state is found from it; the
-    base, wings and fuel are predicted. What is left must be noise, beyond what
-    the total deviations of the fit explain. Exit code 1: a criterion is not met.
+    The joints follow the recording, and the initial state is estimated from it;
+    the motion of base, wings and fuel is predicted. The residuals must be noise,
+    allowing for the total deviations of the fit. Exit code 1: a criterion is
+    not met.
 
     For example:
       freefloat validate fit.json second.parquet --report verdict.html
@@ -69,23 +70,23 @@ def validate(
     flight
         Telemetry of another flight: .parquet, .pq, .csv or .tsv.
     error
-        Prediction error that is allowed beyond the noise, of what was seen [%].
+        Allowed prediction error beyond the noise, relative to the signal [%].
     tip
-        Mean error of an end-effector that is allowed [mm]; not judged unless said.
+        Allowed mean error of an end-effector [mm]; not judged by default.
     plan
-        What was commanded, a plan .toml; it drives the prediction in place of the joints.
+        The commanded plan (.toml); it drives the prediction in place of the recorded joints.
     start
-        How the flight begins: found (search), wings and fuel at rest (rest), or as the plan.
+        Initial state: estimated (search), the same with wings and fuel at rest, or of the plan.
     raw
-        Use the flight as it is; else its faults are repaired first, and noted.
+        Use the flight as it is. By default its faults are repaired first, and noted.
     set
-        NAME=VALUE: another limit of acceptance; may be repeated. `--set help` lists them.
+        NAME=VALUE: an acceptance limit; may be repeated. `--set help` lists them.
     out
-        The verdict to write (.json); nothing unless said.
+        Write the verdict to this file (.json).
     report
-        The verdict as one page of HTML to write; nothing unless said.
+        Write a report of the verdict to this file (.html).
     plot
-        A picture of what was measured and predicted: .png, .svg or .pdf. Needs freefloat[plot].
+        Plot measured and predicted curves: .png, .svg or .pdf. Needs freefloat[plot].
     """
     files = OutputFiles(verdict=("--out", out), report=("--report", report), plot=("--plot", plot))
     limits = [*check_value("--error", error, Positive), *check_value("--tip", tip, Positive)]
