@@ -13,7 +13,7 @@ from freefloat.errors import Fault, FreefloatError
 if TYPE_CHECKING:
     from freefloat.studio.studio_app import Studio
 
-PORT = 8350  # format: of the studio unless said; any other will do
+PORT = 8350  # format: the studio's default; any other will do
 MOST_PORTS = 65535  # format: of TCP
 
 

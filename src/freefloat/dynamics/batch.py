@@ -39,7 +39,7 @@ def integrate_batch(
     """States (simulations, 1 + n_steps // every, 13 + 2 c) by RK4 with a fixed step [s].
 
     starts: (simulations, 13 + 2 c), or one row for all; parameters: arrays with the simulation as
-    first axis (see `stack_parameters`). n_threads: all cores unless said.
+    first axis (see `stack_parameters`). n_threads: all cores by default.
     """
     from freefloat.numba_.lanes import LANES
 

@@ -17,7 +17,7 @@ from freefloat.text import name_list
 if TYPE_CHECKING:
     from freefloat.dynamics.modes import Mode
 
-STEP = 1e-3  # format: [s], the step of `freefloat simulate` unless said otherwise
+STEP = 1e-3  # format: [s], the default step of `freefloat simulate`
 # theory: RK4's local error is (w h)^5 / 120; at w h = 0.3 it keeps about five digits a period
 ACCURATE = 0.3
 SINGULAR = 1e-12  # theory: eigenvalue of a scaled mass matrix, between rounding and any real robot

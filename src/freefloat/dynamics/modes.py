@@ -41,7 +41,7 @@ class Mode:
 def modes(
     model: Model, *, posture: Mapping[str, float] | None = None, hold_torque: bool = True
 ) -> list[Mode]:
-    """The modes at a posture (home unless said), slowest first.
+    """The modes at a posture (home by default), slowest first.
 
     >>> from freefloat.model import load_model
     >>> [round(mode.frequency, 3) for mode in modes(load_model("servicer-wings"))]

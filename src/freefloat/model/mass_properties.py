@@ -34,7 +34,7 @@ class MassProperties:
 
 
 def mass_properties(model: Model, *, posture: Mapping[str, float] | None = None) -> MassProperties:
-    """The mass properties of everything at a posture (home unless said), fuel and targets included.
+    """The mass properties of everything at a posture (home by default), fuel and targets included.
 
     `posture` maps coordinate names to [rad] or [m].
 

@@ -47,12 +47,12 @@ class OnlineEstimator:
         forgetting: weight of old information after a sample (Kalman: after a second); 1 keeps all.
         gate: probability to lose a good sample as an outlier; 0 takes all.
         reorder: samples held back so that late ones find their place.
-        reset: globs of what a change (capture, release) makes unknown again, unless said those of
+        reset: globs of what a change (capture, release) makes unknown again, by default those of
             the targets; an empty tuple: changes are only reported.
         correct: take off what noise in the columns does to the estimate ("square-root"); only
             data without noise do better without.
         gather: channels come at different rates and are brought to common instants
-            ("square-root"); unless said as `like` or the sensors have it.
+            ("square-root"); by default as `like` or the sensors have it.
         options: all other numbers.
 
     Raises:

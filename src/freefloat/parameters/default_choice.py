@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def default_globs(model: Model) -> tuple[str, ...]:
-    """The parameters that are free unless said: those of the bus and of what is grasped.
+    """The parameters that are free by default: those of the bus and of what is grasped.
 
     >>> from freefloat.model import load_model
     >>> default_globs(load_model("servicer"))

@@ -142,7 +142,7 @@ def plot_live(estimates: Sequence[LiveEstimate], names: Iterable[str] = ()) -> F
 
     Args:
         estimates: some of those that `OnlineEstimator.update` returned, in order.
-        names: parameters to draw; the first few unless said.
+        names: parameters to draw; the first few by default.
 
     Returns:
         A figure with a panel a parameter.

@@ -3,7 +3,7 @@
 Sizes: n free parameters; N unknowns, the nuisance (initial momentum) first; m rows of a sample (3
 in the plane, 6 in space); c coordinates; "sources" the errors of a sample, numbered as in
 momentum_columns.py. Unknowns are in natural sizes; momenta are linear [N s] first, then angular
-[N m s]; positions [m], velocities [m/s] and axes in world axes unless said.
+[N m s]; positions [m], velocities [m/s] and axes in world axes by default.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ class PaperForm(_Form):
         return np.column_stack([change, system_vector(self.system) - change @ values])
 
     def values(self, x: Array) -> Array:
-        """The parameters in `order` (those of `wanted` unless said), inertias about the frames."""
+        """The parameters in `order` (those of `wanted` by default), inertias about the frames."""
         phi = np.zeros(20)
         phi[[*self.mu_places, *self.theta_places]] = x
         for own in (phi[:10], phi[10:]):

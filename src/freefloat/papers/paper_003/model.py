@@ -45,7 +45,7 @@ class Emulator:
 
     @classmethod
     def of(cls, model: Model | None = None) -> Emulator:
-        """The bench of a model with two joints and a wheel; the built-in one unless said."""
+        """The bench of a model with two joints and a wheel; the built-in one by default."""
         model = load_model("cepheus") if model is None else model
         system = flatten(model)
         form = AngularForm.of(system)

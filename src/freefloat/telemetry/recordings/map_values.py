@@ -89,7 +89,7 @@ def _clock_unit(mapped: MappedColumns) -> str:
 
 
 def _stamp_unit(mapped: MappedColumns) -> str:
-    """Stamps of messages are nanoseconds, other clocks seconds unless said."""
+    """Stamps of messages are nanoseconds, other clocks seconds by default."""
     name = mapped.clock.field.name
     return "ns" if name.startswith("@") or name.rpartition(".")[2] == "stamp" else "s"
 
@@ -120,7 +120,7 @@ def time_origin(
 ) -> tuple[dict[str, int | float], float | None]:
     """Where time begins, in the unit of each clock, and that instant [s] where it was moved.
 
-    "first" is the first sample of all; dates are told from the first sample unless said.
+    "first" is the first sample of all; dates count from the first sample by default.
     """
     firsts: dict[str, tuple[int | float, str]] = {}
     for one in mapped:
