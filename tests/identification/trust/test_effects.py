@@ -43,7 +43,7 @@ def test_the_gain_of_an_effect_is_what_a_refit_with_it_takes_off():
 
 def test_the_gain_of_a_walk_is_that_of_the_likelihood():
     rng = np.random.default_rng(4)
-    rows = linear_rows(rng)
+    rows = linear_rows(rng, n=60, channels=2)
     n, knots = len(rows.residual), np.arange(1.0, 6.0)
     spread, shapes = np.minimum.outer(knots, knots), rng.standard_normal((n, 5))
     walk = np.linalg.cholesky(spread) @ rng.standard_normal(5)

@@ -72,9 +72,14 @@ def test_what_every_piece_has_of_its_own_is_graded(uneven):
     assert again["gravity.y[3]"].value == fit["gravity.y[3]"].value
 
 
-def test_total_deviations_are_as_wide_as_pieces_scatter_on_a_floor_that_nobody_modelled():
+# the root mean square of so many normal numbers is below the limit in 99 of 100
+RUNS = [(1, 2.58), pytest.param(4, 1.82, marks=pytest.mark.full)]
+
+
+@pytest.mark.parametrize(("runs", "limit"), RUNS)
+def test_total_deviations_are_as_wide_as_pieces_scatter_on_an_uneven_floor(runs, limit):
     model, ratios, narrow = puck(), [], []
-    for seed in range(4):
+    for seed in range(runs):
         slopes = 2e-3 * np.random.default_rng(50 + seed).standard_normal((PIECES, 2))
         wanted = ff.Parameters(model).free("bus.mass")
         fit = ff.identify(model, wanted, pieces(slopes, seed), raw=True, method="output_error")
@@ -82,6 +87,6 @@ def test_total_deviations_are_as_wide_as_pieces_scatter_on_a_floor_that_nobody_m
         mass = fit["bus.mass"]
         ratios.append((mass.value - MASS) / mass.total_std)
         narrow.append((mass.value - MASS) / np.hypot(mass.std, 1e-3 * MASS))
-    # four runs: the root mean square of normal numbers is below 1.82 in 99 of 100
-    assert np.sqrt(np.mean(np.square(ratios))) < 1.82
-    assert np.sqrt(np.mean(np.square(narrow))) > 2.0  # noise and thrust alone would not do
+    assert np.sqrt(np.mean(np.square(ratios))) < limit
+    if runs > 1:
+        assert np.sqrt(np.mean(np.square(narrow))) > 2.0  # noise and thrust alone would not do

@@ -151,14 +151,20 @@ class OutputErrorProblem:
 
     def slopes_beside(
         self, r: int, theta: Array, others: Sequence[str], recording: Recording
-    ) -> tuple[Array, Array]:
-        """`physical_rows` and whitened slopes by other names, on another grid of the recording."""
+    ) -> tuple[Array, Array, Array]:
+        """Whitened slopes by all unknowns and by other names, and residuals, by one simulation.
+
+        Unknowns in natural sizes, with zeros for those of other recordings. recording: r on another
+        grid or with other inputs.
+        """
         found = self._prediction(r, theta, others, recording)
         assert found is not None
-        prediction, _, mix = found
-        rows = self.whiten_prediction(r, prediction)[0]
+        prediction, places, mix = found
+        rows, left = self.whiten_prediction(r, prediction)
         n = len(mix)
-        return rows[:, :n] @ mix, rows[:, n:]
+        wide = np.zeros((len(rows), len(theta)))
+        wide[:, places] = rows[:, :n] @ mix * self.unknowns.sizes[places]
+        return wide, rows[:, n:], left
 
     def whiten(self, r: int, errors: Sequence[Array]) -> Array:
         """Errors of recording r, measurement by measurement (N, rows), in units of their noise."""

@@ -272,7 +272,7 @@ def _assess(
     tests = block_tests(found.rows, list(places), options)
     evidence = (
         *status_evidence(fit),
-        *search_evidence(rows if found.joint is None else found.joint.rows),
+        *search_evidence(found),
         *noise_evidence(rows),
         *misfit_evidence(found, ratio, options),
         *cause_evidence(found, options, is_adjusted=adjusted is not None),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -62,12 +62,23 @@ SECONDS = {
 
 @dataclass(frozen=True)
 class AssumptionColumns:
-    """Assumptions and their columns (rows, assumptions), each times its standard deviation."""
+    """Assumptions and their columns (rows, assumptions), each times its standard deviation.
+
+    members: of what a class has in common, at the end: its places, and doubts of each per doubt of
+    it. by_inputs (assumptions, draws): what draws of input noise add to the score of each, because
+    they are in its column and in the residuals (`input_noise_scores`); empty where that is not
+    known.
+    """
 
     assumptions: tuple[Assumption, ...]
     columns: Array
-    # of what a class has in common, at the end: its places, and doubts of each per doubt of it
     members: tuple[tuple[tuple[int, ...], Array], ...] = ()
+    by_inputs: Array = field(default_factory=lambda: np.zeros((0, 0)))
+
+    @property
+    def n_single(self) -> int:
+        """How many there are before those that a class has in common."""
+        return len(self.assumptions) - len(self.members)
 
     def after(self, others: AssumptionColumns) -> AssumptionColumns:
         """These behind others that have nothing in common; what classes share stays at the end."""
@@ -75,6 +86,11 @@ class AssumptionColumns:
         members = tuple((tuple(first + k for k in own), doubts) for own, doubts in self.members)
         columns = np.hstack([others.columns, self.columns])
         return AssumptionColumns((*others.assumptions, *self.assumptions), columns, members)
+
+    def with_shared(self, single: Array) -> Array:
+        """Rows of the single assumptions (n_single, k), and after them those of the classes."""
+        shared = [weights @ single[list(own)] for own, weights in self.members]
+        return np.vstack([single, *shared])
 
     @property
     def is_scale(self) -> Mask:
@@ -109,16 +125,14 @@ def assumption_columns(
     prior: the model before it was identified, by which doubts count; the model itself unless given.
     known: the same assumptions at another point.
     """
-    if known is None:
-        singles = _singles(rows, prior)
-    else:
-        singles = list(known.assumptions[: len(known.assumptions) - len(known.members)])
+    singles = _singles(rows, prior) if known is None else known.assumptions[: known.n_single]
     columns = _columns(rows, [assumption.name for assumption in singles])
     for k, assumption in enumerate(singles):
         columns[:, k] -= _estimated_share(rows, assumption.name)
     deviations = np.array([assumption.std for assumption in singles])
     single = AssumptionColumns(tuple(singles), columns * deviations)
-    return with_common(single, rows.problem.recordings[0].model)
+    found = with_common(single, rows.problem.recordings[0].model)
+    return found if known is None else replace(found, by_inputs=known.by_inputs)
 
 
 def _singles(rows: WhiteRows, prior: Model | None) -> list[Assumption]:
@@ -149,7 +163,7 @@ def assumption_values(
     rows: WhiteRows, taken: AssumptionColumns, deviations: Array
 ) -> dict[str, float]:
     """Parameters by name, with the assumptions off by `deviations` (units of their doubt)."""
-    n = len(taken.assumptions) - len(taken.members)
+    n = taken.n_single
     off = deviations[:n].copy()
     for (members, weights), common in zip(taken.members, deviations[n:], strict=True):
         off[list(members)] += weights * common
@@ -184,9 +198,8 @@ def _columns(rows: WhiteRows, names: Sequence[str]) -> Array:
     coarse, parts = np.zeros_like(rows.jacobian), []
     first = 0
     for r, recording in enumerate(problem.recordings):
-        own, columns = problem.slopes_beside(r, theta, names, coarse_recording(recording))
-        places = problem.unknowns.columns(r)[0]
-        coarse[first : first + len(own), places] = own * problem.unknowns.sizes[places]
+        own, columns, _ = problem.slopes_beside(r, theta, names, coarse_recording(recording))
+        coarse[first : first + len(own)] = own
         first += len(own)
         parts.append(columns)
     columns = np.vstack(parts)

@@ -32,8 +32,8 @@ class Scores:
     surprise: Array
 
 
-def score(considered: Consideration, slopes: Array, *, noise: float = 1.0) -> Scores:
-    """The scores for slopes G'r; noise: standard deviation of whitened noise, by the draws."""
+def score(considered: Consideration, slopes: Array, *, noise: Array | float = 1.0) -> Scores:
+    """The scores for slopes G'r; noise: standard deviation of surprises by noise, by the draws."""
     M = considered.posterior
     left = np.diag(M)
     seen = np.maximum(1.0 - left, 1e-12)  # an assumption the data cannot see scores nothing
@@ -48,6 +48,20 @@ def score(considered: Consideration, slopes: Array, *, noise: float = 1.0) -> Sc
 def surprise_limit(n: int, significance: float) -> float:
     """The surprise that n right assumptions exceed with that chance (Bonferroni, two-sided)."""
     return float(-ndtri(0.5 * significance / max(n, 1)))
+
+
+def noise_of_each(rows: WhiteRows, considered: Consideration) -> Array:
+    """Standard deviation (assumptions,) of every surprise by noise, that of its column included.
+
+    theory: products of noise of inputs with itself are uncorrelated with the noise, so that
+    variances add.
+    """
+    common, apart = noise_level(rows, considered), considered.apart_by_inputs
+    if not apart.size:
+        return np.full(len(considered.assumptions), common)
+    M = considered.posterior
+    spread = np.sqrt(np.maximum(np.einsum("ij,jk,ki->i", M, considered.information, M), 1e-300))
+    return np.sqrt(common**2 + np.mean((M @ apart) ** 2, axis=1) / spread**2)
 
 
 def noise_level(rows: WhiteRows, considered: Consideration) -> float:

@@ -20,11 +20,12 @@ from freefloat.identification.assessment import Cause
 from freefloat.identification.trust.assumption_columns import AssumptionColumns
 from freefloat.identification.trust.assumption_scores import (
     Scores,
-    noise_level,
+    noise_of_each,
     score,
     surprise_limit,
 )
 from freefloat.identification.trust.consider import Consideration, total_deviations
+from freefloat.identification.trust.input_noise_scores import with_input_noise
 from freefloat.identification.trust.joint_point import JointPoint, approach
 from freefloat.identification.trust.misfit import band_tests, block_tests, chance_of_squares
 from freefloat.identification.trust.trust_options import TrustOptions
@@ -100,6 +101,10 @@ def explain(
     total = reported.total(considered)
     found = _scores(point)
     shift, moved = reported.largest_shift(considered.moves @ found.joint, total)
+    if found.significant(options) or shift > options.reserve:
+        scored = with_input_noise(rows, taken)
+        if scored is not taken:  # it takes simulations: only where it decides
+            return explain(rows, scored, reported, options, advance=advance)
     if not found.significant(options) and (
         shift <= options.reserve or _is_by_chance(rows, considered, options)
     ):
@@ -148,7 +153,8 @@ def _is_by_chance(rows: WhiteRows, considered: Consideration, options: TrustOpti
     theory: within their doubt they take r'G M G'r off the sum of squares.
     """
     root = np.linalg.cholesky(considered.posterior + 1e-12 * np.eye(len(considered.posterior)))
-    both = root.T @ (considered.columns.T @ np.column_stack([rows.remainder, rows.draws]))
+    slopes, drawn = considered.slopes(rows.remainder), considered.drawn_slopes(rows.draws)
+    both = root.T @ np.column_stack([slopes, drawn])
     return chance_of_squares(both[:, 0], both[:, 1:].T) > options.significance
 
 
@@ -225,7 +231,7 @@ def _hold_again(
 def _gains(point: JointPoint) -> Array:
     """What every freed one would cost if its doubt held it: d^2 / (1 + v), v its variance."""
     variance = np.maximum(np.diag(point.consideration.posterior), 0.0)
-    noise = noise_level(point.exact_rows, point.consideration)
+    noise = noise_of_each(point.exact_rows, point.consideration)
     return point.deviations**2 / (1.0 + variance) / noise**2
 
 
@@ -297,8 +303,8 @@ def _of_a_kind(point: JointPoint, found: Scores, freed: Sequence[int]) -> dict[i
 
 def _scores(point: JointPoint) -> _PointScores:
     rows, considered = point.exact_rows, point.consideration
-    slopes = considered.columns.T @ rows.remainder
-    found = score(considered, slopes, noise=noise_level(rows, considered))
+    slopes = considered.slopes(rows.remainder)
+    found = score(considered, slopes, noise=noise_of_each(rows, considered))
     found.surprise[list(point.freed)] = 0.0  # what nothing holds surprises nobody
     return _PointScores(**vars(found), joint=-considered.posterior @ slopes)
 
@@ -349,7 +355,7 @@ def _causes(
     """What was freed, then what looked improbable before that, as far as it is something else."""
     point, first = path.point, path.first
     considered = point.consideration
-    noise = noise_level(point.exact_rows, considered)
+    noise = noise_of_each(point.exact_rows, considered)
     variance = np.maximum(np.diag(considered.posterior), 0.0)
     gains = _gains(point)
     found, done = [], set[int]()
@@ -362,7 +368,7 @@ def _causes(
         done |= set(group)
         # residuals are predicted minus measured: what explains them is to be taken back
         off = point.deviations[c] if is_freed else -first.amplitude[c]
-        std = noise * np.sqrt(variance[c]) if is_freed else first.std[c]
+        std = noise[c] * np.sqrt(variance[c]) if is_freed else first.std[c]
         chi_square = gains[c] if is_freed else first.chi_square[c]
         shift, name = reported.largest_shift(considered.moves[:, c] * off, total)
         unit, doubt = point.taken.assumptions[c].unit, point.taken.assumptions[c].std

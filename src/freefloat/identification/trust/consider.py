@@ -8,7 +8,7 @@ amount, and the squares of all these moves add to the statistical covariance.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -32,7 +32,8 @@ class Consideration:
     moves (unknowns, assumptions): by one standard deviation of each, in natural sizes.
     root (k, assumptions): of their covariance, in units of their deviations, once the data have
     spoken. information: of the data on them alone. is_adjusted: the estimates belong to the most
-    probable assumptions, not to exact ones.
+    probable assumptions, not to exact ones. by_inputs (assumptions, draws): what draws of input
+    noise add to the slopes; empty where it is not known.
     """
 
     assumptions: tuple[Assumption, ...]
@@ -42,6 +43,31 @@ class Consideration:
     information: Array
     root: Array
     is_adjusted: bool = False
+    by_inputs: Array = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def slopes(self, residual: Array) -> Array:
+        """The slopes G'r (assumptions,) of residuals that the unknowns have been fitted to.
+
+        theory: noise of inputs is in both factors, and adds on the average what it adds in draws
+        (Fuller, Measurement Error Models, 1987, section 1.2).
+        """
+        slopes = self.columns.T @ residual
+        return slopes - np.mean(self.by_inputs, axis=1) if self.by_inputs.size else slopes
+
+    def drawn_slopes(self, draws: Array) -> Array:
+        """Slopes (assumptions, draws) of draws of the noise."""
+        slopes, apart = self.columns.T @ draws, self.apart_by_inputs
+        n = apart.shape[1]
+        return slopes + apart[:, np.arange(slopes.shape[1]) % n] if n else slopes
+
+    @property
+    def apart_by_inputs(self) -> Array:
+        """What draws of input noise add (assumptions, draws) beyond the average of all draws."""
+        added, n = self.by_inputs, self.by_inputs.shape[1]
+        if n < 2:
+            return np.zeros_like(added)
+        # theory: about their own mean n scatter by 1 - 1/n of their variance
+        return (added - np.mean(added, axis=1, keepdims=True)) * np.sqrt(n / (n - 1.0))
 
     @cached_property
     def posterior(self) -> Array:
@@ -85,7 +111,7 @@ def consider(
     held = np.ones(columns.shape[1]) if precision is None else precision
     return Consideration(
         taken.assumptions, taken.is_scale, columns, -rows.inverse @ taken.columns,
-        columns.T @ columns, posterior_root(columns, held),
+        columns.T @ columns, posterior_root(columns, held), by_inputs=taken.by_inputs,
     )  # fmt: skip
 
 

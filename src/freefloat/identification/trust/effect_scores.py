@@ -130,7 +130,7 @@ class HeldPoint:
         a = (1 - M)^-1 d, and the priors cost a' (1 - M) a.
         """
         M = self.considered.posterior[np.ix_(own, own)]
-        d = self.considered.posterior[own] @ (self.considered.columns.T @ self.rows.remainder)
+        d = self.considered.posterior[own] @ self.considered.slopes(self.rows.remainder)
         seen = np.linalg.pinv(np.eye(len(own)) - M, rcond=RANK, hermitian=True)
         return float(d @ seen @ d) / self.noise**2
 

@@ -55,15 +55,20 @@ def is_refused(fit: Fit) -> bool:
     return any(e.code == (code or "status") for e in fit.assessment.evidence)
 
 
-def search_evidence(rows: WhiteRows) -> Iterator[Evidence]:
-    """Whether the maximum of the likelihood was reached."""
-    if rows.descent.ending != "converged":
+def search_evidence(found: Explanation) -> Iterator[Evidence]:
+    """Whether the maximum of the likelihood was reached.
+
+    Short of it nobody can tell what the residuals that are left would do to the estimates.
+    """
+    descent = found.rows.descent
+    if descent.ending != "converged":
         text = (
             "the maximum of the likelihood of all channels was not reached: the search is"
-            f" {rows.descent.ending}"
+            f" {descent.ending}"
         )
         yield Evidence(
-            "assessment.not_converged", text, "with reservations",
+            "assessment.not_converged", text,
+            "with reservations" if found.is_noise else "not trusted",
             remedy="start from better values, free fewer parameters or give priors",
         )  # fmt: skip
 

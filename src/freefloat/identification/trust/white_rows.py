@@ -22,12 +22,14 @@ from freefloat.arrays import Array
 from freefloat.identification.output_error.cost import Evaluation, OutputErrorProblem
 from freefloat.identification.output_error.levenberg import Descent, descend
 from freefloat.identification.output_error.noise import RowNoise, fit_noise, transposed_whiten
+from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.output_error.search import horizons
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.least_squares.tall_tables import orthonormal_basis
 from freefloat.observability.visibility import without
 from freefloat.parameters.parameters import parameter_values
 from freefloat.prediction.fresh_inputs import fresh_inputs, pulse_errors
+from freefloat.prediction.inputs import InputSource
 from freefloat.prediction.measurements import Measurement
 from freefloat.prediction.sensor_noise import gauss_markov
 
@@ -57,7 +59,8 @@ class WhiteRows:
     residual (rows,); jacobian (rows, unknowns) in natural sizes; draws (rows, K): what noise alone
     would have left, with the same unknowns fitted. scatter (unknowns,): the variance that noise of
     sensors and inputs gives them. prior (rows, unknowns): what is known of them beforehand, in
-    natural sizes.
+    natural sizes. inputs: of every recording, the inputs with fresh noise that draws rest on, where
+    that noise matters.
     """
 
     problem: OutputErrorProblem
@@ -68,6 +71,7 @@ class WhiteRows:
     draws: Array
     scatter: Array
     prior: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    inputs: tuple[tuple[InputSource, ...], ...] = ()
 
     @cached_property
     def own_values(self) -> dict[str, float]:
@@ -146,7 +150,25 @@ def white_rows(
     none, prior = np.zeros(jacobian.shape[1]), descent.at.prior_rows * problem.unknowns.sizes
     rows = WhiteRows(problem, descent, channels, residual, jacobian, drawn, none, prior)
     drawn = rows.project_out(drawn)
-    return replace(rows, draws=drawn, scatter=_scatter(rows, by_inputs))
+    inputs = _loud_inputs(problem, by_inputs, options=options, seed=seed)
+    return replace(rows, draws=drawn, scatter=_scatter(rows, by_inputs), inputs=inputs)
+
+
+def _loud_inputs(
+    problem: OutputErrorProblem, by_inputs: InputErrors, *, options: TrustOptions, seed: int
+) -> tuple[tuple[InputSource, ...], ...]:
+    """The inputs of the draws of every recording, none of those whose noise hardly matters."""
+    found = []
+    for r, (recording, errors) in enumerate(zip(problem.recordings, by_inputs, strict=True)):
+        is_loud = len(errors) > options.quiet_draws
+        found.append(tuple(_fresh_inputs(recording, r, options, seed)) if is_loud else ())
+    return tuple(found)
+
+
+def _fresh_inputs(
+    recording: Recording, r: int, options: TrustOptions, seed: int
+) -> list[InputSource]:
+    return fresh_inputs(recording.source, recording.telemetry, options.draws, seed=seed + r)
 
 
 def _with_states(problem: OutputErrorProblem, theta: Array, options: TrustOptions) -> Array:
@@ -209,7 +231,7 @@ def input_errors(
 ) -> InputErrors:
     """What noise of the inputs does to every recording; fewer draws where it hardly matters."""
     n = len(problem.recordings)
-    return [_input_errors(problem, r, theta, options, seed + r) for r in range(n)]
+    return [_input_errors(problem, r, theta, options, seed) for r in range(n)]
 
 
 def common_errors(
@@ -281,7 +303,7 @@ def _input_errors(
     quiet: list[list[Array]] = [[] for _ in range(options.quiet_draws)]
     if recording.is_planned:
         return quiet
-    sources = fresh_inputs(recording.source, recording.telemetry, options.draws, seed=seed)
+    sources = _fresh_inputs(recording, r, options, seed)
     values = problem.unknowns.values(theta, r)
     exact = recording.at(values)
     rows, _ = problem.physical_rows(r, theta)
