@@ -84,6 +84,7 @@ def all_kinds() -> tuple[Kind, ...]:
     from worlds import (
         actuator_kinds,
         data_kinds,
+        field_kinds,
         many_kinds,
         model_kinds,
         odd_kinds,
@@ -93,7 +94,7 @@ def all_kinds() -> tuple[Kind, ...]:
 
     tables = (
         sensor_kinds, actuator_kinds, model_kinds, data_kinds, many_kinds, odd_kinds,
-        stated_kinds,
+        field_kinds, stated_kinds,
     )  # fmt: skip
     return tuple(kind for table in tables for kind in table.KINDS)
 

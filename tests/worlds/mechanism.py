@@ -214,6 +214,10 @@ def _build(world: World, xml: str) -> mujoco.MjModel:
     n = 3 if world.model.root.type == "floating" else 2
     robot.dof_damping[:n] = world.linear_drag
     robot.dof_damping[n : 6 if n == 3 else 3] = world.angular_drag
+    if n == 2:
+        robot.jnt_stiffness[:3] = (world.cable[0], world.cable[0], world.cable[1])
+    else:  # one number for both in MuJoCo
+        robot.jnt_stiffness[0] = world.cable[0]
     return robot
 
 

@@ -65,6 +65,7 @@ class World:
     gradient: float = 0.0  # n^2 [1/s^2]
     linear_drag: float = 0.0
     angular_drag: float = 0.0
+    cable: tuple[float, float] = (0.0, 0.0)  # to the ground: stiffness [N/m], [N m/rad]
     soft: dict[str, tuple[float, float]] = field(default_factory=dict)
     appendages: list[Appendage] = field(default_factory=list)
     slips: list[Slip] = field(default_factory=list)

@@ -190,6 +190,17 @@ def with_total_covariance(fit: Fit, total: Array, sizes: Mapping[str, float]) ->
     )  # fmt: skip
 
 
+def with_covariance(fit: Fit, covariance: Array) -> Fit:
+    """The fit with another covariance of its estimates, with deviations and intervals by it."""
+    estimates = []
+    variances = np.maximum(np.diag(covariance), 0.0).tolist()
+    for e, variance in zip(fit.estimates, variances, strict=True):
+        half, is_known = SIGMAS * variance**0.5, e.interval95 is not None
+        interval = (e.value - half, e.value + half) if is_known else None
+        estimates.append(replace(e, std=variance**0.5, interval95=interval))
+    return replace(fit, estimates=tuple(estimates), covariance=covariance)
+
+
 def _count_statuses(estimates: Sequence[Estimate], n_combinations: int) -> tuple[Note, bool]:
     """How many parameters are known how well, and whether any is."""
     n, good = len(estimates), sum(e.status == "seen" for e in estimates)

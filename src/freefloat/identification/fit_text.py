@@ -81,14 +81,10 @@ def _reasons(fit: Fit) -> Iterator[str]:
 
 def deviation_words(fit: Fit) -> str:
     """What the two deviations of the estimates mean."""
-    if fit.adjusted:
-        return (
-            "± std: noise alone, with what is taken as exact held where it was adjusted to, so that"
-            " it does not say how far the estimates may be off; ± total does"
-        )
+    also = ", which has moved what is adjusted, too" if fit.adjusted else ""
     if all(isnan(e.total_std) for e in fit.estimates):
-        return "± std: noise alone"
-    return "± std: noise alone; ± total: with what may be off in what is taken as exact"
+        return f"± std: noise alone{also}"
+    return f"± std: noise alone{also}; ± total: with what may be off in what is taken as exact"
 
 
 def _sentence(text: str) -> str:

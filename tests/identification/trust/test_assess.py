@@ -32,6 +32,9 @@ def test_an_adjusted_fit_is_graded_as_when_it_was_made(gain, grade, n_causes):
     wanted = ff.Parameters(model).free("target.mass", "target.izz")
     made = ff.identify(model, wanted, flight, raw=True)
     assert made.adjusted["gain.base.rate.z"] == pytest.approx(gain, abs=1e-3)  # of the doubt
+    held = ff.identify(model, wanted, flight, raw=True, assess=False, method="output_error")
+    # noise moves the gain that the masses depend on
+    assert all(made[e.name].std > e.std for e in held.estimates)
     again = ff.assess_fit(Fit.from_json(made.to_json()), flight, raw=True)
     first, second = made.assessment, again.assessment
     assert first is not None and second is not None
@@ -43,6 +46,8 @@ def test_an_adjusted_fit_is_graded_as_when_it_was_made(gain, grade, n_causes):
     for estimate in made.estimates:
         # both searches end within a fifth of a total deviation of the maximum, where slopes differ
         assert again[estimate.name].total_std == pytest.approx(estimate.total_std, rel=0.05)
+        assert again[estimate.name].std == pytest.approx(estimate.std, rel=0.05)
+        assert estimate.std < estimate.total_std
 
 
 def test_what_the_method_said_is_kept_apart_from_what_was_made_of_it():

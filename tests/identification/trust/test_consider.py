@@ -15,6 +15,7 @@ from freefloat.identification.trust.assumption_columns import AssumptionColumns
 from freefloat.identification.trust.assumption_scores import score
 from freefloat.identification.trust.causes import Reported, explain, if_stretches_agree
 from freefloat.identification.trust.consider import (
+    adjusted_noise,
     consider,
     doubt_shares,
     most_probable_turn,
@@ -48,6 +49,16 @@ def test_moves_are_those_of_least_squares():
     for c in range(5):
         moved = np.linalg.lstsq(J, -taken.columns[:, c], rcond=None)[0]
         np.testing.assert_allclose(found.moves[:, c], moved, rtol=1e-9, atol=1e-12)
+
+
+def test_noise_of_adjusted_assumptions_is_that_of_least_squares_with_all_of_them():
+    rows, taken = problem()
+    found, J = consider(rows, taken), rows.jacobian
+    priors = np.hstack([np.zeros((5, 4)), np.eye(5)])
+    joint = np.linalg.pinv(np.vstack([np.hstack([J, taken.columns]), priors]))[:4, : len(J)]
+    alone = np.linalg.inv(J.T @ J)
+    added = adjusted_noise(found, list(range(4)), np.ones(4))
+    np.testing.assert_allclose(alone + added, joint @ joint.T, rtol=1e-8, atol=1e-12)
 
 
 def test_total_deviations_cover_assumptions_that_are_off():

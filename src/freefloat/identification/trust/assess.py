@@ -21,7 +21,7 @@ from freefloat.identification.assessment import (
     worst_grade,
 )
 from freefloat.identification.fit import Fit
-from freefloat.identification.fit_assembly import with_total_covariance
+from freefloat.identification.fit_assembly import with_covariance, with_total_covariance
 from freefloat.identification.output_error.cost import OutputErrorProblem, stated_noise
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.recording import between_switches, recording_of
@@ -36,6 +36,7 @@ from freefloat.identification.trust.causes import (
 )
 from freefloat.identification.trust.consider import (
     Consideration,
+    adjusted_noise,
     doubt_shares,
     total_covariance,
 )
@@ -263,8 +264,10 @@ def _assess(
     if adjusted is not None:
         fit, point = adjusted, found.joint
         assert point is not None  # what was adjusted was adjusted there
-        reported = _report_of(fit, rows, biases)
         considered = replace(point.consideration, is_adjusted=True)
+        if free is None:  # it has the noise of what was adjusted already
+            fit = with_covariance(fit, fit.covariance - _adjusted_noise(fit, rows, considered))
+        reported = _report_of(fit, rows, biases)
     total = reported.total(considered)
     known = np.isfinite(reported.std)
     ratio = float(np.max(reported.std[known] / total[known])) if known.any() else 1.0
@@ -300,9 +303,23 @@ def _assess(
     doubts = doubt_shares(considered, places, names, total, reported.sizes)
     if carriers:
         fit = replace(fit, scale=scale_note(carriers))
+    if adjusted is not None:
+        fit = with_covariance(fit, fit.covariance + _adjusted_noise(fit, rows, considered))
     evidence = (*evidence, *scale_evidence(carriers), *total_evidence(reported, total, doubts))
     limits = assumption_limits(rows, found.considered, reported, total)
     return _grade(fit, evidence, found.causes, doubts, carriers, limits)
+
+
+def _adjusted_noise(fit: Fit, rows: WhiteRows, considered: Consideration) -> Array:
+    """What noise adds to the covariance of the estimates, in their order, by what is adjusted."""
+    whole, order = _report_of(fit, rows, ()), [e.name for e in fit.estimates]
+    own = [i for i, name in enumerate(whole.names) if name in order]
+    at = [order.index(whole.names[i]) for i in own]
+    found = np.zeros_like(fit.covariance)
+    found[np.ix_(at, at)] = adjusted_noise(
+        considered, [whole.places[i] for i in own], whole.sizes[own]
+    )
+    return found
 
 
 def _total_covariance(

@@ -164,6 +164,17 @@ def total_covariance(
     return covariance + moved @ considered.room @ moved.T
 
 
+def adjusted_noise(considered: Consideration, places: Sequence[int], sizes: Array) -> Array:
+    """What noise adds to the covariance of unknowns because it moves what is adjusted with them.
+
+    theory: assumptions at their most probable are off by M G'w of the noise w, which has the
+    covariance M G'G M; the rest of M is what their doubt leaves beside it.
+    """
+    moved = considered.moves[list(places)] * sizes[:, None]
+    by_noise = considered.columns @ (considered.posterior @ moved.T)
+    return by_noise.T @ by_noise
+
+
 def doubt_shares(
     considered: Consideration, places: Sequence[int], names: Sequence[str], total: Array,
     sizes: Array,
