@@ -345,6 +345,15 @@ def test_what_a_deviation_means_is_said_where_assumptions_were_adjusted(fit):
     assert deviation_words(fit) not in " ".join(str(plain).split())
 
 
+def test_shown_intervals_are_the_total_ones_where_they_are_known():
+    statistical = Estimate("bus.mass", "kg", 10.0, 0.1, (9.8, 10.2), "seen", 9.0)
+    assert statistical.total_interval95 is None and statistical.widest95 == ((9.8, 10.2), 0.1)
+    known = replace(statistical, total_std=0.5)
+    assert known.total_interval95 == pytest.approx((9.02, 10.98), abs=1e-3)
+    assert known.widest95 == (known.total_interval95, 0.5)
+    assert replace(known, interval95=None, std=NAN).total_interval95 is None
+
+
 names = st.text(st.characters(codec="utf-8"), max_size=150)
 wild = st.floats(allow_nan=True, allow_infinity=True)
 spreads = st.one_of(st.just(NAN), st.floats(min_value=0.0))

@@ -97,25 +97,6 @@ def scale_lengths(world: World, size: float, rng: np.random.Generator) -> None:
     )
 
 
-def exchange_arms(world: World, size: float, rng: np.random.Generator) -> None:
-    """Joints of the left arm are written down as those of the right one."""
-
-    def act(world: World, readings: Readings) -> None:
-        names = [joint.name for joint in world.model.joints]
-        left = [n for n in names if n.startswith("left")]
-        right = [n for n in names if n.startswith("right")]
-        for a, b in zip(left, right, strict=False):
-            for word in ("position", "velocity", "torque"):
-                one, other = f"{a}.{word}", f"{b}.{word}"
-                home = {n: world.model.joint(n).home if word == "position" else 0.0 for n in (a, b)}
-                readings.groups[one], readings.groups[other] = (
-                    readings.groups[other] - home[b] + home[a],
-                    readings.groups[one] - home[a] + home[b],
-                )
-
-    world.readings.append(act)
-
-
 def turn_joint_over(world: World, size: float, rng: np.random.Generator) -> None:
     """One axis points the other way in the file: position, rate and torque change sign."""
     name = joint_of(world, rng)
@@ -312,7 +293,6 @@ KINDS = (
     Kind("sensors on one turned bracket", ("tilt.*", "bias.base.attitude*"), (0.02, 0.2), "rad",
          turn_all, sensor="gyro"),
     Kind("all lengths in other units", (), (1.05, 2.54), "1", scale_lengths, part="joints"),
-    Kind("arms exchanged", (), (1.0,), "1", exchange_arms, part="targets"),
     Kind("axis of a joint turned over", ("*.gear", "sign.*"), (1.0,), "1", turn_joint_over,
          part="joints"),
     Kind("inertia of a link about its joint", ("*.i[xyz][xyz]",), (0.3, 1.0), "1",

@@ -17,7 +17,7 @@ from freefloat.cli.identify import (
     run_identification,
     state_uncertainty,
 )
-from freefloat.cli.identify_view import grade_style
+from freefloat.cli.identify_view import estimates_json, grade_style
 from freefloat.cli.options import FLIGHTS, RecordingOptions, Shared
 from freefloat.cli.output_files import OutputFiles
 from freefloat.cli.parameter_options import FitParameterOptions
@@ -157,7 +157,7 @@ def _as_dict(model: str, fit: Fit) -> dict[str, object]:
         "status_code": fit.status_code,
         "grade": fit.grade,
         "assessment": asdict(fit.assessment),
-        "parameters": [asdict(estimate) for estimate in fit.estimates],
+        "parameters": estimates_json(fit),
         "deviations": deviation_words(fit),
         "adjusted": dict(fit.adjusted),
     }

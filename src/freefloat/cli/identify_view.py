@@ -65,6 +65,11 @@ def overview(fit: Fit, request: IdentifyRequest) -> Iterator[RenderableType]:
     yield from screen.files_section(written, missing="" if "fit" in written else NOT_WRITTEN)
 
 
+def estimates_json(fit: Fit) -> list[dict[str, object]]:
+    """The estimates for machines, with both deviations and the intervals of both."""
+    return [{**asdict(e), "total_interval95": e.total_interval95} for e in fit.estimates]
+
+
 def grade_style(fit: Fit) -> str:
     """Green, yellow or red, as the grade is."""
     return {"trusted": "bold green", "not trusted": "bold red"}.get(fit.grade, "bold yellow")
@@ -88,7 +93,7 @@ def as_dict(request: IdentifyRequest, fit: Fit) -> dict[str, object]:
         "grade": fit.grade,
         "assessment": None if fit.assessment is None else asdict(fit.assessment),
         "scale": fit.scale,
-        "parameters": [asdict(estimate) for estimate in fit.estimates],
+        "parameters": estimates_json(fit),
         "deviations": deviation_words(fit),
         "mass_properties": [asdict(one) for one in fit.mass_properties],
         "adjusted": dict(fit.adjusted),

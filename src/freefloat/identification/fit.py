@@ -23,6 +23,7 @@ from freefloat.files import atomic_write
 from freefloat.identification.assessment import NOT_ASSESSED, Assessment
 from freefloat.identification.fit_text import as_html, as_text
 from freefloat.identification.fitted_mass_properties import (
+    SIGMAS,
     FittedMassProperties,
     mass_properties_of,
 )
@@ -57,7 +58,8 @@ COVARIANCES = ("covariance", "total_covariance", "whole_covariance")
 class Estimate:
     """One parameter: what the data say of it, and what the model said before (`prior`).
 
-    std is NaN where there is none; interval95 holds the true value with 95 % probability.
+    std is NaN where there is none; interval95 holds the true value with 95 % probability where
+    everything taken as exact is, total_interval95 where it is off by its uncertainty.
     """
 
     name: str
@@ -78,6 +80,20 @@ class Estimate:
             place, value = f"{self.name}.status", repr(self.status)
             faults.append(Fault(place, value, expected, "correct it", "value.choice"))
         _refuse(self.name, faults)
+
+    @property
+    def total_interval95(self) -> Interval | None:
+        """The interval by `total_std`; None where one of them is not known."""
+        if self.interval95 is None or not np.isfinite(self.total_std):
+            return None
+        half = SIGMAS * self.total_std
+        return (self.value - half, self.value + half)
+
+    @property
+    def widest95(self) -> tuple[Interval | None, float]:
+        """The total interval and deviation, or the statistical ones where no others are known."""
+        total = self.total_interval95
+        return (self.interval95, self.std) if total is None else (total, self.total_std)
 
 
 @dataclass(frozen=True)

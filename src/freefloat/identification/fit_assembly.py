@@ -21,6 +21,7 @@ from freefloat.identification.fit import (
     Interval,
     Residual,
 )
+from freefloat.identification.fitted_mass_properties import SIGMAS
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import owner_of
 from freefloat.notes import Note
@@ -33,7 +34,6 @@ from freefloat.records.values import Positive, Share
 from freefloat.telemetry.channel import Mask
 from freefloat.text import count_noun, listing
 
-SIGMAS = 1.959964  # theory: of a 95 % interval of the normal distribution
 KNOWN = ("seen", "weak")  # the statuses with a standard deviation
 
 

@@ -177,7 +177,7 @@ def as_html(fit: Fit) -> str:
     """The same as HTML for notebooks: everything escaped, nothing loaded from elsewhere."""
     head = ("parameter", "value", "± std", "95 % interval", "unit", "± total", "was", "status")
     rows = [
-        (e.name, *with_uncertainty(e.value, e.std), interval(e.interval95, e.std), e.unit,
+        (e.name, *with_uncertainty(e.value, e.std), interval(*e.widest95), e.unit,
          with_uncertainty(e.value, e.total_std)[1], number_text(e.prior), e.status)
         for e in _free_estimates(fit)
     ]  # fmt: skip

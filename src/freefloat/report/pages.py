@@ -248,13 +248,13 @@ def _assessment_content(fit: Fit) -> dict[str, object]:
 
 def _row(estimate: Estimate) -> dict[str, str]:
     value, std = with_uncertainty(estimate.value, estimate.std)
-    interval95 = estimate.interval95
+    interval95, widest = estimate.widest95
     return {
         "name": estimate.name,
         "value": value,
         "std": std,
         "total": with_uncertainty(estimate.value, estimate.total_std)[1],
-        "interval": interval(estimate.interval95, estimate.std),
+        "interval": interval(interval95, widest),
         "unit": estimate.unit,
         "prior": number_text(estimate.prior),
         "change": _change(estimate),
