@@ -1,6 +1,6 @@
 """Mistakes made on the way from the laboratory to the file: frames, units, names, clocks, copies.
 
-Made after everything else of this folder, as somebody would who wants a wrong answer to be believed.
+Made last, as somebody would make them who wants a wrong answer to be believed.
 """
 
 from __future__ import annotations
