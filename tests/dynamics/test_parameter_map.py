@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from freefloat.dynamics import flatten, integrate_with_sensitivity
+from freefloat.dynamics import flatten
 from freefloat.dynamics.equations import no_inputs, observe, observe_sets
 from freefloat.dynamics.named_parameters import with_parameter_values
 from freefloat.dynamics.parameter_map import ParameterMap
-from freefloat.dynamics.tangent_steps import TangentSteps
 from freefloat.dynamics.tree import System
 from freefloat.model import load_model
 
@@ -46,24 +45,6 @@ def test_arrays_are_those_of_the_values(name):
         ):
             np.testing.assert_allclose(many[k], one, rtol=1e-12, atol=1e-10)  # sums of 1e3
             np.testing.assert_array_equal(many[k], own)
-
-
-@pytest.mark.parametrize("name", ["servicer", "servicer-slosh"])
-def test_steps_are_those_of_the_integrator(name):
-    home, names = flatten(load_model(name)), (*NAMES[name], "start.rate.x")
-    steps = TangentSteps(home, names)
-    x = np.zeros(home.layout.width)
-    x[3:13] = np.random.default_rng(1).normal(size=10)
-    x[3:7] /= np.linalg.norm(x[3:7])
-    inputs = no_inputs(home)
-    for row in values_near(home, NAMES[name], 2):
-        system = with_parameter_values(home, dict(zip(NAMES[name], map(float, row), strict=True)))
-        for n in (0, 3):
-            how = {"inputs": inputs, "step": 1e-2, "n_steps": n, "time": 0.5, "with_efforts": True}
-            found = steps.fly(system, x, **how)
-            expected = integrate_with_sensitivity(system, x, names, every=max(n, 1), **how)
-            for part in ("states", "tangents", "efforts"):
-                np.testing.assert_array_equal(getattr(found, part), getattr(expected, part))
 
 
 def test_sets_are_observed_as_one_by_one():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from types import SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -11,8 +11,8 @@ import pytest
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.numba_.compilation import kernel
 from freefloat.online.innovations import InnovationSums, innovation_evidence, octaves_of
-from freefloat.online.kalman_memory import innovation_arrays, note_innovations
-from freefloat.online.kernels.innovation_tests import OCTAVES, note_window
+from freefloat.online.kalman_memory import innovation_arrays
+from freefloat.online.kernels.innovation_tests import OCTAVES, note_rows, note_window
 
 ROWS = 3
 
@@ -22,13 +22,24 @@ def options() -> TrustOptions:
     return TrustOptions()
 
 
+class Sums(NamedTuple):
+    row_counts: np.ndarray
+    octave_half: np.ndarray
+    octave_power: np.ndarray
+    window_half: np.ndarray
+    window_worst: np.ndarray
+
+
+@kernel
+def note(m, rows, white):
+    note_rows(m, rows, white, len(rows))
+
+
 def sums_of(values: np.ndarray) -> InnovationSums:
     """The sums of innovations (samples, rows)."""
-    names = ("row_counts", "octave_half", "octave_power", "window_half", "window_worst")
-    m = SimpleNamespace(**dict(zip(names, innovation_arrays(values.shape[1]), strict=True)))
-    rows = np.arange(values.shape[1])
+    m, rows = Sums(*innovation_arrays(values.shape[1])), np.arange(values.shape[1])
     for white in values:
-        note_innovations(m, rows, white)  # type: ignore[arg-type]
+        note(m, rows, white)
     labels = tuple("xyz"[: len(rows)])
     return InnovationSums(m.row_counts[:-1], m.octave_power, m.window_worst, labels, 0.1)
 

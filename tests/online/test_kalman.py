@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -11,6 +12,8 @@ from plan_samples import shaking
 from scipy.stats import chi2
 
 import freefloat as ff
+from freefloat.dynamics.sensitivity import Sensitivity
+from freefloat.model import Sensor
 from freefloat.model.rotations import (
     conjugate,
     quaternion_product,
@@ -18,10 +21,11 @@ from freefloat.model.rotations import (
 )
 from freefloat.online.filter_options import FilterOptions, KalmanOptions
 from freefloat.online.kalman_filter import KalmanFilter
-from freefloat.online.kalman_memory import TIME, copy_of
+from freefloat.online.kalman_memory import KalmanMemory, copy_of
 from freefloat.online.kalman_recursion import KalmanRecursion
+from freefloat.online.kernels.kalman_tables import ATTITUDE, DRIVEN, TIME
+from freefloat.online.kernels.kalman_tables import FREE as FREE_COORDINATE
 from freefloat.online.momentum_filter import MomentumFilter
-from freefloat.online.propagation import propagate
 from freefloat.parameters.write_back import with_parameters
 
 WINGS, SLOSH = "servicer-wings", "servicer-slosh"
@@ -117,21 +121,23 @@ def test_noise_of_open_valves_is_felt_as_differences_say():
     assert isinstance(t.filter, KalmanFilter)
     t.run(flight)
     f, h, k = recursion_of(t), 0.02, 3
-    m = f.memory
-    assert not m.push.any()  # closed valves read noise, which pushes nobody
-    assert not f._thrust_noise(h).size
-    m.push[k] = 5.0
-    noise = f._thrust_noise(h)[:, 0]
+    before, n = copy_of(f.memory), f.layout.n_states
+    assert not before.push.any()  # closed valves read noise, which pushes nobody
     assert f.settings.thrust[k] == 0.02
 
-    def ahead(push: np.ndarray) -> np.ndarray:
-        return propagate(f.system, f.layout, float(m.numbers[TIME]), h, x=m.x, joints=m.joints,
-                     push=push, longest=h)[0]  # fmt: skip
+    def ahead(push: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        put_back(f, before)
+        f.memory.push[:], f.memory.root[:] = push, 1e-9 * np.eye(f.layout.n_all)
+        f.move_to(float(before.numbers[TIME]) + h)
+        return f.memory.x.copy(), f.memory.root[:n]
 
-    more = 0.02 * np.eye(len(m.push))[k]
-    moved = 0.5 * difference(f, ahead(m.push + more), ahead(m.push - more))
+    assert np.max(np.abs(ahead(before.push)[1])) < 1e-7  # of the 1e-9, with springs in between
+    one = np.eye(len(before.push))[k]
+    felt = ahead(5.0 * one)[1].copy()
+    moved = 0.5 * difference(f, ahead(5.02 * one)[0], ahead(4.98 * one)[0])
     # wings that swing back within the step are left out: (omega h)^2, less than a hundredth
-    assert np.max(np.abs(noise[: f.layout.n_states] - moved)) < 0.01 * np.max(np.abs(moved))
+    most = np.max(np.abs(moved)) ** 2
+    assert np.max(np.abs(felt @ felt.T - np.outer(moved, moved))) < 0.02 * most
 
 
 @pytest.mark.full
@@ -162,6 +168,11 @@ def difference(filter: KalmanRecursion, x: np.ndarray, y: np.ndarray) -> np.ndar
     return whole[filter.layout.rows]
 
 
+def put_back(f: KalmanRecursion, before: KalmanMemory) -> None:
+    for array, old in zip(f.memory, before, strict=True):
+        array[...] = old
+
+
 def test_slopes_are_those_of_differences():
     flight = flown_with_noise(WINGS, 6.0, 1)
     t = few(flight, options=window(0.0))
@@ -170,17 +181,24 @@ def test_slopes_are_those_of_differences():
         if k == 60:
             break
     f = recursion_of(t)
-    before = copy_of(f.memory)
-    n, places = f.layout.n_all, list(range(len(f.streams)))
-    zeros = [np.zeros(len(s.channels)) for s in f.streams]
+    before, n = copy_of(f.memory), f.layout.n_all
+    f.readings.present[:], f.readings.blur[:] = 1, 1.0
+    f.readings.measured[:] = 0.0
 
     def ahead(step: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        f._move(before, step)
-        m = f.memory
-        x, _, F = propagate(f.system, f.layout, float(m.numbers[TIME]), 0.02, x=m.x,
-                            joints=m.joints, push=m.push, longest=0.02)  # fmt: skip
-        C, left = f._rows(places, zeros)
-        return x, F, C, left
+        put_back(f, before)
+        for array, moved in zip((f.memory.x, f.memory.joints, f.memory.values),
+                                f._ends_of(step[None]), strict=True):  # fmt: skip
+            array[:] = moved[0]
+        f.look()
+        f._compile()[2](1, True)
+        C, left = f.algebra.C.copy(), f.algebra.left.copy()
+        put_back(f, before)
+        for array, moved in zip((f.memory.x, f.memory.joints, f.memory.values),
+                                f._ends_of(step[None]), strict=True):  # fmt: skip
+            array[:] = moved[0]
+        f.move_to(float(f.memory.numbers[TIME]) + 0.02)
+        return f.memory.x.copy(), f.algebra.transition.copy(), C, left
 
     _, F, C, _ = ahead(np.zeros(n))
     sizes = np.linalg.norm(before.root, axis=1)
@@ -194,6 +212,43 @@ def test_slopes_are_those_of_differences():
         assert np.max(np.abs(F[: f.layout.n_states, k] - moved)) < allowed
         # NUDGES are differences, too: a thousandth of the noise at the deviation there is
         assert np.max(np.abs(C[:, k] - seen)) * sizes[k] < 1e-3 + 1e-5 * sizes[k]
+
+
+@pytest.mark.parametrize(
+    ("name", "bodies"), [("servicer", ("link_5", "panel_r2")), ("cbk-arm", ())]
+)
+def test_kernels_read_as_the_models_of_sensors_do(name, bodies):
+    model = ff.load_model(name)
+    extra = [
+        Sensor(kind, body, 10.0, noise=1e-3)
+        for kind in ("gyro", "accelerometer", "position", "velocity")
+        for body in bodies
+    ]
+    model = replace(model, sensors=(*model.sensors, *extra))
+    flight = ff.simulate(model, ff.default_plan(model, duration=0.3, seed=1), seed=1)
+    wanted = ff.Parameters(model).free(*(("*.stiffness",) if name == "servicer" else ("bus.mass",)))
+    t = ff.OnlineEstimator(model, wanted, method="kalman", like=flight, options=window(0.0))
+    t.run(flight)
+    f = recursion_of(t)
+    found, m, kind = f.readings, f.memory, f.rows.table.kind
+    found.present[:], found.measured[:] = 1, 0.0
+    f.look()
+    mine = {part: getattr(found, part).copy() for part in ("value", "own", "by_joints")}
+    places = np.flatnonzero((kind != DRIVEN) & (kind != ATTITUDE)).tolist()
+    assert name != "servicer" or len({*kind.tolist()} - {FREE_COORDINATE}) >= 7
+    tables, free = f.mechanics, [f.home.coordinates[c] for c in f.table.free]
+    tangent = Sensitivity(
+        f.layout.names, tables.states[:1], tables.tangents[:1], tables.efforts[:1], tuple(free)
+    )
+    f.rows.read_into(found, places, f.system, tangent, float(m.numbers[TIME]), x=m.x,
+                     joints=m.joints, push=m.push)  # fmt: skip
+    rows = np.concatenate([np.arange(f.rows.rows[k].start, f.rows.rows[k].stop) for k in places])
+    # rounding, of differences by the smallest nudge for the last
+    for part, rounding in (("own", 1e-10), ("by_joints", 1e-6)):
+        other = getattr(found, part)[rows]
+        assert np.max(np.abs(mine[part][rows] - other)) < rounding * max(np.max(np.abs(other)), 1.0)
+    value = found.value[0, rows]
+    assert np.max(np.abs(mine["value"][0, rows] - value)) < 1e-11 * max(np.max(np.abs(value)), 1.0)
 
 
 def bad_stream(flight):

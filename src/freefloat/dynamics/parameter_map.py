@@ -89,6 +89,14 @@ class ParameterMap:
             *(np.ascontiguousarray(flat[:, p]).reshape(n, *shape) for p, shape in self._parts)
         )
 
+    def tables(self) -> tuple[Array, Array, list[int], list[tuple[list[int | None], tuple]]]:
+        """What `arrays` is made of, for kernels.
+
+        Base (numbers,), columns (features, numbers), places of the names that are linear, and of
+        every tank of unknown length the places of mass and length with what they were.
+        """
+        return self._base, self._columns, self._linear, self._tanks
+
     def system(self, values: Array) -> System:
         """The system with one set of values; its bodies by themselves stay as they were."""
         one = ParameterArrays(*(array[0] for array in self.arrays(values[None])))

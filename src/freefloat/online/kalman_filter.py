@@ -9,6 +9,7 @@ tangent of the dynamics carries the errors on.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import hypot, nan
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,10 @@ from freefloat.online.filter_problem import (
 from freefloat.online.health import Event, EventKind, SampleOutcome
 from freefloat.online.innovations import InnovationSums
 from freefloat.online.intake import Intake
-from freefloat.online.kalman_memory import (
+from freefloat.online.kalman_memory import Settings, kalman_unknowns
+from freefloat.online.kalman_recursion import KalmanRecursion
+from freefloat.online.kalman_start import StartWindow, WindowEnd, recording_of_samples, solve_window
+from freefloat.online.kernels.kalman_tables import (
     CHI2,
     DOF,
     IS_BEGUN,
@@ -39,11 +43,7 @@ from freefloat.online.kalman_memory import (
     N_ROWS,
     NIS,
     TIME,
-    Settings,
-    kalman_unknowns,
 )
-from freefloat.online.kalman_recursion import KalmanRecursion
-from freefloat.online.kalman_start import StartWindow, WindowEnd, recording_of_samples, solve_window
 from freefloat.online.live_channels import known_channels, thrust_noise
 from freefloat.online.live_estimate import CovarianceEstimate, SampleReport
 from freefloat.online.live_filter import FilterRequest, LiveFilter, restore_in_place
@@ -81,36 +81,48 @@ def require_swinging(system: System) -> None:
 
 
 class Readout:
-    """The last sample by stream, with the thrust and wrench that hold from it."""
+    """The last sample by stream, with the thrust and wrench that hold from it.
 
-    def __init__(self, system: System, streams: Sequence[Measurement], thrust_noise: Array) -> None:
-        self.streams, self.thrust_noise = streams, thrust_noise
+    readings: of the kernels, which find measured numbers and which streams are there in them.
+    """
+
+    def __init__(self, recursion: KalmanRecursion, thrust_noise: Array) -> None:
+        streams, system = recursion.streams, recursion.home
+        self.readings, self.thrust_noise = recursion.readings, thrust_noise
         self.names = tuple(name for s in streams for name in s.channels)
         pushes = [f"{t.name}.force" for t in system.model.thrusters]
         self.pushes = (*pushes, *(f"base.{name}" for name in WRENCH))
         self.has_inputs = self.has_channels = False
-        self.found: dict[int, Array] = {}
-        self._numbers = dict.fromkeys(self.names, 0.0)
+        self.n_found = 0
+        self._first = recursion.rows.table.value_at[:-1]
+        self._attitudes = [k for k, stream in enumerate(streams) if stream.is_attitude]
+        self._nothing = [nan] * len(self.names)
 
     def read(self, values: Mapping[str, Any], push: Array) -> None:
         """Find every stream whose numbers are all there and finite; put pushes into `push`."""
-        self.found = {}
         self.has_channels = self.has_inputs = False
-        known = values.keys() & self._numbers.keys()
-        for k, stream in enumerate(self.streams):
-            numbers = [values[name] for name in stream.channels if name in known]
-            self.has_channels |= any(number is not None for number in numbers)
-            if len(numbers) == len(stream.channels) and all(map(is_number, numbers)):
-                vector = np.array(numbers, dtype=float)
-                # a quaternion far from unit length is no attitude
-                if not stream.is_attitude or abs(float(np.linalg.norm(vector)) - 1.0) < 0.1:
-                    self.found[k] = vector
+        numbers, found = self._nothing.copy(), self.readings
+        for place, name in enumerate(self.names):
+            number = values.get(name)
+            if number is not None:
+                self.has_channels = True
+                if is_number(number):
+                    numbers[place] = number
+        found.measured[:] = numbers
+        found.present[:] = np.logical_and.reduceat(np.isfinite(found.measured), self._first)
+        for k in self._attitudes:
+            at = int(self._first[k])
+            # a quaternion far from unit length is no attitude
+            if not abs(hypot(*numbers[at : at + 4]) - 1.0) < 0.1:
+                found.present[k] = 0
+        self.n_found = int(found.present.sum())
         for k, name in enumerate(self.pushes):
             if is_number(values.get(name)):
                 push[k] = values[name]
                 self.has_inputs = True
         n = len(self.thrust_noise)
-        push[:n] = open_levels(push[:n], self.thrust_noise)
+        if self.has_inputs and n:
+            push[:n] = open_levels(push[:n], self.thrust_noise)
 
 
 class KalmanFilter(LiveFilter):
@@ -146,8 +158,10 @@ class KalmanFilter(LiveFilter):
         self._may_wait = window is None
         seconds = self.options.first_window if window is None else window
         self.window = StartWindow(seconds, self.options.most_kept)
-        self.readout = Readout(self.system, streams, thrust)
+        self.readout = Readout(self.recursion, thrust)
         self.channels = self.readout.names
+        self._is_coloured = any(s.sensor.coloured is not None for s in streams)
+        self._rows = tuple(name for stream in streams for name in stream.rows)
         self.reset = reset_places(model, self.unknowns, request.reset)
         self._push = self.memory.push.copy()  # what pushes from the sample on that was read
 
@@ -179,13 +193,12 @@ class KalmanFilter(LiveFilter):
     def warm_up(self) -> None:
         """Load or compile the kernels, so that the first sample takes no longer than others."""
         f = self._new_recursion(self.recursion.streams)
-        readings = {k: np.zeros(len(s.channels)) for k, s in enumerate(f.streams)}
+        f.readings.present[:] = 1
         for k, stream in enumerate(f.streams):
-            if stream.is_attitude:
-                readings[k][3] = 1.0
-        f.begin(0.0, readings)
+            f.readings.measured[f.rows.table.value_at[k + 1] - 1] = float(stream.is_attitude)
+        f.begin(0.0)
         f.move_to(1e-3)
-        f.take(readings)
+        f.take()
 
     def misfit(self) -> tuple[float, int]:
         """Chi-square of the innovations, and their number."""
@@ -193,12 +206,11 @@ class KalmanFilter(LiveFilter):
 
     def innovations(self) -> InnovationSums | None:
         """The sums of the innovations; None where noise is coloured, which they would tell of."""
-        m, f = self.memory, self.recursion
-        if any(stream.sensor.coloured is not None for stream in f.streams):
+        m = self.memory
+        if self._is_coloured:
             return None
-        rows = tuple(name for stream in f.streams for name in stream.rows)
         return InnovationSums(
-            m.row_counts[:-1].copy(), m.octave_power.copy(), m.window_worst.copy(), rows, 0.0
+            m.row_counts[:-1].copy(), m.octave_power.copy(), m.window_worst.copy(), self._rows, 0.0
         )
 
     def samples_of(self, recording: Telemetry) -> Iterable[Sample]:
@@ -213,7 +225,7 @@ class KalmanFilter(LiveFilter):
         readout = self.readout
         self._push = self.memory.push.copy()
         readout.read(sample.values, self._push)
-        if not readout.found and not readout.has_inputs:
+        if not readout.n_found and not readout.has_inputs:
             return "unusable" if readout.has_channels else "incomplete"
         return None
 
@@ -231,34 +243,34 @@ class KalmanFilter(LiveFilter):
             self.restart(sample.time, "gap", f"no sample for {gap:.3g} s", intake)
         outcome: SampleOutcome = "taken"
         if not m.counts[IS_BEGUN]:
-            if not f.begin(sample.time, readout.found):
+            if not f.begin(sample.time):
                 return "incomplete"
             outcome = "begun"
         elif not f.move_to(sample.time):
             self.restart(sample.time, "change", "the simulated motion diverged", intake)
             return "broken"
         m.push[:] = push
-        if not readout.found:
+        if not readout.n_found:
             return "incomplete" if readout.has_channels else "told"
         return self._take_readings(sample.time, outcome, intake)
 
     def _take_readings(self, time: float, outcome: SampleOutcome, intake: Intake) -> SampleOutcome:
-        f, m, found = self.recursion, self.memory, self.readout.found
-        odd = f.take(found)
-        if odd is None:
+        f, m, n_found = self.recursion, self.memory, self.readout.n_found
+        if not f.take():
             self.restart(time, "change", "the update diverged", intake)
             return "broken"
-        m.outliers[odd] += 1
+        m.outliers[:] += f.readings.odd
+        n_odd = int(f.readings.odd.sum())
         intake.time = time
         # sensors fail one by one; when most of them are gated together, it is the robot
-        is_bad = 2 * len(odd) > len(found)
+        is_bad = 2 * n_odd > n_found
         m.counts[N_BAD] = m.counts[N_BAD] + 1 if is_bad else 0
         if m.counts[N_BAD] >= self.options.bad_in_a_row:
             f.forget(self.reset)
             names = ", ".join(dict.fromkeys(self.unknowns.names[k] for k in self.reset))
             why = f"something changed; {names or 'nothing'} unknown again"
             self.restart(time, "change", why, intake)
-        return "gated" if len(odd) == len(found) else outcome
+        return "gated" if n_odd == n_found else outcome
 
     def restart(self, time: float, kind: EventKind, why: str, intake: Intake) -> None:
         """A new segment: the next complete sample begins the states anew."""

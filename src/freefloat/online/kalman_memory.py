@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -22,9 +21,6 @@ from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.measurements import Measurement
 
-TIME, CHI2, NIS = range(3)  # places in KalmanMemory.numbers
-IS_BEGUN, N_ROWS, DOF, N_BAD = range(4)  # places in KalmanMemory.counts
-
 
 class KalmanMemory(NamedTuple):
     """Everything that changes from sample to sample."""
@@ -34,8 +30,8 @@ class KalmanMemory(NamedTuple):
     root: Array  # S of the error state's covariance S S^T
     values: Array  # of the parameters
     push: Array  # thrusters, then torque and force
-    numbers: Array
-    counts: NDArray[np.int64]
+    numbers: Array  # see TIME in kernels/kalman_tables.py
+    counts: NDArray[np.int64]  # see IS_BEGUN there
     outliers: NDArray[np.int64]  # by stream: readings that were gated
     # whether innovations are noise, see kernels/innovation_tests.py
     row_counts: NDArray[np.int64]  # (rows + 1,) innovations of every row; last, of samples
@@ -50,33 +46,6 @@ def innovation_arrays(n: int) -> tuple[NDArray[np.int64], Array, Array, Array, A
     half, power = np.zeros((2, OCTAVES, n))
     windows, worst = np.zeros((2, OCTAVES, 2))
     return np.zeros(n + 1, dtype=np.int64), half, power, windows, worst
-
-
-def note_innovations(m: KalmanMemory, rows: NDArray[np.intp], white: Array) -> None:
-    """Add the whitened innovations of some rows to the sums, as `innovation_tests` does."""
-    last, waiting = len(m.octave_power) - 1, white
-    left = rows
-    for octave in range(last):
-        has_half = (m.row_counts[left] >> octave) & 1 == 1
-        m.octave_half[octave, left[~has_half]] = waiting[~has_half]
-        left, waiting = left[has_half], waiting[has_half]
-        before = m.octave_half[octave, left]
-        m.octave_power[octave, left] += 0.5 * (before - waiting) ** 2
-        waiting = sqrt(0.5) * (before + waiting)
-    m.octave_power[last, left] += waiting**2
-    m.row_counts[rows] += 1
-    count, nis, freedom = int(m.row_counts[-1]), float(white @ white), float(len(white))
-    for octave in range(last):
-        if not (count >> octave) & 1:
-            m.window_half[octave] = nis, freedom
-            break
-        nis, freedom = nis + m.window_half[octave, 0], freedom + m.window_half[octave, 1]
-        if nis > freedom:
-            j = (count + 1) >> (octave + 1)
-            unlikely = 0.5 * (nis - freedom - freedom * log(nis / freedom)) - log(j * (j + 1.0))
-            if unlikely > m.window_worst[octave, 0]:
-                m.window_worst[octave] = unlikely, nis / freedom
-    m.row_counts[-1] += 1
 
 
 def copy_of(memory: KalmanMemory) -> KalmanMemory:

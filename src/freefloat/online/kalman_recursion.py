@@ -2,48 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from math import ceil, sqrt
+from collections.abc import Callable, Sequence
+from math import ceil
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from freefloat.arrays import Array
+from freefloat.dynamics.named_parameters import renew_directions, varying_directions
 from freefloat.dynamics.parameter_map import ParameterMap
+from freefloat.dynamics.sensitivity import Sensitivity
 from freefloat.dynamics.state import ATTITUDE
-from freefloat.dynamics.tangent_steps import TangentSteps
 from freefloat.dynamics.tree import System, with_friction
 from freefloat.identification.output_error.unknowns import NON_NEGATIVE, state_names
 from freefloat.model.parameter_name import ParameterName, field_of, owner_of
-from freefloat.online.covariance_root import propagate_root, update_root
+from freefloat.online.error_state import Layout, apply_steps, layout_of
 from freefloat.online.filter_problem import FilterUnknowns
-from freefloat.online.kalman_memory import (
-    CHI2,
-    DOF,
+from freefloat.online.kalman_arrays import (
+    algebra_of,
+    error_state,
+    mechanics_of,
+    parameter_table,
+    readings_of,
+    stream_table,
+)
+from freefloat.online.kalman_memory import KalmanMemory, Settings, innovation_arrays
+from freefloat.online.kalman_rows import KalmanRows
+from freefloat.online.kalman_start import WindowEnd
+from freefloat.online.kernels.kalman_tables import (
+    AGAIN,
+    BROKEN,
+    DRIVEN,
     IS_BEGUN,
     N_BAD,
     N_ROWS,
-    NIS,
-    TIME,
-    KalmanMemory,
-    Settings,
-    copy_of,
-    innovation_arrays,
-    note_innovations,
-)
-from freefloat.online.kalman_rows import ORDER, KalmanRows, beyond_gate
-from freefloat.online.kalman_start import WindowEnd
-from freefloat.online.propagation import (
     ORDERS,
-    Layout,
-    apply_steps,
-    carry_on,
-    inputs_now,
-    layout_of,
-    propagate,
-    thrust_response,
+    OTHER,
+    TIME,
 )
-from freefloat.online.sensing import coordinate_of
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.measurements import Measurement
 
@@ -69,15 +65,49 @@ class KalmanRecursion:
             if p.tied_to and p.tied_to[0] in [q.name for q in unknowns.free]
         ]
         self.layout = self._layout()
-        self.rows = KalmanRows(self.home, self.streams, unknowns, self.layout)
-        self.steps = TangentSteps(self.home, self.layout.names)
-        self.memory = self._memory()
         start = self._shares @ np.array([p.value for p in unknowns.free])
         self._map = ParameterMap(self.home, self._inner, start)
+        self._root_body = system.model.root.body
+        self._varying = varying_directions(self.home, self.layout.names)
         self._made: tuple[bytes, System] | None = None
         # what must be positive may go at most nine tenths down at once
         self._is_positive = np.array([field_of(p.name) in POSITIVE for p in unknowns.free], bool)
-        self._bounds = np.array([[p.lower, p.upper] for p in unknowns.free]).T
+        self._make_tables()
+
+    def _make_tables(self) -> None:
+        """The memory, and the arrays that the kernels work on, bound to them."""
+        home, layout, settings = self.home, self.layout, self.settings
+        streams = stream_table(home, self.streams, self.unknowns, layout)
+        n_motions, n_rows = len(home.layout.motions), len(streams.noise)
+        n_thrusters = len(home.tree.thruster_link)
+        self.memory = self._memory(n_rows)
+        numbers = parameter_table(self._map, self._shares)
+        self.mechanics = mechanics_of(home, layout, numbers)
+        least = np.where(self._is_positive, 0.1, 0.0)
+        self.table = error_state(home, layout, self.unknowns, settings, least)
+        self.readings = readings_of(streams, layout, n_thrusters, n_motions)
+        self.algebra = algebra_of(layout, home, n_rows, n_motions)
+        self.rows = KalmanRows(home, self.streams, streams)
+        self._others = np.flatnonzero(streams.kind == OTHER)
+        self._bent = np.array([stream.needs_forces for stream in self.streams], dtype=bool)
+        self._kernels: tuple[Callable[..., Any], ...] | None = None
+        self._arguments = (
+            self.mechanics, numbers, self.table, streams, self.readings, self.algebra, self.memory,
+        )  # fmt: skip
+
+    def _compile(self) -> tuple[Callable[..., Any], ...]:
+        """`move`, `look` and `correct` with their arrays."""
+        if self._kernels is None:
+            from freefloat.numba_.bound_arguments import bind, compile_call
+            from freefloat.online.kernels.kalman_motion import move
+            from freefloat.online.kernels.kalman_update import correct, look
+
+            bound = bind(*self._arguments)
+            self._kernels = (
+                compile_call(move, bound, 0.0, 0.0, 1), compile_call(look, bound, 0.0),
+                compile_call(correct, bound, 0, True),
+            )  # fmt: skip
+        return self._kernels
 
     def _layout(self) -> Layout:
         free = [p.name for p in self.unknowns.free]
@@ -91,7 +121,7 @@ class KalmanRecursion:
         mix = self._shares * self.unknowns.sizes
         return layout_of(self.home, self.states, inner, mix, len(free))
 
-    def _memory(self) -> KalmanMemory:
+    def _memory(self, n_rows: int) -> KalmanMemory:
         system, g = self.home, self.layout.n_joints
         start = np.array([p.value for p in self.unknowns.free])
         return KalmanMemory(
@@ -99,7 +129,7 @@ class KalmanRecursion:
             start + self.unknowns.sizes * self.unknowns.prior[:, 0],
             np.zeros(len(system.tree.thruster_link) + 6), np.zeros(3),
             np.zeros(4, dtype=np.int64), np.zeros(len(self.streams), dtype=np.int64),
-            *innovation_arrays(len(self.rows.noise)),
+            *innovation_arrays(n_rows),
         )  # fmt: skip
 
     def _spread(self) -> Array:
@@ -123,24 +153,23 @@ class KalmanRecursion:
             self._made = values.tobytes(), self._map.system(self._shares @ values)
         return self._made[1]
 
-    def begin(self, time: float, found: Mapping[int, Array]) -> bool:
-        """Start a segment at a sample; False unless it tells where every driven joint is."""
-        m, system = self.memory, self.home
-        coordinates = system.model.assembly.coordinates
-        places = {system.coordinates[c]: k for k, c in enumerate(system.tree.given)}
+    def begin(self, time: float) -> bool:
+        """Start a segment at what is read; False unless it tells where every driven joint is."""
+        m, system, table, readings = self.memory, self.home, self.rows.table, self.readings
+        coordinates, g = system.model.assembly.coordinates, self.layout.n_joints
         joints = np.zeros_like(m.joints)
-        for name, k in places.items():
-            joints[:2, k] = coordinates[system.coordinates.index(name)].home, 0.0
-            joints[1, k] = coordinates[system.coordinates.index(name)].speed
+        for k, c in enumerate(system.tree.given):
+            joints[:2, k] = coordinates[c].home, coordinates[c].speed
         attitude = np.array([0.0, 0.0, 0.0, 1.0])
         for k, stream in enumerate(self.streams):
-            joint = places.get(coordinate_of(stream))
-            if joint is not None and stream.sensor.kind in ORDER:
-                if k not in found:
+            at = table.value_at[k]
+            if table.kind[k] == DRIVEN:
+                if not readings.present[k]:
                     return False
-                joints[ORDER[stream.sensor.kind], joint] = found[k][0]
-            elif k in found and stream.is_attitude and stream.target == system.model.root.body:
-                attitude = found[k] / np.linalg.norm(found[k])
+                joints[divmod(table.where[k], g)] = readings.measured[at]
+            elif readings.present[k] and stream.is_attitude and stream.target == self._root_body:
+                attitude = readings.measured[at : at + 4]
+                attitude = attitude / np.linalg.norm(attitude)
         m.x[:] = 0.0
         m.x[ATTITUDE] = attitude
         m.x[system.layout.q] = [one.home for one in coordinates]
@@ -184,159 +213,88 @@ class KalmanRecursion:
 
         In short steps, over which the reaction to the joints' errors is straight.
         """
-        begin = float(self.memory.numbers[TIME])
-        n = ceil((time - begin) / self.options.step - 1e-9)
-        return all(self._step_to(begin + (time - begin) * (k + 1) / n, n) for k in range(n))
-
-    def _step_to(self, time: float, n: int) -> bool:
-        """One of the n steps to a sample; what a valve is off holds for all of them."""
-        m, settings = self.memory, self.settings
+        m, move = self.memory, self._compile()[0]
         ahead = time - float(m.numbers[TIME])
-        x, joints, rows = propagate(
-            self.system, self.layout, float(m.numbers[TIME]), ahead, x=m.x, joints=m.joints,
-            push=m.push, longest=self.options.step, steps=self.steps,
-        )  # fmt: skip
-        if not (np.isfinite(x).all() and np.isfinite(rows).all()):
-            return False
-        noise = np.zeros(self.layout.n_all)
-        noise[self.layout.parameters] = np.sqrt(settings.walk * ahead)
-        noise[self.layout.n_all - self.layout.n_joints :] = self.options.jerk * np.sqrt(ahead)
-        growth = settings.forgetting ** (-0.5 * ahead)
-        W = np.hstack([np.diag(noise)[:, noise > 0.0], sqrt(n) * self._thrust_noise(ahead)])
-        FS = carry_on(m.root, rows, self.layout, ahead, growth=growth)
-        m.root[:] = propagate_root(FS, W)
-        m.x[:], m.joints[:], m.numbers[TIME] = x, joints, time
+        self._renew()
+        is_fine = move(float(m.numbers[TIME]), ahead, ceil(ahead / self.options.step - 1e-9))
+        m.numbers[TIME] = time
+        return bool(is_fine)
+
+    def _renew(self) -> None:
+        """Directions of parameters as they are now, where these depend on values."""
+        if self._varying:
+            names, entries = self.layout.names, self.mechanics.directions
+            renew_directions(self.system, names, entries, self._varying)
+
+    def look(self) -> None:
+        """What the streams that are present should read now, with slopes, into `readings`."""
+        m, found, time = self.memory, self.readings, float(self.memory.numbers[TIME])
+        self._renew()
+        self._compile()[1](time)
+        if len(self._others) and (places := self._others[found.present[self._others] == 1]).size:
+            own, system = self.mechanics, self.home
+            free = [system.coordinates[c] for c in self.table.free]
+            tangent = Sensitivity(
+                self.layout.names, own.states[:1], own.tangents[:1], own.efforts[:1], tuple(free)
+            )
+            self.rows.read_into(
+                found, places.tolist(), self.system, tangent, time, x=m.x, joints=m.joints,
+                push=m.push,
+            )  # fmt: skip
+
+    def take(self) -> bool:
+        """The readings into the estimate; False where it is not finite.
+
+        `readings.odd` says which streams were gated.
+        """
+        correct, found = self._compile()[2], self.readings
+        found.blur[:] = 1.0
+        found.odd[:] = 0
+        for turn in range(self.options.iterations):
+            self.look()
+            if turn == 0:
+                self._widen_by_curvature()
+            done = correct(turn, turn + 1 == self.options.iterations)
+            if done != AGAIN:
+                return done != BROKEN
         return True
 
-    def _thrust_noise(self, ahead: float) -> Array:
-        """What noise in the levels of open valves does to the error state, column by column."""
-        m, layout, noise = self.memory, self.layout, self.settings.thrust
-        firing = np.flatnonzero(noise * m.push[: len(noise)])
-        out = np.zeros((layout.n_all, len(firing)))
-        if len(firing):
-            inputs = inputs_now(m.joints, m.push, self.home.n_coordinates)
-            time = float(m.numbers[TIME])
-            felt = thrust_response(self.system, time, ahead, x=m.x, inputs=inputs, which=firing)
-            out[: layout.n_states] = felt[layout.rows] * noise[firing]
-        return out
-
-    def take(self, found: Mapping[int, Array]) -> list[int] | None:
-        """Readings by stream into the estimate; the streams that were gated, None if not finite.
-
-        Torques are products of inertias and accelerations, so after a large step the slopes are
-        taken anew where it ended (Gauss-Newton on the one sample).
-        """
-        m, layout = self.memory, self.layout
-        before = copy_of(m)
-        places, odd = list(found), []
-        step, white = np.zeros(layout.n_all), np.zeros(0)
-        blur = np.ones(0)
-        for turn in range(self.options.iterations):
-            C, left = self._rows(places, [found[k] for k in places])
-            if not (np.isfinite(C).all() and np.isfinite(left).all()):
-                return self._undo(before)
-            if turn == 0:
-                blur = self._curvature_noise(places, before)
-            C, left = C / blur[:, None], left / blur
-            B = C @ before.root
-            if turn == 0:
-                odd, kept = self._odd(places, B, left)
-                if len(odd) == len(places):
-                    return odd
-                places = [k for k in places if k not in odd]
-                C, B, left, blur = C[kept], B[kept], left[kept], blur[kept]
-            root, new, white = update_root(before.root, B, left + C @ step)
-            if not np.all(np.isfinite(new)):
-                return self._undo(before)
-            change, step = new - step, new
-            self._move(before, step)
-            if not self._is_large(change):
-                break
-        m.root[:] = root
-        m.numbers[NIS], m.counts[DOF] = white @ white, len(white)
-        m.numbers[CHI2] += m.numbers[NIS]
-        note_innovations(m, self._rows_of(places), white)
-        m.counts[N_ROWS] += len(white)
-        return odd
-
-    def _rows_of(self, places: Sequence[int]) -> NDArray[np.intp]:
-        return np.concatenate([self.rows.rows[k] for k in places])
-
-    def _curvature_noise(self, places: list[int], before: KalmanMemory) -> Array:
+    def _widen_by_curvature(self) -> None:
         """By how much what slopes leave out makes the noise of every row larger.
 
         Torques are products of what is not known yet: to trust slopes alone makes the filter sure
         of wrong parameters within a second. Pairs of opposite draws from the covariance show the
         curvature, as half the sum of both changes; it counts as noise until it fades.
         """
-        m, layout = self.memory, self.layout
-        rows = self._rows_of(places)
-        bent = [k for k in places if self.streams[k].needs_forces]
-        spread = np.linalg.norm(before.root[layout.parameters], axis=1)
-        if not bent or np.max(spread, initial=0.0) < self.options.sure:
-            return np.ones(len(rows))
+        m, layout, readings = self.memory, self.layout, self.readings
+        bent = np.flatnonzero(self._bent & (readings.present == 1)).tolist()
+        S = m.root[layout.parameters]
+        if not bent or np.max(np.einsum("ij,ij->i", S, S), initial=0.0) < self.options.sure**2:
+            return
         draws, shrink = self.options.draws, self.options.shrink
         rng = np.random.default_rng(int(m.counts[N_ROWS]))
-        aside = shrink * (rng.standard_normal((draws, layout.n_all)) @ before.root.T)
-        x, joints, values = self._ends_of(
-            before, np.vstack([np.zeros(layout.n_all), aside, -aside])
-        )
+        aside = shrink * (rng.standard_normal((draws, layout.n_all)) @ m.root.T)
+        x, joints, values = self._ends_of(np.vstack([np.zeros(layout.n_all), aside, -aside]))
         sets = self._map.arrays(values @ self._shares.T)
-        total = np.zeros(len(self.rows.noise))
         seen = self.rows.read_sets(
             sets, float(m.numbers[TIME]), states=x, joints=joints, push=m.push, places=bent
         )
         for k, reading in zip(bent, seen, strict=True):
             curve = 0.5 * (reading[1 : 1 + draws] + reading[1 + draws :]) - reading[0]
-            total[self.rows.rows[k]] = np.sum(curve**2, axis=0) / (draws * shrink**4)
-        return np.sqrt(1.0 + total[rows] / self.rows.noise[rows] ** 2)
+            rows = self.rows.rows[k]
+            total = np.sum(curve**2, axis=0) / (draws * shrink**4)
+            readings.blur[rows] = np.sqrt(1.0 + total / self.rows.table.noise[rows] ** 2)
 
-    def _undo(self, before: KalmanMemory) -> None:
-        for array, old in zip(self.memory, before, strict=True):
-            array[...] = old
+    def _ends_of(self, steps: Array) -> tuple[Array, Array, Array]:
+        """States, joints and parameters where steps (rows, error state) from now end.
 
-    def _odd(self, places: list[int], B: Array, left: Array) -> tuple[list[int], NDArray[np.intp]]:
-        """Streams whose NIS is beyond the gate, and the rows of all others."""
-        if not len(self.settings.gates):
-            return [], np.arange(len(left))
-        sizes = np.array([len(self.rows.rows[k]) for k in places], dtype=np.intp)
-        is_odd = beyond_gate(B, left, sizes, self.settings.gates)
-        kept = np.flatnonzero(~np.repeat(is_odd, sizes))
-        return [k for k, odd in zip(places, is_odd, strict=True) if odd], kept
-
-    def _is_large(self, change: Array) -> bool:
-        """Whether a step is so long that slopes may differ at its end."""
-        g, n = self.layout.n_joints, self.layout.n_all
-        parameters, speeding = change[self.layout.parameters], change[n - 2 * g : n - g]
-        return bool(
-            np.max(np.abs(parameters), initial=0.0) > self.options.large_parameter
-            or np.max(np.abs(speeding), initial=0.0) > self.options.large_acceleration
-        )
-
-    def _move(self, before: KalmanMemory, step: Array) -> None:
-        """Put what is known where a step from `before` ends."""
-        m = self.memory
-        for array, moved in zip((m.x, m.joints, m.values), self._ends_of(before, step[None]),
-                                strict=True):  # fmt: skip
-            array[:] = moved[0]
-
-    def _ends_of(self, before: KalmanMemory, steps: Array) -> tuple[Array, Array, Array]:
-        """States, joints and parameters where steps (rows, error state) from `before` end.
-
-        What must be positive goes at most nine tenths down at once.
+        As `put_step` in `kernels/kalman_update.py`. What must be positive goes at most nine tenths
+        down at once.
         """
-        layout, state, given = self.layout, self.home.layout, self.home.tree.given
-        x = apply_steps(self.home, layout, before.x, steps[:, : layout.n_states])
-        joints = before.joints + steps[:, layout.joints].reshape(len(steps), *before.joints.shape)
+        m, layout, state, given = self.memory, self.layout, self.home.layout, self.home.tree.given
+        x = apply_steps(self.home, layout, m.x, steps[:, : layout.n_states])
+        joints = m.joints + steps[:, layout.joints].reshape(len(steps), *m.joints.shape)
         x[:, state.position_of(given)], x[:, state.rate_of(given)] = joints[:, 0], joints[:, 1]
-        values = before.values + self.unknowns.sizes * steps[:, layout.parameters]
-        least = np.where(self._is_positive, 0.1 * before.values, -np.inf)
-        return x, joints, np.clip(np.maximum(values, least), *self._bounds)
-
-    def _rows(self, places: list[int], measured: Sequence[Array]) -> tuple[Array, Array]:
-        """Whitened slopes by the error state and innovations of some streams."""
-        m = self.memory
-        return self.rows.linearise(
-            self.system, self.steps, float(m.numbers[TIME]), x=m.x, joints=m.joints, push=m.push,
-            values=m.values, places=places, measured=measured,
-        )  # fmt: skip
+        values = m.values + self.unknowns.sizes * steps[:, layout.parameters]
+        least = np.where(self._is_positive, 0.1 * m.values, -np.inf)
+        return x, joints, np.clip(np.maximum(values, least), *self.table.bounds)

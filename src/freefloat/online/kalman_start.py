@@ -22,9 +22,9 @@ from freefloat.identification.output_error.recording import recording_of
 from freefloat.identification.output_error.search import SearchResult, search
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import is_of_sensor
+from freefloat.online.error_state import ORDERS, Layout, state_rates
 from freefloat.online.filter_options import KalmanOptions
 from freefloat.online.filter_problem import FilterUnknowns
-from freefloat.online.propagation import ORDERS, Layout, state_rates
 from freefloat.online.sample import is_number
 from freefloat.online.sensing import joint_response
 from freefloat.parameters.parameters import Parameters

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from freefloat.arrays import Array
 from freefloat.dynamics.equations import observe
@@ -17,18 +16,12 @@ from freefloat.dynamics.tree import System
 from freefloat.errors import IdentificationError
 from freefloat.model.checks import sensor_targets
 from freefloat.model.parts import Sensor, SensorKind
-from freefloat.model.rotations import conjugate, quaternion_product, rotation_vector_from_quaternion
+from freefloat.online.kernels.kalman_tables import NUDGES
 from freefloat.prediction.measurements import Measurement, channels_of, measurements_of
 from freefloat.prediction.sensor_noise import sample_noise
 from freefloat.telemetry.channel import Channel
 from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.telemetry import Telemetry
-
-# theory: steps [rad or m, rad/s, rad/s^2] of one-sided differences, whose error is half the step
-# times the curvature and about 1e-16 over the step for rounding. Readings are linear in the
-# acceleration (any step is exact), quadratic in the rate (5e-5 off at most) and smooth in the
-# position (5e-7): slopes need three digits, since an innovation is a few deviations.
-NUDGES = (1e-6, 1e-4, 1.0)
 
 
 def live_streams(
@@ -116,20 +109,6 @@ def joint_response(system: System, time: float, x: Array, *, inputs: Inputs) -> 
     return by_joint(accelerations[1:] - accelerations[0], inputs.given.shape[2])
 
 
-def thrust_accelerations(
-    system: System, time: float, x: Array, *, inputs: Inputs, which: NDArray[np.intp]
-) -> Array:
-    """Accelerations per newton of some thrusters: (6 + c, 1, thrusters)."""
-    n = 1 + len(which)
-    push = np.repeat(inputs.push[:1], n, axis=0)
-    push[np.arange(1, n), :, which] += 1.0
-    given = np.repeat(inputs.given[:1], n, axis=0)
-    states, times = np.repeat(x[None], n, axis=0), np.full(n, time)
-    rows = Inputs(given, inputs.effort[:1], push, inputs.gains)
-    accelerations = observe(system, states, inputs=rows, times=times).accelerations
-    return (accelerations[1:] - accelerations[0]).T[:, None]
-
-
 def perturbed_joints(system: System, x: Array, given: Array) -> tuple[Array, Array]:
     """The instant as it is, then with position, rate and acceleration of each joint nudged.
 
@@ -169,12 +148,9 @@ def coordinate_of(stream: Measurement) -> str:
     return f"{stream.target}.motor" if "motor" in stream.sensor.kind else stream.target
 
 
-def innovation(stream: Measurement, measured: Array, predicted: Array, bias: Array) -> Array:
-    """Measured minus predicted, in the stream's unit; an attitude's as a rotation vector."""
-    if stream.is_attitude:
-        turn = quaternion_product(conjugate(predicted), measured / np.linalg.norm(measured))
-        return rotation_vector_from_quaternion(turn) - bias
-    error = measured - predicted - bias
+def innovation(stream: Measurement, measured: Array, predicted: Array) -> Array:
+    """Measured minus predicted, in the stream's unit, of what the kernels do not read."""
+    error = measured - predicted
     if stream.sensor.kind == "attitude":  # a planar angle: the nearest turn
         error = (error + np.pi) % (2.0 * np.pi) - np.pi
     return error

@@ -5,7 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from freefloat.online.covariance_root import propagate_root, update_root
+from freefloat.online.kernels.square_root_covariance import take_rows, triangularise
+
+
+def propagate_root(FS: np.ndarray, W: np.ndarray) -> np.ndarray:
+    """The factor of F S S^T F^T + W W^T."""
+    table = np.ascontiguousarray(np.vstack([FS.T, W.T]))
+    triangularise(table, np.empty(len(FS)))
+    return table[: len(FS)].T
+
+
+def update_root(S, B, innovation) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Factor, correction and whitened innovation after rows B = C S with unit noise."""
+    m, n = B.shape
+    table, white, step = S.T.copy(), np.empty(m), np.empty(n)
+    take_rows(table, B.copy(), innovation, np.empty((m, m + n)), white, step)
+    return table.T, step, white
 
 
 def covariance_root(n: int, rng: np.random.Generator) -> np.ndarray:

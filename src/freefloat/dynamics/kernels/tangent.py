@@ -305,12 +305,14 @@ def rk4_tangent(
             moment = time + (step + (0.0 if is_last else 0.5 * at)) * h
             table = looks if is_look else inputs
             change = look_changes if is_look else changes
-            state_rate(tree, par, w, table, row, at, moment, y, k)
-            n_rows = n_all if is_seen and stage == first and efforts.shape[0] > 0 else n_free
-            tangent_stage(
-                tree, par, w, table, change, row, at, slopes, n_rows, directions, setup, y, Ty, b,
-                tangent.b_flat, Tk,
-            )  # fmt: skip
+            # nobody asks for the accelerations after the last step
+            if not is_last or efforts.shape[0] > 0:
+                state_rate(tree, par, w, table, row, at, moment, y, k)
+                n_rows = n_all if is_seen and stage == first and efforts.shape[0] > 0 else n_free
+                tangent_stage(
+                    tree, par, w, table, change, row, at, slopes, n_rows, directions, setup, y, Ty,
+                    b, tangent.b_flat, Tk,
+                )  # fmt: skip
             if is_seen and stage == first:
                 record(
                     tree, par, w, x, tangent.T_flat, tangent.b_flat, states, tangents, efforts,

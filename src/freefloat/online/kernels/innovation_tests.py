@@ -54,6 +54,41 @@ def note_innovation(m, k, nis, dof):
 
 
 @inline
+def note_rows(m, rows, white, n):
+    """The same for n rows of some sensors, each with a count of its own; the last counts samples.
+
+    white (rows,): theirs. Gives the sum of their squares.
+    """
+    counts, last = m.row_counts, m.octave_power.shape[0] - 1
+    total, freedom = 0.0, 1.0 * n
+    for r in range(n):
+        row, waiting = rows[r], white[r]
+        total += waiting * waiting
+        octave = 0
+        while octave < last and (counts[row] >> octave) & 1 == 1:  # its other half waits
+            a = m.octave_half[octave, row]
+            m.octave_power[octave, row] += 0.5 * (a - waiting) * (a - waiting)
+            waiting = ROOT_HALF * (a + waiting)
+            octave += 1
+        if octave < last:
+            m.octave_half[octave, row] = waiting
+        else:
+            m.octave_power[last, row] += waiting * waiting
+        counts[row] += 1
+    samples = counts.shape[0] - 1
+    count, octave, nis = counts[samples], 0, total
+    while octave < last and (count >> octave) & 1 == 1:
+        total += m.window_half[octave, 0]
+        freedom += m.window_half[octave, 1]
+        note_window(m.window_worst, octave, total, freedom, (count + 1) >> (octave + 1))
+        octave += 1
+    if octave < last:
+        m.window_half[octave, 0], m.window_half[octave, 1] = total, freedom
+    counts[samples] += 1
+    return nis
+
+
+@inline
 def note_window(worst, octave, x, freedom, j):
     """worst (octaves, 2): the least chance of a window, as -ln, and its NIS per row."""
     if x > freedom:
