@@ -9,6 +9,7 @@ ROOT = Path(__file__).resolve().parents[1]
 LIST_OF_FILES = "<!-- files -->"
 SHARED_OPTIONS = "<!-- shared options -->"
 sys.path.insert(0, str(ROOT / "tools"))
+from site_pages import plain_types  # noqa: E402
 
 project = "freefloat"
 author = "The freefloat authors"
@@ -42,9 +43,10 @@ myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 default_role = "code"  # docstrings have code between single backticks
 autodoc_typehints_format = "short"
+autodoc_type_aliases = plain_types()
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
-python_maximum_signature_line_length = 72
+python_maximum_signature_line_length = 88
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 html_theme = "furo"
@@ -76,21 +78,30 @@ def fill_pages(app, name, source):
         source[0] = with_entries(source[0], api)
 
 
+def shorten_signature(app, what, name, value, options, signature, returns):
+    """Signatures say `Array` and `float` where the source has types with limits."""
+    from site_pages import plain_signature
+
+    return signature and plain_signature(signature), returns and plain_signature(returns)
+
+
 def escape_docstring(app, what, name, value, options, lines):
     """Docstrings are plain text with code in backticks; stars and bars in them are no markup."""
-    from site_pages import escape_prose
+    from site_pages import escape_prose, keep_sentences
 
-    lines[:] = escape_prose(lines)
+    lines[:] = keep_sentences(what, escape_prose(lines))
 
 
 def setup(app):
     """Pygments knows no CSV: it is shown as it stands. Some pages are filled from the source."""
     from pygments.lexers.special import TextLexer
     from site_math import use_mathml
-    from site_pages import prepare_commands
+    from site_pages import prepare_commands, rename_types
 
     use_mathml(app)
     prepare_commands()
     app.add_lexer("csv", TextLexer)
     app.connect("source-read", fill_pages)
+    app.connect("doctree-read", lambda app, doctree: rename_types(doctree))
+    app.connect("autodoc-process-signature", shorten_signature)
     app.connect("autodoc-process-docstring", escape_docstring, priority=400)  # before napoleon

@@ -46,6 +46,10 @@ def test_the_reference_is_made_from_the_source(pages):
     assert (pages / "explain" / "errata.html").exists()
     shown = read(pages / "reference" / "identification.html")
     assert 'id="freefloat.identify"' in shown and "Returns" in shown
+    odd = "Annotated[", "TypeAliasForwardRef", "_NestedSequence", "&lt;function", "&lt;factory"
+    reference = [read(page) for page in (pages / "reference").glob("*.html")]
+    plain = [re.sub("</?(?:span|em|a)[^>]*>", "", page) for page in reference]
+    assert not [word for word in odd for page in plain if word in page]
     linked = 'href="reference/identification.html#freefloat.identify"'
     assert linked in read(pages / "api.html")
     words = re.sub("<[^>]+>", "", read(pages / "reference" / "cli.html"))

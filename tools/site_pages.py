@@ -11,13 +11,24 @@ import re
 import sys
 from collections.abc import Iterator
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, get_args, get_origin
 
 if TYPE_CHECKING:
     from cyclopts import App
+    from docutils.nodes import Node
 
 MARK = re.compile(r"<!-- reference: (.+?) -->")
 NAME = re.compile(r"`((?:ff|freefloat)(?:\.\w+)+)`")
+# What Sphinx makes of types that have a name in the source, and what is shown in its place.
+ODD_TYPES = [
+    (re.compile(odd), plain)
+    for odd, plain in (
+        (r"~?(?:typing\.)?Annotated\[(\w+), ~freefloat\.records\.values\.Bounds\([^)]*\)\]", r"\1"),
+        (r"TypeAliasForwardRef\('(\w+)'\)", r"\1"),
+        (r"~?(numpy\.)?ndarray\[tuple\[[^]]*\], [\w~.]*dtype\[([\w~.]|\[[^]]*\])*\]\]", "Array"),
+        (r"(= ?[A-Z]\w*)\((?:[^()]|\([^()]*\))*\)", r"\1()"),
+    )
+]
 PLAIN = re.compile(r"(``[^`]*``|`[^`]*`)")
 
 
@@ -38,6 +49,46 @@ def full_name(name: str) -> str:
     return re.sub(r"^ff\.", "freefloat.", name)
 
 
+def public_object(name: str) -> object:
+    """What a name of `api.md` stands for: a function even where a module is called the same.
+
+    >>> callable(public_object("freefloat.telemetry.resample"))
+    True
+    """
+    owner, _, last = full_name(name).rpartition(".")
+    return getattr(resolve_name(owner), last)
+
+
+def plain_types() -> dict[str, str]:
+    """Names in annotations that signatures show in place of what they stand for.
+
+    Arrays as `Array`, numbers with limits as `float`; the limits are said in words.
+
+    >>> plain_types()["Array"], plain_types()["Positive"]
+    ('Array', 'float')
+    """
+    import freefloat.cli.app  # noqa: F401  everything that annotations may name
+
+    modules = [module for name, module in sys.modules.items() if name.startswith("freefloat.")]
+    named = [pair for module in modules for pair in vars(module).items()]
+    limited = {name: value for name, value in named if get_origin(value) is Annotated}
+    shown = {name: get_args(value)[0].__name__ for name, value in limited.items()}
+    return shown | {name: name for name in ("Array", "ArrayLike", "AnyMotion", "AnyCommand")}
+
+
+def plain_signature(text: str) -> str:
+    """A signature or a type as Sphinx writes it, without what only a type checker reads.
+
+    >>> plain_signature("(x: ndarray[tuple[Any, ...], dtype[bool]] = <factory>)")
+    '(x: Array = ...)'
+    >>> plain_signature("(start: Start = Start(rate=(0.0, 0.0), names={}), n: int = 3)")
+    '(start: Start = Start(), n: int = 3)'
+    """
+    for odd, plain in ODD_TYPES:
+        text = odd.sub(plain, text)
+    return text.replace("<factory>", "...")
+
+
 def entries(api: str, heading: str) -> str:
     """Directives that show every function and class of a section; methods come with their class."""
     known = set(NAME.findall(api))
@@ -46,7 +97,7 @@ def entries(api: str, heading: str) -> str:
     for name in section_names(api, heading):
         if name.rpartition(".")[0] in known or name in before:
             continue
-        value = resolve_name(full_name(name))
+        value = public_object(name)
         kind = "autoclass" if inspect.isclass(value) else "autofunction"
         if not inspect.isroutine(value) and not inspect.isclass(value):
             kind = "autodata"
@@ -119,6 +170,16 @@ def save_figures(block: tuple, block_vars: dict, gallery_conf: dict) -> str:
     return figure_rst(paths, gallery_conf["src_dir"])
 
 
+def rename_types(doctree: Node) -> None:
+    """Types of properties, which no event of autodoc passes on, as `plain_signature` has them."""
+    from docutils import nodes
+    from sphinx import addnodes
+
+    for kind in doctree.findall(addnodes.desc_annotation):
+        if "TypeAliasForwardRef" in kind.astext():
+            kind.children = [nodes.Text(plain_signature(kind.astext()))]
+
+
 def escape_prose(lines: list[str]) -> list[str]:
     r"""Docstring lines in which `*`, `|` and a trailing `_` are what they are, not markup.
 
@@ -130,6 +191,27 @@ def escape_prose(lines: list[str]) -> list[str]:
         is_example = line.lstrip().startswith(">>>") or (is_example and bool(line.strip()))
         escaped.append(line if is_example else _escape(line))
     return escaped
+
+
+def keep_sentences(what: str, lines: list[str]) -> list[str]:
+    """Docstring lines in which Napoleon takes nothing before a colon for a type.
+
+    Types are in the annotations; what stands before a colon is the beginning of a sentence.
+
+    >>> keep_sentences("property", ["The root: what hangs on nothing."])
+    ['', 'The root: what hangs on nothing.']
+    >>> keep_sentences("function", ["Returns:", "    The report: findings."])
+    [':returns: The report: findings.']
+    """
+    if what in ("attribute", "data", "property"):
+        return ["", *lines]
+    if "Returns:" not in lines:
+        return lines
+    first = lines.index("Returns:")
+    text = lines[first + 1 :]
+    n = next((k for k, line in enumerate(text) if not line.startswith("    ")), len(text))
+    block = [f":returns: {text[0].strip()}", *text[1:n]]
+    return [*lines[:first], *block, *text[n:]]
 
 
 def _escape(line: str) -> str:

@@ -2,8 +2,8 @@
 Which motion shows the target best?
 ===================================
 
-Thirty seconds of motion, within the limits of every joint, designed so that the ten parameters
-of a grasped target become as certain as they can.
+Thirty seconds of motion, within the limits of every joint, designed so that mass, centre of mass
+and inertia of a grasped target become as certain as they can.
 """
 
 import freefloat as ff
@@ -15,9 +15,8 @@ wanted = ff.Parameters(model).free("target.mass", "target.m[xy]", "target.izz")
 
 # %%
 # A short search is enough for a picture; leave ``effort`` out for a real design.
-found = design(
-    model, wanted, duration=30.0, harmonics=3, seed=1, effort=Effort(random=8, starts=1, rounds=3)
-)
+short = Effort(random=8, starts=1, rounds=3)
+found = design(model, wanted, duration=30.0, harmonics=3, seed=1, effort=short)
 print(found)
 
 # %%

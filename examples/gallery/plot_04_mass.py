@@ -14,14 +14,14 @@ from freefloat.excitation import Pulses
 from freefloat.report.result_plots import plot_estimates
 
 model = ff.load_model("planar-capture")
-plan = replace(
-    ff.default_plan(model, duration=30.0, seed=1), thrusts={"thr_1": Pulses(((5.0, 10.0, 5.0),))}
-)
+pulse = Pulses(((5.0, 10.0, 5.0),))  # start, length [s], force [N]
+plan = replace(ff.default_plan(model, duration=30.0, seed=1), thrusts={"thr_1": pulse})
 flight = ff.simulate(model, plan, seed=1)
 
 # %%
 # The model that we start from is wrong about the target by a third.
-guess = model.with_body(replace(model.body("target"), mass=1.35 * model.body("target").mass))
+target = model.body("target")
+guess = model.with_body(replace(target, mass=1.35 * target.mass))
 names = ("bus.mass", "bus.izz", "target.mass", "target.m[xy]", "target.izz")
 wanted = ff.Parameters(guess).free(*names)
 fit = ff.identify(guess, wanted, flight)

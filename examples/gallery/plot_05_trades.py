@@ -13,9 +13,8 @@ from freefloat.excitation import Pulses
 from freefloat.report.result_plots import plot_correlation
 
 model = ff.load_model("planar-capture")
-plan = replace(
-    ff.default_plan(model, duration=30.0, seed=3), thrusts={"thr_2": Pulses(((5.0, 10.0, 5.0),))}
-)
+pulse = Pulses(((5.0, 10.0, 5.0),))  # start, length [s], force [N]
+plan = replace(ff.default_plan(model, duration=30.0, seed=3), thrusts={"thr_2": pulse})
 flight = ff.simulate(model, plan, seed=3)
 wanted = ff.Parameters(model).free("bus.mass", "bus.m[xy]", "bus.izz", "target.*")
 fit = ff.identify(model, wanted, flight, assess=False)

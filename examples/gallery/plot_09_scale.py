@@ -31,7 +31,8 @@ figure, axis = plt.subplots(figsize=(6, 3), layout="constrained")
 for row, fit in enumerate(fits.values()):
     mass = fit["target.mass"]
     axis.barh(row, 100 * mass.total_std / mass.value, color="#56b4e9", label="total")
-    axis.barh(row, 100 * mass.std / mass.value, height=0.4, color="#0072b2", label="noise alone")
+    share = 100 * mass.std / mass.value
+    axis.barh(row, share, height=0.4, color="#0072b2", label="noise alone")
 axis.set_yticks(range(len(fits)), fits)
 axis.set_xlabel("standard deviation of the target's mass [%]")
 axis.legend(*(pair[:2] for pair in axis.get_legend_handles_labels()))

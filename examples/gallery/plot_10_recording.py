@@ -37,7 +37,7 @@ figure, axes = plt.subplots(2, 1, figsize=(8, 4), sharex=True, layout="constrain
 for axis, name in zip(axes, ("base.rate.z", "arm_2.position"), strict=True):
     channel = sound[name]
     axis.plot(time, arrays[name], ".", color="#d55e00", ms=3, label="masked")
-    axis.plot(channel.time[channel.valid], channel.values[channel.valid], ".", ms=3, label="used")
+    axis.plot(*channel.usable(), ".", ms=3, label="used")
     axis.set_ylabel(f"{name}\n[{channel.unit}]")
 axes[0].legend(loc="upper right")
 axes[1].set_xlabel("time [s]")

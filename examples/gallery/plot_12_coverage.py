@@ -14,9 +14,8 @@ import freefloat as ff
 from freefloat.excitation import Pulses
 
 model = ff.load_model("planar-capture")
-plan = replace(
-    ff.default_plan(model, duration=20.0, seed=1), thrusts={"thr_1": Pulses(((5.0, 10.0, 5.0),))}
-)
+pulse = Pulses(((5.0, 10.0, 5.0),))  # start, length [s], force [N]
+plan = replace(ff.default_plan(model, duration=20.0, seed=1), thrusts={"thr_1": pulse})
 wanted = ff.Parameters(model).free("bus.mass", "bus.izz", "target.mass", "target.izz")
 truth = model.body("target").mass
 

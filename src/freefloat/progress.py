@@ -59,6 +59,13 @@ def silent(stage: str, fraction: float | None = None) -> None:
 def portion(progress: Progress, first: float, last: float) -> Progress:
     """Progress of a part of the work, which is from `first` to `last` of the whole.
 
+    Args:
+        progress: Of the whole.
+        first, last: Fractions of the whole, 0 to 1.
+
+    Returns:
+        A function that the part can call with its own fraction, 0 to 1.
+
     >>> portion(lambda stage, fraction: print(stage, fraction), 0.5, 1.0)("fitting", 0.5)
     fitting 0.75
     """

@@ -64,13 +64,17 @@ class Design:
 
     def __str__(self) -> str:
         """What it is worth, and the parameters before and after."""
-        lines = [f"{self.plan.name}: {self.plan.duration:g} s, {self.measure} {self.value:.4g}"]
-        for name, old, new in self.comparison():
-            lines.append(f"  {name}: {old:.3g} -> {new:.3g}")
+        lines = [f"{self.plan.name}: {self.plan.duration:g} s, {self.measure}: {self.value:.4g}"]
+        compared = self.comparison()
+        if compared:
+            lines.append("expected standard deviations, default motion -> designed:")
+        units = {one.name: one.unit for one in self.after.parameters} if self.after else {}
+        for name, old, new in compared:
+            lines.append(f"  {name}: {old:.3g} -> {new:.3g} {units[name]}".rstrip())
         most = self.usage[0] if self.usage else None
         if most is not None:
-            lines.append(f"  most used limit: {most.limit.name}, {100.0 * most.share:.1f} %")
-        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+            lines.append(f"most used limit: {most.limit.name}, {100.0 * most.share:.1f} %")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def comparison(self) -> list[tuple[str, float, float]]:
         """Name, standard deviation before and after, in the parameter's unit; NaN: none."""
@@ -143,25 +147,26 @@ def design(
 ) -> Design:
     """A motion within the limits that shows the free parameters best, and what it is worth.
 
-    The same seed gives the same plan unless the effort is limited in seconds.
-
     Args:
-        model: what flies, or the name of a built-in model.
-        parameters: of that model; the free ones shall be seen.
+        model, parameters: what flies, or a built-in model's name; the free ones shall be seen.
         duration: of the motion [s].
         criterion: "a_optimal" (mean variance, in natural sizes), "d_optimal" (volume), "e_optimal"
             (worst direction), "condition", "worst_parameter", names of parameters (globs), or of
-            the motion alone: "modal_energy" (left behind), "base_motion" (paper 002).
+            the motion alone: "modal_energy" (left behind), "base_motion".
         sensors: words such as "gyro encoders", or a list; the model's suite unless given.
         shape, harmonics: of the joint motions, see `freefloat.excitation.basis`.
         limits: "part.quantity" (globs) -> value, in place of the model's.
         joints, wheels, thrusters: globs of what is moved.
         start: the initial state; at rest at home unless given.
-        scenarios: other models that might be true (`scenarios_of`); the worst of all counts.
+        scenarios: other models that might be true (`scenarios_of`); the worst counts.
         avoid, avoid_share: bands [Hz] in which no more than that share of the joints' acceleration
             energy may lie (`motion_criteria.bands_of` gives those of the modes).
-        seed, effort: of the random motions that the search starts from, and how hard to look.
+        seed: of the search; the same seed gives the same plan unless `effort` is limited in time.
+        effort: how hard to look.
         progress, on_interrupt: called with every round of the search; on Ctrl-C.
+
+    Returns:
+        the plan, its criterion, and the parameters before and after.
 
     Raises:
         ExcitationError: no motion is within the limits, or there is no such criterion.
@@ -184,9 +189,8 @@ def design(
     search = start_search(model, variables, allowed, flights, criteria, seed=seed, effort=effort)
     search.progress, search.on_interrupt = progress, on_interrupt
     found = finish_design(search, variables, allowed, criterion)
-    usual = default_plan(model, duration=duration, seed=seed)
-    before = identifiability(model, parameters, plan=usual, sensors=suite)
-    after = identifiability(model, parameters, plan=found.plan, sensors=suite)
+    plans = default_plan(model, duration=duration, seed=seed), found.plan
+    before, after = (identifiability(model, parameters, plan=p, sensors=suite) for p in plans)
     notes = (*found.notes, *sensor_notes(model, sensors), *_limit_notes(allowed, variables))
     return replace(found, before=before, after=after, notes=notes)
 
@@ -251,9 +255,21 @@ def _limit_notes(allowed: dict[str, Limit], variables: Variables) -> list[Note]:
 
 
 def scenarios_of(model: Model, parameters: Parameters, *, n: int, seed: int = 0) -> list[Model]:
-    """n models with the free parameters that have priors drawn from them; always realisable.
+    """Models that might be true: free parameters that have a prior are drawn from it.
 
     A draw that no real body could have is taken closer to the model's values, half way at a time.
+
+    Args:
+        model: What is believed.
+        parameters: Of that model; those free with a prior are drawn, the others stay.
+        n: How many models.
+        seed: Of the draws.
+
+    Returns:
+        n models, for `scenarios` of `design`.
+
+    Raises:
+        ExcitationError: No free parameter has a prior.
 
     >>> from freefloat.model import load_model
     >>> model = load_model("ets7")

@@ -36,10 +36,23 @@ def integrate_batch(
     every: int = 1,
     n_threads: int | None = None,
 ) -> Array:
-    """States (simulations, 1 + n_steps // every, 13 + 2 c) by RK4 with a fixed step [s].
+    """Many simulations of one mechanism by RK4, with one set of parameters each.
 
-    starts: (simulations, 13 + 2 c), or one row for all; parameters: arrays with the simulation as
-    first axis (see `stack_parameters`). n_threads: all cores by default.
+    Args:
+        system: The mechanism, from `flatten`; it has c coordinates.
+        starts: Initial states (simulations, 13 + 2 c), or one row for all.
+        parameters: Arrays with the simulation as first axis (see `stack_parameters`).
+        inputs: Prescribed motion, torques and thrust, common to all.
+        step: Of the integration [s], fixed.
+        n_steps: Number of steps.
+        every: Keep every so many-th state.
+        n_threads: All cores unless given.
+
+    Returns:
+        States (simulations, 1 + n_steps // every, 13 + 2 c), the initial ones first.
+
+    Raises:
+        FreefloatError: A simulation is not finite.
     """
     from freefloat.numba_.lanes import LANES
 

@@ -51,7 +51,18 @@ def no_inputs(system: System, *, n_rows: int = 1) -> Inputs:
 def observe(
     system: System, states: ArrayLike, *, inputs: Inputs | None = None, times: ArrayLike = 0.0
 ) -> SystemMotion:
-    """Accelerations and joint forces at states; row i of the inputs (stage 0) belongs to row i."""
+    """Accelerations and joint forces at given states.
+
+    Args:
+        system: The mechanism, from `flatten`; it has c coordinates.
+        states: Rows (N, 13 + 2 c): position [m], quaternion, velocity [m/s] and rate [rad/s] of
+            the root, then q and dq.
+        inputs: Row i (stage 0) belongs to state i; without them nothing pushes.
+        times: Of the states [s], which count on an orbit.
+
+    Returns:
+        Accelerations (N, 6 + c), forces of the coordinates (N, c), and the table of links.
+    """
     from freefloat.dynamics.kernels.observe import observe as kernel
 
     table = as_states(states, system)
@@ -84,9 +95,16 @@ def observe_sets(
 def inverse_dynamics(
     system: System, rate: ArrayLike, acceleration: ArrayLike, coordinates: ArrayLike
 ) -> Array:
-    """Generalised forces (N, 6 + c) for given motion, without springs, fields and thrust.
+    """The generalised forces that a motion needs, without springs, fields and thrust.
 
-    rate (N, 3) and acceleration (N, 6) of the root in root axes, coordinates (N, c, 3): q, dq, ddq.
+    Args:
+        system: The mechanism, from `flatten`; it has c coordinates.
+        rate: Of the root (N, 3), in root axes [rad/s].
+        acceleration: Of the root (N, 6), in root axes: linear [m/s^2], angular [rad/s^2].
+        coordinates: q, dq, ddq of every coordinate (N, c, 3).
+
+    Returns:
+        Forces (N, 6 + c): on the root [N, N m], then of the coordinates [N m or N].
     """
     from freefloat.dynamics.kernels.observe import inverse_dynamics as kernel
 
@@ -156,10 +174,17 @@ def force_regressor(
     field: ArrayLike | None = None,
     out: Array | None = None,
 ) -> Array:
-    """Y (N, 6 + c, 10 links + rotors) with inverse dynamics = Y @ system_vector(system).
+    """The matrix Y with `inverse_dynamics(...) == Y @ system_vector(system)`.
 
-    `field` (N, 6): gravity u and orbit direction r at the root, in root axes. `out`: an earlier
-    result for the same system and as many samples, to be overwritten instead of allocating anew.
+    Args:
+        system: The mechanism, from `flatten`.
+        rate, acceleration, coordinates: As for `inverse_dynamics`.
+        field: Gravity [m/s^2] and direction of the orbit at the root (N, 6), in root axes.
+        out: An earlier result for the same system and as many samples, to be overwritten in place
+            of allocating anew.
+
+    Returns:
+        Y (N, 6 + c, 10 links + rotors).
     """
     from freefloat.dynamics.kernels.regressor import force_regressor as kernel
 
@@ -177,10 +202,16 @@ def force_regressor(
 def momentum_regressor(
     system: System, rate: ArrayLike, velocity: ArrayLike, coordinates: ArrayLike
 ) -> tuple[Array, Array]:
-    """Momentum (N, 6, columns) and kinetic energy (N, columns) per unit parameter.
+    """Momentum and kinetic energy per unit of each inertial parameter.
 
-    Rows: angular momentum about the root's origin, linear momentum, both in root axes; `velocity`
-    of the root in root axes too.
+    Args:
+        system: The mechanism, from `flatten`.
+        rate, velocity: Of the root (N, 3), in root axes [rad/s, m/s].
+        coordinates: q, dq, ddq of every coordinate (N, c, 3); ddq does not count.
+
+    Returns:
+        Momentum (N, 6, 10 links + rotors): angular about the root's origin, then linear, both in
+        root axes; and kinetic energy (N, 10 links + rotors).
     """
     from freefloat.dynamics.kernels.regressor import momentum_regressor as kernel
 

@@ -45,7 +45,17 @@ def link_table(system: System, states: ArrayLike) -> Array:
 def frame_motion(
     system: System, name: str, states: ArrayLike, *, motion: SystemMotion | None = None
 ) -> FrameMotion:
-    """How the frame or body `name` moves; accelerations only with `motion` (from observe)."""
+    """How a frame or body moves.
+
+    Args:
+        system: The mechanism, from `flatten`.
+        name: Of the frame or body.
+        states: Rows (N, 13 + 2 c), as `observe` takes them.
+        motion: From `observe` at the same states; without it there are no accelerations.
+
+    Returns:
+        Position, rotation, velocity, rate and acceleration, with their axes and units.
+    """
     table = as_states(states, system)
     links = link_table(system, table) if motion is None else motion.links
     link, R_LF, p_LF = system.frame_pose(name)
@@ -71,10 +81,16 @@ def frame_motion(
 
 
 def frame_jacobian(system: System, name: str, states: ArrayLike) -> Array:
-    """J (N, 6, 6 + c): rate and velocity of a frame per root rate, root velocity and dq.
+    """Rate and velocity of a frame per rate and velocity of the root and of the coordinates.
 
-    Everything in root axes: rows angular (3) then linear (3); columns the root's rate and velocity,
-    then every coordinate (zeros for rotors).
+    Args:
+        system: The mechanism, from `flatten`.
+        name: Of the frame or body.
+        states: Rows (N, 13 + 2 c), as `observe` takes them.
+
+    Returns:
+        J (N, 6, 6 + c) in root axes: rows angular (3), then linear (3); columns the root's rate
+        and velocity, then every coordinate (zeros for rotors).
     """
     table = as_states(states, system)
     links = link_table(system, table)

@@ -55,11 +55,25 @@ def integrate(
     breaks: Sequence[float] = (),
     progress: Progress = silent,
 ) -> Trajectory:
-    """The motion from `start` over `duration` [s], recorded at the start and every `every` steps.
+    """The motion of a mechanism from a start.
 
-    `inputs` gives the input tables for an array of times (rows, 3): start, middle and end of each
-    step. `breaks` are the times [s] at which inputs jump; DOP853 starts afresh there (RK4 needs
-    them on steps). `progress` is called every CHUNK steps.
+    Args:
+        system: The mechanism, from `flatten`; it has c coordinates.
+        start: Initial state (13 + 2 c).
+        inputs: Gives the input tables for an array of times (rows, 3): start, middle and end of
+            each step. `Plan.inputs` makes such a function.
+        duration: How long [s].
+        step: Length of a step [s].
+        every: Keep every so many-th step.
+        method: "rk4", or "dop853", which controls its steps between those kept.
+        breaks: Times [s] at which inputs jump; DOP853 starts afresh there, RK4 needs them on steps.
+        progress: Called every 20 000 steps; may raise to stop.
+
+    Returns:
+        Times [s] and states, at the start and at every step kept.
+
+    Raises:
+        FreefloatError: The motion is not finite, or the step is too long for a spring.
     """
     n_steps = whole_steps(duration, step, every)
     if method not in ("rk4", "dop853"):

@@ -43,6 +43,17 @@ def modes(
 ) -> list[Mode]:
     """The modes at a posture (home by default), slowest first.
 
+    Args:
+        model: What swings: wings, fuel, flexible drives and joints on springs.
+        posture: Positions by coordinate [rad or m]; the others stay at home.
+        hold_torque: Whether torque-driven joints are held still; else they move freely.
+
+    Returns:
+        Frequency [Hz], damping ratio and shape of each.
+
+    Raises:
+        ModelError: A combination of free coordinates moves no mass.
+
     >>> from freefloat.model import load_model
     >>> [round(mode.frequency, 3) for mode in modes(load_model("servicer-wings"))]
     [0.14, 0.23, 0.664, 0.68]

@@ -85,11 +85,21 @@ def integrate_with_sensitivity(
     known: tuple[Directions, Array] | None = None,
     setup: SetupChanges | None = None,
 ) -> Sensitivity:
-    """Integrate the state and its derivative by RK4 over n_steps of length `step` [s].
+    """Integrate the state and its derivative by parameters with RK4; analytic, no differences.
 
-    Rows are the start and every `every`-th step. The derivative is analytic: no differences.
-    known: `parameter_directions` of the names, for whoever flies many times. setup: what those of
-    the names change that belong to inputs, geometry and surroundings.
+    Args:
+        system: The mechanism, from `flatten`.
+        start: Initial state (13 + 2 c).
+        names: Of the parameters.
+        inputs: Prescribed motion, torques and thrust, three stages a step.
+        step, n_steps, every: Length [s] and number of steps; every so many-th is kept.
+        time: At the start [s].
+        with_efforts: Whether accelerations and forces are differentiated, too.
+        known: `parameter_directions` of the names, to be reused over many simulations.
+        setup: What those names change that belong to inputs, geometry and surroundings.
+
+    Returns:
+        States, and their derivatives per unit of each parameter, at the steps kept.
     """
     from freefloat.dynamics.kernels.integrate import rk4
     from freefloat.dynamics.kernels.tangent import rk4_tangent

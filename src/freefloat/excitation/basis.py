@@ -76,6 +76,14 @@ class Basis:
     ) -> AnyMotion:
         """The motion with these coefficients, from home and back; a wheel keeps its speed.
 
+        Args:
+            coefficients: As many as the basis has; in the unit of the coordinate [rad or m].
+            home: Where the motion starts and ends [rad or m].
+            speed: Of a wheel, which its motion is added to [rad/s].
+
+        Returns:
+            The motion, for `Plan.motions`.
+
         >>> Basis("fourier", 10.0, 1).motion([0.1, 0.0], home=0.5).first
         0.5
         """

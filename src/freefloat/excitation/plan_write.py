@@ -140,6 +140,9 @@ def save_table(plan: Plan, model: Model, path: str | Path, *, rate: float) -> No
         path: a file that ends in .csv; it is written whole or not at all.
         rate: rows per second [Hz], from 0 to the end of the plan.
 
+    Returns:
+        Nothing; the file is what it makes.
+
     Raises:
         ExcitationError: the plan does not fit the model, or the table would have no rows or too
             many.

@@ -138,9 +138,23 @@ def builtin_paths() -> dict[str, Path]:
 
 
 def copy_model(name: str, destination: str | Path, *, overwrite: bool = False) -> list[Path]:
-    """Copy a built-in model, its URDF included, into a folder or to a .toml file; the files made.
+    """Copy a built-in model, its URDF included, into a folder or to a .toml file.
 
-    Files that exist are left alone, and named in a ModelError, unless `overwrite` is true.
+    Args:
+        name: Of the built-in model (`builtin_models`).
+        destination: A folder, or a file that ends in .toml.
+        overwrite: Whether files that exist are replaced.
+
+    Returns:
+        The files made.
+
+    Raises:
+        ModelError: There is no such model, or a file exists or cannot be written.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     [path.name for path in copy_model("cepheus", folder)]
+    ['cepheus.toml']
     """
     known = builtin_paths()
     if name not in known:

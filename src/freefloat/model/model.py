@@ -150,7 +150,17 @@ class Model:
     def grasp(self, body: Body, *, on: str, placement: Placement = Placement()) -> Model:  # noqa: B008
         """The model holding `body` rigidly on the body or frame called `on`.
 
-        Raises ModelError for a body that cannot be real, such as one of negative mass.
+        Args:
+            body: What is grasped; its name becomes that of a target.
+            on: Name of the body or frame that holds it.
+            placement: Where the frame of `body` sits there: xyz [m], rpy [rad].
+
+        Returns:
+            The model with the target.
+
+        Raises:
+            ModelError: The body cannot be real (such as one of negative mass), its name is taken,
+                or there is nothing called `on`.
         """
         self._refuse_taken(body.name)
         self._refuse_unreal(body)

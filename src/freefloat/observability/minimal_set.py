@@ -116,6 +116,17 @@ def minimal_count(model: Model, family: EquationFamily, *, seed: int = 0) -> int
     count as known; of a momentum that is only conserved one fewer is seen, the scale. The last two
     are not linear: they count around the model's values.
 
+    Args:
+        model: Whose parameters are counted.
+        family: One of the names above.
+        seed: Of the random motions by which the rank is found.
+
+    Returns:
+        The size of the minimal set: the rank of the regressor.
+
+    Raises:
+        IdentificationError: There is no such family.
+
     >>> from freefloat.model import load_model
     >>> [minimal_count(load_model("ets7"), family) for family in ("force", "joint", "linear")]
     [53, 43, 16]

@@ -89,7 +89,14 @@ class LiveFilter(Protocol):
         """The sample that was read is not taken: its time is wrong."""
 
     def restart(self, time: float, kind: EventKind, why: str, intake: Intake) -> None:
-        """Time goes on from elsewhere: begin a new segment, and report it."""
+        """Time goes on from elsewhere: begin a new segment, and report it.
+
+        Args:
+            time: Where it goes on [s].
+            kind: Of the event to report.
+            why: The sentence of the event.
+            intake: Whose health takes the event.
+        """
 
     def finish(self, intake: Intake) -> bool:
         """No more samples come: use what is held back; whether there was anything."""

@@ -114,6 +114,17 @@ class Parameters:
     def tie(self, glob: str, *, to: str, factor: float = 1.0) -> Parameters:
         """With the matching parameters following `factor` times the parameter `to`.
 
+        Args:
+            glob: Names of the parameters that follow.
+            to: The parameter that they follow.
+            factor: By which its value is multiplied.
+
+        Returns:
+            The parameters with the tie.
+
+        Raises:
+            IdentificationError: A name fits no parameter, or the factor is no number.
+
         >>> from freefloat.model import load_model
         >>> wings = Parameters(load_model("servicer-wings")).free("hinge_l1.stiffness")
         >>> wings.tie("hinge_r1.stiffness", to="hinge_l1.stiffness")["hinge_r1.stiffness"].tied_to
@@ -133,13 +144,21 @@ class Parameters:
     def bound(self, *globs: str, lower: float = -np.inf, upper: float = np.inf) -> Parameters:
         """With bounds on the matching parameters, in their units.
 
+        Args:
+            *globs: Names of the parameters.
+            lower: The smallest value allowed.
+            upper: The largest value allowed.
+
+        Returns:
+            The parameters with the bounds.
+
+        Raises:
+            IdentificationError: `lower` is above `upper`, or a name fits no parameter.
+
         >>> from freefloat.model import load_model
         >>> bounded = Parameters(load_model("ets7")).free("bus.mass").bound("bus.mass", lower=0.0)
         >>> bounded["bus.mass"].lower, bounded["bus.mass"].upper
         (0.0, inf)
-
-        Raises:
-            IdentificationError: lower is above upper, or a name fits no parameter.
         """
         if not lower <= upper:  # not a number is no bound either
             raise IdentificationError(
@@ -157,9 +176,17 @@ class Parameters:
             std: standard deviation, in their unit; or
             relative: standard deviation as a share of the value.
 
+        Returns:
+            The parameters with the prior.
+
         Raises:
             IdentificationError: none or both are given, one is not positive, or a name fits no
                 parameter.
+
+        >>> from freefloat.model import load_model
+        >>> weighed = Parameters(load_model("ets7")).free("bus.mass").prior("bus.mass", std=5.0)
+        >>> weighed["bus.mass"].prior
+        (2645.9, 5.0)
         """
         if (std is None) == (relative is None):
             raise IdentificationError(

@@ -45,7 +45,18 @@ class FlightSummary:
 
 
 def summarise_flight(model: Model, plan: Plan, flight: Telemetry) -> FlightSummary:
-    """What happened when `model` flew `plan`; the flight must still have its truth.
+    """What happened when `model` flew `plan`.
+
+    Args:
+        model: What flew.
+        plan: What it flew.
+        flight: From `simulate`, with its truth.
+
+    Returns:
+        Turn of the base, deflections, limits exceeded and the drift of momentum.
+
+    Raises:
+        TelemetryError: The flight has no truth.
 
     >>> import freefloat as ff
     >>> model, plan = ff.load_model("cepheus"), ff.default_plan("cepheus", duration=5.0)

@@ -45,9 +45,22 @@ def simulate(
 ) -> Telemetry:
     """Fly `plan` with `model` and return what its sensors report, with the truth beside it.
 
-    The step [s] is shortened so that every sensor's samples fall on steps. `sensors` replaces the
-    model's own suite; a model without any has the usual ones, named in `metadata["sensors"]`. The
-    same seed gives the same noise.
+    Args:
+        model: What flies.
+        plan: How it is moved and pushed, and for how long.
+        seed: Of the noise; the same seed gives the same flight to the last bit.
+        step: Of the integration [s], at most: shortened until all samples fall on steps.
+        method: "rk4", or "dop853" (Dormand-Prince of order 8, with step control).
+        sensors: In place of the model's own; a model without any gets the usual ones, named in
+            `metadata["sensors"]`.
+        progress: Called every 20 000 steps; may raise to stop.
+
+    Returns:
+        The telemetry in SI units, its `truth` without noise at the same instants.
+
+    Raises:
+        ExcitationError: The plan does not fit the model.
+        TelemetryError: The plan is shorter than two samples, or an argument is out of range.
 
     >>> import freefloat as ff
     >>> flight = ff.simulate(ff.load_model("cepheus"), ff.default_plan("cepheus"), seed=1)

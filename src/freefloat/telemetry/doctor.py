@@ -58,6 +58,9 @@ def examine(telemetry: Telemetry, model: Model | None = None, *, shift: bool = T
     Returns:
         The findings, and the channels as they are once repaired.
 
+    Raises:
+        TelemetryError: An argument is of another kind.
+
     >>> t = np.arange(500) * 0.02
     >>> noisy = np.sin(t) + 1e-3 * np.random.default_rng(0).normal(size=t.size)
     >>> noisy[200] += 0.05

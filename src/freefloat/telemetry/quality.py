@@ -140,6 +140,9 @@ def quality(
     Returns:
         The report: what was found in every channel and attitude, and the findings with codes.
 
+    Raises:
+        TelemetryError: `ranges` names a channel that does not exist.
+
     >>> t = np.arange(100) * 0.1
     >>> flight = Telemetry.from_arrays(t, {"base.rate.x": np.sin(t)})
     >>> quality(flight).summary

@@ -82,8 +82,19 @@ def align(
 ) -> Telemetry:
     """Return all channels on one uniform time base, over the time that all of them cover.
 
-    The rate [Hz] is that of the fastest channel unless given. Telemetry that already shares one
-    time base is returned as it is. See `resample` for the rest.
+    Telemetry that already shares one time base is returned as it is. See `resample` for what
+    happens between samples.
+
+    Args:
+        telemetry: The recording.
+        rate: Of the time base [Hz]; that of the fastest channel unless given.
+        method: "spline" (cubic), "linear", or "hold" (a sample counts until the next).
+
+    Returns:
+        The same channels, all at the same instants.
+
+    Raises:
+        TelemetryError: The channels have no time in common, or an argument is unusable.
 
     >>> fast = Telemetry.from_arrays([0.0, 1.0, 2.0, 3.0], {"a.angle": [0, 1, 2, 3]})
     >>> slow = Telemetry.from_arrays([0.5, 2.5], {"b.angle": [0, 2]})

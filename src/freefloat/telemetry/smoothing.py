@@ -204,8 +204,18 @@ def smooth_attitude(
 ) -> SmoothAttitude:
     """Return the smooth attitude history that quaternions x, y, z, w at `time` [s] support.
 
-    Signs may flip and norms may be off. `noise` is the standard deviation of the attitude about
-    each axis [rad]. The rest is as for `smooth`.
+    Args:
+        time: The instants [s], in any order.
+        quaternions: Four columns; signs may flip and norms may be off. Rows with NaN do not count.
+        noise: Standard deviation of the attitude about each axis [rad]; without it
+            cross-validation finds it.
+        valid, order, max_gap, max_gap_steps: As for `smooth`.
+
+    Returns:
+        Attitude, body rate [rad/s] and angular acceleration [rad/s^2] at any instant.
+
+    Raises:
+        TelemetryError: There are too few samples, or arguments of different lengths.
 
     >>> t = np.linspace(0.0, 10.0, 501)
     >>> spin = np.column_stack([0 * t, 0 * t, np.sin(0.2 * t), np.cos(0.2 * t)])

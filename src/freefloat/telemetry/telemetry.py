@@ -54,21 +54,13 @@ class Telemetry:
     def __post_init__(self) -> None:
         for name, channel in self.channels.items():
             if name != channel.name:
-                raise misuse(
-                    f"channel {channel.name!r}",
-                    f"the key {name!r}",
-                    "its own name",
-                    code="channel.name",
-                )
+                place, value = f"channel {channel.name!r}", f"the key {name!r}"
+                raise misuse(place, value, "its own name", code="channel.name")
         for key, value in self.metadata.items():
             _check_metadata(key, value)
         if self.truth is not None and self.truth.truth is not None:
-            raise misuse(
-                "truth",
-                "a truth with a truth of its own",
-                "one level of truth",
-                code="truth.nested",
-            )
+            value = "a truth with a truth of its own"
+            raise misuse("truth", value, "one level of truth", code="truth.nested")
         # Frozen all the way: a copy behind a proxy.
         object.__setattr__(self, "channels", MappingProxyType(dict(self.channels)))
         object.__setattr__(self, "metadata", MappingProxyType(dict(self.metadata)))
@@ -81,16 +73,21 @@ class Telemetry:
         *,
         truth: Telemetry | None = None,
     ) -> Telemetry:
-        """Return the telemetry made of `channels`, in their order; names must differ."""
+        """Return the telemetry made of `channels`, in their order.
+
+        Args:
+            channels: Their names must differ; each may have instants of its own.
+            metadata: Notes on where they came from, saved with them.
+            truth: What really happened, which only simulations know.
+
+        Raises:
+            TelemetryError: Two channels have one name.
+        """
         by_name: dict[str, Channel] = {}
         for channel in channels:
             if channel.name in by_name:
-                raise misuse(
-                    f"channel {channel.name!r}",
-                    "the name twice",
-                    "different names",
-                    code="channel.duplicate",
-                )
+                place, expected = f"channel {channel.name!r}", "different names"
+                raise misuse(place, "the name twice", expected, code="channel.duplicate")
             by_name[channel.name] = channel
         return cls(by_name, metadata or {}, truth)
 
@@ -107,8 +104,15 @@ class Telemetry:
     ) -> Telemetry:
         """Return channels that share the instants `time` [s], converted to SI.
 
-        `units` need only name channels whose unit is not the default of their name; `noise` is in
-        the unit given. Values that are not finite become invalid samples.
+        Args:
+            time: The instants [s], increasing.
+            values: By channel name; what is not finite becomes an invalid sample.
+            units: Of channels whose unit is not the default of their name.
+            noise: Standard deviation of a single sample by channel, in the unit given.
+            metadata, truth: As for `of`.
+
+        Raises:
+            TelemetryError: A name, a unit or a shape is not what it must be.
 
         >>> flight = Telemetry.from_arrays([0.0], {"rw.speed": [180]}, units={"rw.speed": "rpm"})
         >>> flight["rw.speed"].values.round(3).tolist()
@@ -391,9 +395,5 @@ def _si(name: str, unit: str | None) -> tuple[str, float]:
 def _check_metadata(key: str, value: str) -> None:
     fault = metadata_fault(key, value)
     if fault:
-        raise misuse(
-            f"metadata {key!r}",
-            fault,
-            "text that every file format can hold",
-            code="metadata.text",
-        )
+        expected = "text that every file format can hold"
+        raise misuse(f"metadata {key!r}", fault, expected, code="metadata.text")

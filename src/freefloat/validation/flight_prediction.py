@@ -149,6 +149,9 @@ def predict_flight(
             springs as well; "rest": the same, with those at home and at rest; "plan": the plan's.
         progress: called before every simulation.
 
+    Returns:
+        Every sensor's readings, predicted and measured, and the initial state used.
+
     Raises:
         IdentificationError: what the recording lacks.
         FreefloatError: the simulation does not run.

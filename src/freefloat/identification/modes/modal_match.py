@@ -83,6 +83,18 @@ def match_modes(
 ) -> ModalMatch:
     """Seen modes assigned to the model's by frequency and by shape at the sensors.
 
+    Args:
+        model: Whose modes are expected.
+        found: The modes seen, from `identify_modes`.
+        telemetry: The recording that they were seen in.
+        options: How near a pair must be.
+
+    Returns:
+        Pairs of modes with the ratio of their frequencies, and springs that would agree.
+
+    Raises:
+        ModelError: Free coordinates of the model move no mass, so it has no modes.
+
     >>> import freefloat as ff
     >>> from freefloat.excitation import Moves
     >>> from freefloat.identification.modes.modal import identify_modes

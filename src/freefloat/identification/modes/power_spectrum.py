@@ -92,9 +92,19 @@ def spectrum(
 ) -> Spectrum:
     """The Welch spectra of channels (names or globs): Hann windows, half overlapping, detrended.
 
-    `segment` [s] is the length of a window; two fifths of the recording unless given, which makes
-    four. Longer ones resolve more, shorter ones scatter less. Channels are cut to the band that
-    all of them have.
+    Channels are cut to the band that all of them have.
+
+    Args:
+        telemetry: The recording.
+        channels: Names or globs.
+        segment: Length of a window [s]; two fifths of the recording unless given, which makes
+            four windows. Longer ones resolve more, shorter ones scatter less.
+
+    Returns:
+        Power spectral densities [unit^2/Hz] over frequency [Hz], with their `peaks`.
+
+    Raises:
+        IdentificationError: A channel has too few samples, or the window does not fit.
 
     >>> import numpy as np
     >>> t = np.arange(0.0, 60.0, 0.02)

@@ -104,6 +104,9 @@ def assess_fit(
     Returns:
         The fit with an `assessment`, and with `total_std` in every estimate that has a `std`.
 
+    Raises:
+        IdentificationError: A recording lacks what the model needs to be simulated.
+
     >>> import freefloat as ff
     >>> model = ff.load_model("planar-capture")
     >>> flight = ff.simulate(model, ff.default_plan(model), seed=1)

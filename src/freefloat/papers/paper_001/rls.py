@@ -101,7 +101,13 @@ class ModifiedRls(_BothEquations):
         self.M = np.zeros((len(theta), len(self.D)))
 
     def update(self, A: Array, b: Array, phi: Array, y: Array, psi: Array) -> None:
-        """Take one set of rows of both equations."""
+        """Take one set of rows of both equations.
+
+        Args:
+            A, b: Columns and right-hand side of the equation of linear momentum.
+            phi, y: Columns and right-hand side of that of angular momentum.
+            psi: Columns of D(mu) in the latter, moved to its right-hand side with the estimate.
+        """
         self.first.update(A, b)
         D = self.quadratic(self.first.x)
         self.second.x = self.second.x + self.M @ (D - self.D)
