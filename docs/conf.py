@@ -80,9 +80,10 @@ def fill_pages(app, name, source):
 
 def shorten_signature(app, what, name, value, options, signature, returns):
     """Signatures say `Array` and `float` where the source has types with limits."""
-    from site_pages import plain_signature
+    from site_pages import plain_signature, with_numbers
 
-    return signature and plain_signature(signature), returns and plain_signature(returns)
+    short = signature and with_numbers(plain_signature(signature), value)
+    return short, returns and plain_signature(returns)
 
 
 def escape_docstring(app, what, name, value, options, lines):

@@ -89,6 +89,17 @@ def plain_signature(text: str) -> str:
     return text.replace("<factory>", "...")
 
 
+def with_numbers(signature: str, value: object) -> str:
+    """A signature with the numbers of its defaults in place of the names of constants.
+
+    >>> with_numbers("(limit: float = LONGEST, on: bool = True)", section_names)
+    '(limit: float = LONGEST, on: bool = True)'
+    """
+    names = vars(sys.modules[getattr(value, "__module__", __name__)])
+    known = {name: one for name, one in names.items() if isinstance(one, int | float)}
+    return re.sub(r"(?<== )([A-Z][A-Z_]+)\b", lambda hit: f"{known.get(hit[1], hit[1])}", signature)
+
+
 def entries(api: str, heading: str) -> str:
     """Directives that show every function and class of a section; methods come with their class."""
     known = set(NAME.findall(api))

@@ -20,8 +20,7 @@ flight = ff.simulate(model, plan, seed=1)
 
 # %%
 # The model that we start from is wrong about the target by a third.
-target = model.body("target")
-guess = model.with_body(replace(target, mass=1.35 * target.mass))
+guess = model.with_body("target", mass=1.35 * model.body("target").mass)
 names = ("bus.mass", "bus.izz", "target.mass", "target.m[xy]", "target.izz")
 wanted = ff.Parameters(guess).free(*names)
 fit = ff.identify(guess, wanted, flight)

@@ -20,8 +20,7 @@ first, second = (ff.simulate(model, plan, seed=k) for k, plan in enumerate(plans
 
 # %%
 # Identified from the first flight, with a start that is off by a third.
-target = model.body("target")
-guess = model.with_body(replace(target, mass=1.35 * target.mass))
+guess = model.with_body("target", mass=1.35 * model.body("target").mass)
 names = ("bus.mass", "bus.izz", "target.mass", "target.m[xy]", "target.izz")
 wanted = ff.Parameters(guess).free(*names)
 fit = ff.identify(guess, wanted, first, assess=False)

@@ -39,6 +39,27 @@ class SearchStep:
     deviations: tuple[float, ...]
 
 
+class SearchHistory:
+    """Progress that keeps every better point of a search, to be drawn by `plot_convergence`.
+
+    >>> history = SearchHistory()
+    >>> history("fitting", 0.5)
+    >>> history.step(SearchStep(2.0, ("bus.mass",), ("kg",), (250.0,), (0.3,)))
+    >>> [step.cost for step in history.steps]
+    [2.0]
+    """
+
+    def __init__(self) -> None:
+        self.steps: list[SearchStep] = []
+
+    def __call__(self, stage: str, fraction: float | None = None, /) -> None:
+        """Nothing is shown."""
+
+    def step(self, found: SearchStep) -> None:
+        """Keep a point that is better than all before."""
+        self.steps.append(found)
+
+
 def step_listener(progress: Progress) -> Callable[[SearchStep], None] | None:
     """The method `step` of a progress object that has one: it is told every better point.
 

@@ -12,6 +12,7 @@ from scipy.stats import binom, chi2
 
 from freefloat.campaign.campaign_page import campaign_page
 from freefloat.campaign.campaign_summary import covering_band, summarise
+from freefloat.campaign.normalised_errors import normalised_errors
 from freefloat.campaign.run_row import RunCost, RunEstimate, RunResult, RunRow
 from freefloat.campaign.run_setup import request_of
 from freefloat.campaign.run_store import CHUNK, RunStore
@@ -99,6 +100,19 @@ def test_the_page_holds_every_parameter_and_loads_nothing(tmp_path):
         "http://www.w3", ""
     )
     assert "size = 2" in page
+
+
+def test_errors_are_counted_in_their_deviations(tmp_path):
+    store, results = store_of(tmp_path, 200)
+    rows = [e for one in results for e in one.row.estimates]
+    for cell, used in ((None, rows), (1, [e for one in results if one.row.cell == 1
+                                          for e in one.row.estimates])):  # fmt: skip
+        found = normalised_errors(store, cell=cell)
+        assert tuple(found) == NAMES
+        expected = [(e.value - e.true) / e.std for e in used if e.name == NAMES[2]]
+        np.testing.assert_allclose(np.sort(found[NAMES[2]]), np.sort(expected))
+    page = campaign_page(store, summarise(store))
+    assert page.count('class="histogram"') == 2 * len(NAMES)
 
 
 def test_a_campaign_of_functions_is_summarised(tmp_path):

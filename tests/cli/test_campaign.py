@@ -21,8 +21,9 @@ def test_a_campaign_is_carried_out_and_looked_at(tmp_path, monkeypatch, capsys):
     assert run(["campaign", "summary", "runs", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [one["name"] for one in found["parameters"]] == ["bus.mass", "target.mass"]
-    assert run(["campaign", "report", "runs", "--out", "page.html"]) == 0
+    assert run(["campaign", "report", "runs", "--out", "page.html", "--plot", "errors.png"]) == 0
     assert "target.mass" in (tmp_path / "page.html").read_text()
+    assert (tmp_path / "errors.png").stat().st_size > 3000
     capsys.readouterr()
     assert run(["campaign", "run", "c.toml", "--out", "runs", "--only", "1", "--json"]) == 0
     one = json.loads(capsys.readouterr().out)

@@ -11,6 +11,7 @@ import freefloat as ff
 from freefloat.cli.run import run
 from freefloat.errors import FreefloatError
 from freefloat.excitation import Pulses
+from freefloat.progress import SearchHistory
 from freefloat.report import result_plots
 
 pytest.importorskip("matplotlib", reason="pictures need matplotlib (extra `plot`)")
@@ -87,6 +88,27 @@ def test_live_bands_begin_where_a_parameter_is_observable(flown):
     is_known = np.isfinite([one["target.mass"][1] for one in told[::5] if one.time is not None])
     np.testing.assert_array_equal(np.isfinite(solid.get_ydata()), is_known)
     assert len(dotted.get_ydata()) == len(is_known) and "[kg]" in words_of(figure)
+
+
+def test_a_search_is_shown_step_by_step(flown):
+    model, _, _, flight, _ = flown
+    guess = model.with_body("target", mass=1.3 * model.body("target").mass)
+    history = SearchHistory()
+    wanted = ff.Parameters(guess).free("target.mass")
+    ff.identify(guess, wanted, flight, method="output_error", assess=False, progress=history)
+    assert len(history.steps) >= 2
+    cost, mass = result_plots.plot_convergence(history.steps).axes
+    np.testing.assert_allclose(cost.lines[0].get_ydata(), [s.cost for s in history.steps])
+    np.testing.assert_allclose(mass.lines[0].get_ydata(), [s.values[0] for s in history.steps])
+    assert "target.mass" in mass.get_ylabel() and "[kg]" in mass.get_ylabel()
+
+
+def test_errors_beyond_the_axis_are_counted_at_its_ends():
+    errors = {"bus.mass": np.array([-99.0, 0.1, 0.2, np.nan]), "bus.mx": np.array([np.nan])}
+    axis, *rest = result_plots.plot_errors(errors).axes
+    heights = [bar.get_height() for bar in axis.patches]
+    assert heights[0] == 1.0 and sum(heights) == 3.0 and max(heights) == 2.0
+    assert "bus.mass, 3 runs" in axis.get_title() and not any(a.get_visible() for a in rest)
 
 
 def test_nothing_to_draw_is_said():

@@ -6,18 +6,20 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
+from freefloat.arrays import Array
 from freefloat.campaign.campaign_summary import (
     CampaignSummary,
     CellSummary,
     ParameterSummary,
     summarise,
 )
+from freefloat.campaign.normalised_errors import normalised_errors
 from freefloat.campaign.run_store import RunStore
 from freefloat.digits import printed_unit, with_uncertainty
 from freefloat.files import atomic_write
 from freefloat.provenance import provenance
 from freefloat.report.pages import render, require_html
-from freefloat.report.svg import whisker
+from freefloat.report.svg import histogram, whisker
 
 LEVEL = 0.95  # format: of the intervals that are judged
 
@@ -44,7 +46,7 @@ def campaign_page(store: RunStore, found: CampaignSummary) -> str:
         "free": campaign.free,
         "varied": varied,
         "set": campaign.set,
-        "cells": [_cell(cell, found) for cell in found.cells],
+        "cells": [_cell(cell, found, store) for cell in found.cells],
         "cpu": f"{found.cpu:.3g}",
         "provenance": provenance(digest=campaign.digest, seed=campaign.seed),
     }
@@ -57,13 +59,14 @@ def _variation_words(one: object) -> str:
     return ", ".join(words)
 
 
-def _cell(cell: CellSummary, found: CampaignSummary) -> dict[str, object]:
+def _cell(cell: CellSummary, found: CampaignSummary, store: RunStore) -> dict[str, object]:
     named = ", ".join(f"{name} = {value}" for name, value in cell.inputs.items())
     own = [one for one in found.parameters if one.cell == cell.cell]
+    errors = normalised_errors(store, cell=cell.cell)
     return {
         "title": named or "All runs",
         "facts": list(_facts(cell)),
-        "rows": [_row(one) for one in own],
+        "rows": [_row(one, errors.get(one.name)) for one in own],
         "grades": [(grade, n, wrong) for grade, (n, wrong) in cell.grades.items()],
     }
 
@@ -84,7 +87,7 @@ def _facts(cell: CellSummary) -> Iterator[tuple[str, str]]:
     yield "attempts", f"{cell.attempts} for {cell.n_runs} runs"
 
 
-def _row(one: ParameterSummary) -> dict[str, object]:
+def _row(one: ParameterSummary, errors: Array | None) -> dict[str, object]:
     has_coverage = math.isfinite(one.coverage)
     low, high = one.coverage_band
     return {
@@ -95,6 +98,7 @@ def _row(one: ParameterSummary) -> dict[str, object]:
         "band": f"{low:.3f} to {high:.3f}" if has_coverage else "–",
         "is_outside": has_coverage and not low <= LEVEL <= high,
         "drawing": whisker(one.coverage, one.coverage_band, LEVEL) if has_coverage else "",
+        "errors": "" if errors is None else histogram(errors),
         "total": _number(one.total_coverage, 3),
         "bias": _bias(one),
         "rms": _number(one.rms, 3),

@@ -147,11 +147,19 @@ def summary(folder: Path, /, *, shared: Shared = Shared()) -> int:  # noqa: B008
 
 
 @campaign.command
-def report(folder: Path, /, *, out: Path, shared: Shared = Shared()) -> int:  # noqa: B008
+def report(
+    folder: Path,
+    /,
+    *,
+    out: Path,
+    plot: Path | None = None,
+    shared: Shared = Shared(),  # noqa: B008
+) -> int:
     """Write the summary as one self-contained HTML page.
 
     For example:
       freefloat campaign report runs --out runs.html
+      freefloat campaign report runs --out runs.html --plot errors.png
 
     Parameters
     ----------
@@ -159,18 +167,28 @@ def report(folder: Path, /, *, out: Path, shared: Shared = Shared()) -> int:  # 
         The folder of the campaign.
     out
         The page to write (.html).
+    plot
+        Plot histograms of errors over stated deviations: .png, .svg or .pdf. Needs freefloat[plot].
     """
     from freefloat.campaign.campaign_page import save_campaign_page
+    from freefloat.campaign.normalised_errors import normalised_errors
     from freefloat.campaign.run_store import RunStore
 
-    files = OutputFiles(report=("--out", out))
+    files = OutputFiles(report=("--out", out), plot=("--plot", plot))
     require(files.faults())
     files.require_possible()
-    save_campaign_page(RunStore(folder), out)
+    store, written = RunStore(folder), {"report": out}
+    save_campaign_page(store, out)
+    if plot is not None:
+        from freefloat.report.plots import save_figure
+        from freefloat.report.result_plots import plot_errors
+
+        save_figure(plot_errors(normalised_errors(store)), plot)
+        written["plot"] = plot
     if shared.json:
-        screen.print_json({"ok": True, "files": {"report": str(out)}})
+        screen.print_json({"ok": True, "files": paths_as_text(written)})
     else:
-        screen.show(*screen.files_section({"report": out}))
+        screen.show(*screen.files_section(written))
     return 0
 
 

@@ -134,17 +134,29 @@ class Model:
         """The joint of that name."""
         return _find_part(self.joints, name, "joint")
 
-    def with_body(self, body: Body) -> Model:
-        """The model with the body (or target) of the same name replaced."""
-        self.body(body.name)
-        swap = [body if old.name == body.name else old for old in self.bodies]
-        held = [replace(t, body=body) if t.name == body.name else t for t in self.targets]
+    def with_body(self, body: Body | str, **changes: object) -> Model:
+        """The model with one body (or target) changed: a whole new one of its name, or some fields.
+
+        >>> from freefloat.model import load_model
+        >>> load_model("planar-capture").with_body("target", mass=300.0).body("target").mass
+        300.0
+        """
+        old = self.body(body if isinstance(body, str) else body.name)
+        new = replace(old if isinstance(body, str) else body, **changes)  # type: ignore[arg-type]
+        swap = [new if one.name == old.name else one for one in self.bodies]
+        held = [replace(t, body=new) if t.name == old.name else t for t in self.targets]
         return replace(self, bodies=tuple(swap), targets=tuple(held))
 
-    def with_joint(self, name: str, **changes: object) -> Model:
-        """The model with some fields of one joint changed, e.g. role="locked"."""
-        new = replace(self.joint(name), **changes)  # type: ignore[arg-type]
-        joints = (new if old.name == name else old for old in self.joints)
+    def with_joint(self, joint: Joint | str, **changes: object) -> Model:
+        """The model with one joint changed: a whole new one of its name, or some fields.
+
+        >>> from freefloat.model import load_model
+        >>> load_model("cepheus").with_joint("arm_1", role="locked").joint("arm_1").role
+        'locked'
+        """
+        old = self.joint(joint if isinstance(joint, str) else joint.name)
+        new = replace(old if isinstance(joint, str) else joint, **changes)  # type: ignore[arg-type]
+        joints = (new if one.name == old.name else one for one in self.joints)
         return replace(self, joints=tuple(joints))
 
     def grasp(self, body: Body, *, on: str, placement: Placement = Placement()) -> Model:  # noqa: B008

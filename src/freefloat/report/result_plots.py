@@ -1,4 +1,4 @@
-"""Pictures of results: what is observable, what was learned, what was predicted, what came live.
+"""Pictures of results: what is observable, what was learned and how, what was predicted.
 
 They show what the pages show, in the style of `plots`, for slides and notebooks. Each function
 returns a figure of matplotlib, which notebooks display and `save_figure` writes.
@@ -6,14 +6,16 @@ returns a figure of matplotlib, which notebooks display and `save_figure` writes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from freefloat.arrays import Array
 from freefloat.digits import printed_unit, with_uncertainty
 from freefloat.errors import FreefloatError
 from freefloat.report.plots import COLOURS, new_figure, require_matplotlib
+from freefloat.report.svg import ERROR_EDGES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from freefloat.identification.fit import Estimate, Fit
     from freefloat.observability.visibility import Visibility
     from freefloat.online.live_estimate import LiveEstimate
+    from freefloat.progress import SearchStep
     from freefloat.validation.scores import Trace
     from freefloat.validation.verdict import Verdict
 
@@ -171,6 +174,75 @@ def plot_live(estimates: Sequence[LiveEstimate], names: Iterable[str] = ()) -> F
         for axis in axes:
             axis.axvline(event.time, color=COLOURS[1], lw=0.8, ls="--")
     axes[-1].set_xlabel("time [s]")
+    return figure
+
+
+def plot_convergence(steps: Sequence[SearchStep], names: Iterable[str] = ()) -> Figure:
+    """How a search by output error converged: its cost, and parameters with their 95 % bands.
+
+    The cost may rise once, where coloured noise is found and all residuals are weighted anew.
+
+    Args:
+        steps: Those of a `SearchHistory` that was the `progress` of `identify`.
+        names: Parameters to draw; the first few by default.
+
+    Returns:
+        A figure with the cost and a panel a parameter, over the better points found.
+    """
+    _require_some(steps, "the search has no step")
+    last = steps[-1]
+    chosen = list(names) or list(last.names)[: MOST_CHANNELS - 1]
+    figure = new_figure(height=0.6 + 1.4 * (1 + len(chosen)))
+    axes = figure.subplots(1 + len(chosen), 1, sharex=True, squeeze=False)[:, 0]
+    place = np.arange(1, len(steps) + 1)
+    costs = [step.cost for step in steps]
+    axes[0].plot(place, costs, "o-", color=COLOURS[0], ms=3, lw=1.0)
+    axes[0].set_yscale("log" if max(costs) > 10.0 * min(costs) > 0.0 else "linear")
+    axes[0].set_ylabel("half the sum\nof squares [1]", fontsize=8)
+    for axis, name in zip(axes[1:], chosen, strict=True):
+        k = last.names.index(name)
+        value = np.array([step.values[k] for step in steps])
+        reach = TO_95 * np.array([step.deviations[k] for step in steps])
+        style = {"color": COLOURS[0], "ecolor": COLOURS[4], "ms": 3, "lw": 1.0}
+        axis.errorbar(place, value, reach, fmt="o-", **style)
+        axis.set_ylabel(f"{name}\n[{printed_unit(last.units[k])}]", fontsize=8)
+    for axis in axes:
+        axis.grid(alpha=0.3, linewidth=0.5)
+        axis.tick_params(labelsize=8)
+    axes[-1].xaxis.get_major_locator().set_params(integer=True)
+    axes[-1].set_xlabel("better points of the search [1]")
+    return figure
+
+
+def plot_errors(errors: Mapping[str, Array], *, unit: str = "stated standard deviations") -> Figure:
+    """Histograms of many errors beside the normal distribution that they should have.
+
+    Args:
+        errors: By parameter, errors over their stated deviations (`normalised_errors` of a
+            campaign).
+        unit: What the errors are counted in, for the axis.
+
+    Returns:
+        A figure with a panel a parameter; errors beyond the axis are counted at its ends.
+    """
+    shown = {name: e[np.isfinite(e)] for name, e in list(errors.items())[:MOST_ROWS]}
+    shown = {name: e for name, e in shown.items() if len(e)}
+    _require_some(list(shown), "there is no error over a stated deviation")
+    n_rows = -(-len(shown) // 3)
+    figure = new_figure(height=0.5 + 1.8 * n_rows)
+    axes = figure.subplots(n_rows, 3, sharex=True, squeeze=False).ravel()
+    x = np.linspace(ERROR_EDGES[0], ERROR_EDGES[-1], 181)
+    normal = np.exp(-0.5 * x**2) / np.sqrt(2.0 * np.pi) * (ERROR_EDGES[1] - ERROR_EDGES[0])
+    for axis, (name, error) in zip(axes, shown.items(), strict=False):
+        held = np.clip(error, ERROR_EDGES[0], ERROR_EDGES[-1])
+        axis.hist(held, ERROR_EDGES, color=COLOURS[4], alpha=0.7)
+        axis.plot(x, len(error) * normal, color=COLOURS[0], lw=1.2)
+        axis.set_title(f"{name}, {len(error)} runs", fontsize=8)
+        _quiet(axis)
+    for axis in axes[len(shown) :]:
+        axis.set_visible(False)
+    figure.supxlabel(f"error [{unit}]", fontsize=9)
+    figure.supylabel("runs [1]", fontsize=9)
     return figure
 
 

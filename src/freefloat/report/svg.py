@@ -14,6 +14,8 @@ import numpy as np
 
 from freefloat.arrays import Array
 
+ERROR_EDGES = np.linspace(-4.5, 4.5, 19)  # format: of histograms, half a deviation wide
+
 
 def whisker(
     value: float, interval: tuple[float, float] | None, prior: float, *, width: int = 170
@@ -64,6 +66,30 @@ def correlation_matrix(names: Sequence[str], covariance: Array) -> str:
                 f"<title>{escape(names[i])} and {escape(names[j])}: {value:+.2f}</title></rect>"
             )
     return _svg(left + n * cell + 8, n * cell + 10, parts, "correlation", "correlations")
+
+
+def histogram(errors: Array, *, width: int = 150, height: int = 44) -> str:
+    """Errors in standard deviations from -4.5 to 4.5, beside the normal distribution's curve."""
+    known = np.clip(errors[np.isfinite(errors)], ERROR_EDGES[0], ERROR_EDGES[-1])
+    if not len(known):
+        return ""
+    counts, _ = np.histogram(known, ERROR_EDGES)
+    bin_width = ERROR_EDGES[1] - ERROR_EDGES[0]
+    x = np.linspace(ERROR_EDGES[0], ERROR_EDGES[-1], 61)
+    normal = len(known) * bin_width * np.exp(-0.5 * x**2) / math.sqrt(2.0 * math.pi)
+    top = max(float(counts.max()), float(normal.max()))
+    step, scale = width / len(counts), (height - 4) / top
+    parts = [
+        f'<rect class="bin" x="{k * step:.1f}" y="{height - n * scale:.1f}" '
+        f'width="{step - 0.5:.1f}" height="{n * scale:.1f}" fill-opacity="0.45"/>'
+        for k, n in enumerate(counts)
+    ]
+    across = (x - ERROR_EDGES[0]) / (ERROR_EDGES[-1] - ERROR_EDGES[0]) * width
+    line = zip(across, height - normal * scale, strict=True)
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in line)
+    parts.append(f'<polyline class="curve" points="{points}"/>')
+    words = f"errors over stated deviations of {len(known)} runs, beside the normal distribution"
+    return _svg(width, height, parts, "histogram", words)
 
 
 def ratio_chart(names: Sequence[str], ratios: Sequence[float]) -> str:
