@@ -340,8 +340,10 @@ def _quaternion(R: Array) -> str:
 def _within_inequality(moments: Array) -> Vector:
     """Principal moments of which none is larger than the two others together, by rounding either.
 
-    MuJoCo compares sums exactly; bodies have been checked, and ours come from a decomposition.
+    MuJoCo compares sums exactly; bodies have been checked, and ours come from a decomposition,
+    which may leave a rod less than nothing about its axis.
     """
+    moments = np.maximum(moments, 0.0)
     k = int(np.argmax(moments))
     a, b, c = (*moments[:k].tolist(), min(float(moments[k]), float(np.delete(moments, k).sum())),
                *moments[k + 1 :].tolist())  # fmt: skip
