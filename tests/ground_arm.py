@@ -94,15 +94,18 @@ def flown(seed: int, duration: float = 20.0) -> Telemetry:
     wanted = _motion(seed, duration)
     data.qpos[:], data.qvel[:] = wanted[0, :, 0], wanted[0, :, 1]
     every = round(1.0 / (RATE * STEP))
-    rows = []
+    rows, before = [], np.zeros(len(LINKS))
     for k, (q, dq, ddq) in enumerate(np.moveaxis(wanted, 2, 1)):
         inverse.qpos[:], inverse.qvel[:], inverse.qacc[:] = q, dq, ddq
         mujoco.mj_inverse(robot, inverse)
         data.ctrl[:] = inverse.qfrc_inverse + 180.0 * (q - data.qpos) + 6.0 * (dq - data.qvel)
         angle, rate, torque = data.qpos.copy(), data.qvel.copy(), data.ctrl.copy()
         mujoco.mj_step(robot, data)
-        if k % every == 0:  # a step's new rate moves the angle: at its instant is the mean of both
-            rows.append(np.concatenate([angle, 0.5 * (rate + data.qvel), torque]))
+        # a step's new rate moves the angle, and its torque acts until the next: at the instant
+        # between two steps are the means of both
+        if k % every == 0 and k:
+            rows.append(np.concatenate([angle, 0.5 * (rate + data.qvel), 0.5 * (before + torque)]))
+        before = torque
     return _recorded(np.array(rows), seed)
 
 

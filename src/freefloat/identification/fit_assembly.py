@@ -25,7 +25,7 @@ from freefloat.identification.fitted_mass_properties import SIGMAS
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import owner_of
 from freefloat.notes import Note
-from freefloat.observability.scale import REMEDY, Scale, is_scaled
+from freefloat.observability.scale import Scale, is_scaled, not_fixed, scale_remedy
 from freefloat.observability.visibility import WEAK, Visibility, known_status
 from freefloat.parameters.parameters import Parameter, Parameters
 from freefloat.parameters.write_back import with_parameters
@@ -157,7 +157,7 @@ def _judge(s: Solution, estimates: Sequence[Estimate]) -> tuple[Note, bool]:
         return s.objection, False
     scale = s.visibility.scale
     if scale is not None and not scale.is_fixed:
-        return Note("scale.not_fixed", f"Only ratios are known; {REMEDY}."), False
+        return Note("scale.not_fixed", f"Only ratios are known; {scale_remedy(s.model)}."), False
     status, is_trustworthy = _count_statuses(estimates, len(s.visibility.combinations))
     bounds = [e.name for e in estimates if e.status == "at bound"]
     return _with_bounds(bounds, status, status.code), is_trustworthy
@@ -252,12 +252,12 @@ def scale_sources(
     return tuple(found)
 
 
-def name_sources(scale: Scale | None, sources: Sequence[str]) -> Scale | None:
+def name_sources(scale: Scale | None, sources: Sequence[str], *, remedy: str) -> Scale | None:
     """The scale with what fixes it; not fixed where nothing has known newtons or kilograms."""
     if scale is None or not scale.is_fixed:
         return scale
     if not sources:
-        return Scale(False, float("nan"), f"not fixed: only ratios; {REMEDY}")
+        return not_fixed("", remedy)
     return Scale(True, scale.std, f"fixed by {' and '.join(sources)}", tuple(sources))
 
 

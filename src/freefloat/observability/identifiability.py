@@ -25,7 +25,7 @@ from freefloat.observability.information import (
     sensor_notes,
     unknown_initial_states,
 )
-from freefloat.observability.scale import Scale, is_scaled, scale_of
+from freefloat.observability.scale import Scale, is_scaled, scale_of, scale_remedy
 from freefloat.observability.visibility import Visibility, visibility, without
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameter, Parameters
@@ -85,6 +85,7 @@ def identifiability(
     nuisance = np.hstack([rows.columns[:, n:end], rows.biases])
     sizes = natural_sizes(system, [p.name for p in wanted])
     prior = [p.prior[1] if p.prior else np.nan for p in wanted]
+    sources, remedy = _sources(rows, flown, model, known, wanted), scale_remedy(model)
     return visibility(
         rows.columns[:, :n],
         [p.name for p in wanted],
@@ -93,7 +94,7 @@ def identifiability(
         prior_std=np.array(prior),
         values=np.array([p.value for p in wanted]),
         units=[p.unit for p in wanted],
-        scale=_scale(rows, wanted, sizes, nuisance, _sources(rows, flown, model, known, wanted)),
+        scale=_scale(rows, wanted, sizes, nuisance, sources, remedy),
         notes=(*rows.notes, *sensor_notes(model, sensors), *_plan_notes(plan, flown, model)),
     )
 
@@ -165,17 +166,19 @@ def _scale(
     sizes: Array,
     nuisance: Array,
     sources: dict[str, Array],
+    remedy: str,
 ) -> Scale | None:
     theta = np.array([p.value * is_scaled(p.name) for p in wanted]) / sizes
     A = without(nuisance, rows.columns[:, : len(wanted)] * sizes)
     table = np.column_stack([np.zeros(len(A)), *sources.values()])
     shown = without(nuisance, table)
-    return scale_of(A, theta, {name: shown[:, k] for k, name in enumerate(sources, start=1)})
+    named = {name: shown[:, k] for k, name in enumerate(sources, start=1)}
+    return scale_of(A, theta, named, remedy=remedy)
 
 
 def _plan_notes(asked: Plan | None, plan: Plan, model: Model) -> Iterator[str]:
     if asked is None:
         motion = f"the plan: every driven joint on a gentle motion for {plan.duration:g} s"
         yield Note("plan.default", motion)
-    if not any(_pushes(plan, model)):
+    if not any(_pushes(plan, model)) and model.root.type != "fixed":  # nothing pushes the ground
         yield Note("plan.unforced", "the plan has no thrust, wrench or commanded torque")

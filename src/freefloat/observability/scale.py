@@ -19,12 +19,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from freefloat.arrays import Array
+from freefloat.model.model import Model
 from freefloat.model.parameter_name import ParameterName
 
 # theory: sensitivities are integrated to about 1e-12; their sum over a hundred parameters to 1e-10
 HOMOGENEOUS = 1e-8  # of the sum of its parts: a smaller J theta means that nothing fixes the scale
 WORTH_NAMING = 0.1  # format: a source with a smaller share of the answer is not named
 REMEDY = "what would fix it: thrust, a wheel of known inertia, measured joint torques"
+GROUND_REMEDY = "what would fix it: measured joint torques, a body or spring that is known"
 NOT_SCALED = ("rest", "length")
 
 
@@ -54,8 +56,9 @@ def is_scaled(name: str) -> bool:
 
 
 def scale_of(
-    A: Array, theta: Array, sources: Mapping[str, Array], *, least_seen: float = 0.05
-) -> Scale | None:
+    A: Array, theta: Array, sources: Mapping[str, Array], *, least_seen: float = 0.05,
+    remedy: str = REMEDY,
+) -> Scale | None:  # fmt: skip
     """Whether the scale is observable, from scaled columns A (rows, unknowns) without nuisance.
 
     Args:
@@ -65,6 +68,7 @@ def scale_of(
             growth.
         least_seen: share of |theta|^2 that must lie in observable directions; with less, the
             observable part says nothing of the whole.
+        remedy: what would fix it, if nothing does.
 
     Returns:
         the scale, or None where no unknown grows with it.
@@ -74,13 +78,13 @@ def scale_of(
     parts = np.linalg.norm(A * theta, axis=0).sum()
     whole = float(np.linalg.norm(A @ theta))
     if parts == 0.0:
-        return _not_fixed("no free parameter moves the readings")
+        return not_fixed("no free parameter moves the readings", remedy)
     if whole <= HOMOGENEOUS * parts:
-        return _not_fixed("")
+        return not_fixed("", remedy)
     weight, std = _estimator(A, theta, least_seen)
     if weight is None or not std < 1.0:
         names = ", ".join(sources)
-        return _not_fixed(f"{names}: below the noise" if names else "")
+        return not_fixed(f"{names}: below the noise" if names else "", remedy)
     shares = {name: float(-weight @ rows) for name, rows in sources.items()}
     named = sorted((n for n in shares if shares[n] > WORTH_NAMING), key=lambda n: -shares[n])
     named = named or ["what is held fixed"]
@@ -106,6 +110,12 @@ def _estimator(A: Array, theta: Array, least_seen: float) -> tuple[Array | None,
     return weight, float(np.linalg.norm(weight))
 
 
-def _not_fixed(why: str) -> Scale:
+def scale_remedy(model: Model) -> str:
+    """What would fix the scale of a model: a root on the ground has neither thrust nor wheels."""
+    return GROUND_REMEDY if model.root.type == "fixed" else REMEDY
+
+
+def not_fixed(why: str, remedy: str) -> Scale:
+    """The scale where nothing fixes it."""
     reason = f" ({why})" if why else ""
-    return Scale(False, float("nan"), f"not fixed: only ratios{reason}; {REMEDY}")
+    return Scale(False, float("nan"), f"not fixed: only ratios{reason}; {remedy}")

@@ -22,6 +22,7 @@ from freefloat.excitation.commands import WRENCH
 from freefloat.excitation.plan import Plan
 from freefloat.model.assembly import Coordinate
 from freefloat.model.model import Model
+from freefloat.model.parts import Joint
 from freefloat.notes import Note
 from freefloat.prediction.joint_motion import LEAST_SAMPLES, smooth_motion, smooth_together
 from freefloat.telemetry.channel import Channel
@@ -112,14 +113,22 @@ def lock_unrecorded(
 
 
 def drive_by_recording(model: Model, telemetry: Telemetry) -> Model:
-    """The model as a recording drives it: torque-driven coordinates follow their encoders."""
+    """The model as a recording drives it: torque-driven coordinates follow their encoders.
+
+    Of those without one, what was recorded acts behind springs, friction and rotor of the joint,
+    which are in it already.
+    """
     model, _ = lock_unrecorded(model, [telemetry])
-    recorded = [
-        c.name
-        for c in model.assembly.coordinates
-        if c.role == "torque" and any(name in telemetry for name in channel_names(c))
-    ]
-    return with_prescribed(model, recorded)
+    driven = [c for c in model.assembly.coordinates if c.role == "torque"]
+    recorded = [c.name for c in driven if any(name in telemetry for name in channel_names(c))]
+    blind = {c.name for c in driven if torque_channel(c.name) in telemetry} - {*recorded}
+    joints = tuple(_without_inside(j) if j.name in blind else j for j in model.joints)
+    return with_prescribed(replace(model, joints=joints), recorded)
+
+
+def _without_inside(joint: Joint) -> Joint:
+    """A joint whose torque is known behind all that is inside of it."""
+    return replace(joint, stiffness=0.0, damping=0.0, friction=0.0, armature=0.0)
 
 
 def inputs_from_telemetry(

@@ -50,7 +50,8 @@ def choose_linear(system: System, samples: Samples, names: tuple[str, ...]) -> C
     """The linear method that the measurements allow, and why this one; None if there is none."""
     has_torque, has_rate = samples.torque is not None, samples.rate is not None
     if system.model.root.type == "fixed":
-        return _choice("torque", "fixed_root", "the root is fixed: only joint torques are left")
+        text = "the root is fixed, so joint torques are all there is; integrals use every sample"
+        return _choice("weak", "fixed_root", text)
     has_momentum = has_rate and samples.attitude is not None and samples.velocity is not None
     if has_momentum:
         return _momentum_or_weak(system, samples, names)

@@ -31,7 +31,7 @@ from freefloat.least_squares.tall_tables import eliminate
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import field_of
 from freefloat.notes import Note
-from freefloat.observability.scale import is_scaled, scale_of
+from freefloat.observability.scale import is_scaled, scale_of, scale_remedy
 from freefloat.observability.visibility import ParameterVisibility, Visibility, visibility
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameters
@@ -221,7 +221,9 @@ def _visibility(parameters: Parameters, finding: LinearFinding, answer: _Answer)
     priors = np.array([p.prior[1] if p.prior else np.inf for p in free])
     theta = np.array([v * is_scaled(n) for n, v in zip(names, answer.values, strict=True)])
     J = _without_priors(answer.J, priors) / finding.widening
-    scale = name_sources(scale_of(J * sizes, theta / sizes, {}), finding.sources)
+    remedy = scale_remedy(parameters.model)
+    scale = scale_of(J * sizes, theta / sizes, {}, remedy=remedy)
+    scale = name_sources(scale, finding.sources, remedy=remedy)
     seen = visibility(
         J, names, sizes, prior_std=priors if np.any(np.isfinite(priors)) else None,
         values=answer.values, units=[p.unit for p in free], scale=scale,

@@ -101,7 +101,7 @@ class Samples:
             wanted = ", ".join(CHANNELS.get(field, f"base.{field}.*") for field in missing)
             raise IdentificationError(
                 f"the {family} method needs channels that the recording does not have: {wanted};"
-                " record them, or leave the choice to method='auto'",
+                " record them, or choose a method that needs less (method='auto' does)",
                 code="channel.missing",
             )
 

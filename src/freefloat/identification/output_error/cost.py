@@ -101,7 +101,7 @@ class OutputErrorProblem:
             n_rows += len(left)
         if not np.isfinite(cost):
             return None
-        prior_rows, prior_left = self._priors(theta)
+        prior_rows, prior_left = self.priors(theta)
         cost += 0.5 * float(prior_left @ prior_left)
         return Evaluation(
             theta, cost, tuple(blocks), prior_rows, prior_left, tuple(errors), n_rows, n_outliers
@@ -111,7 +111,7 @@ class OutputErrorProblem:
         """Cost and errors alone, without slopes, where nothing is robust."""
         if not np.all(np.isfinite(theta)):
             return None
-        cost, errors = 0.5 * float(np.sum(self._priors(theta)[1] ** 2)), []
+        cost, errors = 0.5 * float(np.sum(self.priors(theta)[1] ** 2)), []
         for r, recording in enumerate(self.recordings):
             self.progress(FLIGHT, None)
             prediction = recording.at(self.unknowns.values(theta, r))
@@ -229,7 +229,8 @@ class OutputErrorProblem:
                 left.append(noise.whiten(prediction.residuals[k][:, c]))
         return self.decorrelate(r, np.vstack(rows)), self.decorrelate(r, np.concatenate(left))
 
-    def _priors(self, theta: Array) -> tuple[Array, Array]:
+    def priors(self, theta: Array) -> tuple[Array, Array]:
+        """What priors, and the ridge about the origin, add: rows (k, unknowns) and residuals."""
         rows, left = [], []
         for k, unknown in enumerate(self.unknowns.items):
             if unknown.parameter.prior is not None:

@@ -21,6 +21,8 @@ from freefloat.telemetry.channel import Mask
 Ending = Literal["converged", "stuck", "out of iterations"]
 # theory: half the sum of squares falls by s^2 / 2 over s standard deviations; this is s = 0.0014
 NEGLIGIBLE = 1e-6
+# theory: slopes that foretell nothing an eighth of the way along are no guide to the edge
+EDGE_HALVINGS = 4
 
 
 @dataclass(frozen=True)
@@ -75,8 +77,19 @@ def descend(
     damping, growth, scale = options.first_damping, 2.0, np.zeros(len(theta))
     if after is not None:
         damping = min(damping, max(after.damping, options.next_damping))
-    n = 1
+    n, is_edge_tried = 1, still is not None
     while n < most:
+        if damping > 1.0 and not is_edge_tried:
+            edge = _along_edge(problem, at, enough)
+            n += edge.n_evaluations
+            if edge.ending == "converged":
+                return Descent(at, "converged", n, damping)
+            is_edge_tried = edge.at is at
+            if not is_edge_tried:
+                at = edge.at
+                if progress is not None:
+                    progress(at)
+                continue
         gradient, lengths = _gradient(at)
         scale = np.maximum(scale, lengths)
         held = ((at.theta <= lower) & (gradient > 0.0)) | ((at.theta >= upper) & (gradient < 0.0))
@@ -105,6 +118,25 @@ def descend(
                 is_small = expected <= options.stuck_decrease + options.stuck_share * at.cost
                 return Descent(at, "converged" if is_small else "stuck", n, damping)
     return Descent(at, "out of iterations", n, damping)
+
+
+def _along_edge(problem: OutputErrorProblem, at: Evaluation, enough: float) -> Descent:
+    """A step to real bodies whose slopes promise most, or part of it; `at` where none is lower."""
+    options, realisable = problem.options, problem.unknowns.realisable
+    found = realisable.step(at.theta, _rows(at)) if realisable is not None else None
+    if found is None:
+        return Descent(at, "stuck", 0)
+    if -found.change <= max(NEGLIGIBLE, enough * at.cost, options.stuck_decrease):
+        return Descent(at, "converged", 0)
+    part = 1.0
+    lower, upper = problem.unknowns.lower, problem.unknowns.upper
+    for n in range(1, EDGE_HALVINGS + 1):
+        # any part of the way between two real bodies is one
+        new = problem.evaluate(np.clip(at.theta + part * found.step, lower, upper))
+        if new is not None and new.cost < at.cost + options.least_gain * part * found.change:
+            return Descent(new, "out of iterations", n)
+        part *= 0.5
+    return Descent(at, "stuck", EDGE_HALVINGS)
 
 
 def _evaluate_first(problem: OutputErrorProblem, theta: Array) -> Evaluation:
@@ -136,6 +168,17 @@ def _gradient(at: Evaluation) -> tuple[Array, Array]:
     gradient += at.prior_rows.T @ at.prior_left
     square += np.sum(at.prior_rows**2, axis=0)
     return gradient, np.sqrt(np.where(square > 0.0, square, 1.0))
+
+
+def _rows(at: Evaluation) -> Array:
+    """Slopes and residuals (rows, unknowns + 1) of all recordings and priors."""
+    n = len(at.theta)
+    tables = [np.column_stack([at.prior_rows, at.prior_left])]
+    for block in at.blocks:
+        table = np.zeros((len(block.factor), n + 1))
+        table[:, [*block.own, *block.shared, n]] = block.factor
+        tables.append(table)
+    return np.vstack(tables)
 
 
 def cost_change(at: Evaluation, step: Array) -> float:

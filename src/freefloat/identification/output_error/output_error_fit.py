@@ -35,7 +35,7 @@ from freefloat.identification.output_error.unknowns import Unknown
 from freefloat.model.model import Model
 from freefloat.model.parameter_name import ParameterName, field_of
 from freefloat.notes import Note
-from freefloat.observability.scale import is_scaled, scale_of
+from freefloat.observability.scale import is_scaled, scale_of, scale_remedy
 from freefloat.observability.visibility import Visibility, visibility, without
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.measurements import Measurement
@@ -145,11 +145,14 @@ def _visibility(parameters: Parameters, found: SearchResult, J: Array, theta: Ar
     nuisance = J[:, hidden] * unknowns.sizes[hidden]
     A = without(nuisance, J[:, shown] * sizes)
     sources = scale_sources(parameters, _inputs(parameters.model, found), has_springs=True)
+    remedy = scale_remedy(parameters.model)
     return visibility(
         J[:, shown], names, sizes, nuisance=nuisance,
         prior_std=priors if np.any(np.isfinite(priors)) else None, values=theta[shown],
         units=[u.parameter.unit for u in items],
-        scale=name_sources(scale_of(A, scaled / sizes, {}), sources),
+        scale=name_sources(
+            scale_of(A, scaled / sizes, {}, remedy=remedy), sources, remedy=remedy
+        ),
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from freefloat.dynamics.named_parameters import parameter_names
 from freefloat.dynamics.tree import System, flatten
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.physical_step import Group, groups_of
+from freefloat.identification.output_error.realisable_step import RealisableSet
 from freefloat.identification.output_error.recording import Recording
 from freefloat.model.parameter_name import ParameterName, is_of_sensor
 from freefloat.observability.information import START_AXES
@@ -63,6 +64,7 @@ class SearchUnknowns:
     ties: tuple[tuple[str, str, float], ...]  # follower, leader, factor
     fixed: Mapping[str, float]  # states and sensors that are known but not nominal
     options: SearchOptions = USUAL
+    realisable: RealisableSet | None = None  # where bodies are among them
 
     @cached_property
     def shared_places(self) -> list[int]:
@@ -85,6 +87,10 @@ class SearchUnknowns:
             places = list(group.places)
             out[places] = group.move(theta[places], step[places], self.options)
         return np.clip(out, self.lower, self.upper)
+
+    def is_straight(self, theta: Array, step: Array) -> bool:
+        """Whether a step need not be bent."""
+        return bool(np.array_equal(self.move(theta, step), theta + step))
 
     def values(self, theta: Array, recording: int) -> dict[str, float]:
         """Parameter values for one recording, the tied ones included."""
@@ -201,8 +207,10 @@ def _bring_together(
     }
     held = [options.friction_size * _spring_of(parameters, name) for name in names]
     room = np.maximum(sizes, held)
+    is_shared = [u.recording is None and not bounded[k] for k, u in enumerate(items)]
+    realisable = RealisableSet.of(parameters, names, is_shared)
     return SearchUnknowns(
-        tuple(items), sizes, room, tuple(groups), lower, upper, ties, fixed, options
+        tuple(items), sizes, room, tuple(groups), lower, upper, ties, fixed, options, realisable
     )
 
 

@@ -16,6 +16,7 @@ from freefloat.identification.trust.causes import Explanation, Reported
 from freefloat.identification.trust.misfit import BlockTest, band_tests, excess
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.identification.trust.white_rows import WhiteRows
+from freefloat.model.parameter_name import ParameterName
 from freefloat.notes import split_remedy
 from freefloat.text import listing
 
@@ -201,19 +202,21 @@ def scale_evidence(carriers: Sequence[ScaleCarrier]) -> Iterator[Evidence]:
     """What newtons or kilograms rest on, where nobody vouches for it and no datum checks it."""
     bold = [c for c in carriers if not (c.is_stated or c.is_checked)]
     if bold:
-        parts = [
+        rests = [
             f"{listing(c.names, most=len(c.names))} (known to {amount_text(c.deviation, '1')})"
             for c in bold
         ]
         text = (
-            f"masses and inertias rest on {listing(parts, most=len(parts))}: that is assumed,"
+            f"masses and inertias rest on {listing(rests, most=len(rests))}: that is assumed,"
             " nobody stated it, and nothing in the flight would contradict it"
         )
         share = max(abs(c.share) for c in bold)
+        are_sensors = all(ParameterName.parse(name).is_of_sensor for c in bold for name in c.names)
+        parts = "" if are_sensors else "`uncertainty` of a body, wheel or thruster, "
         yield Evidence(
             "scale.assumed", text, "with reservations", share, float("nan"),
-            remedy="state in the model file how well they are known: `uncertainty` of a body, wheel"
-            " or thruster, `gain_uncertainty` of a sensor, or by name in [uncertainty]",
+            remedy=f"state in the model file how well they are known: {parts}`gain_uncertainty` of"
+            " a sensor, or by name in [uncertainty]",
         )  # fmt: skip
 
 

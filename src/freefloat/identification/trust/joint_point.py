@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from freefloat.identification.trust.assumption_columns import (
 )
 from freefloat.identification.trust.consider import Consideration, consider, most_probable_turn
 from freefloat.identification.trust.white_rows import WhiteRows, residual_rows
+from freefloat.least_squares.tall_tables import triangle_of
 from freefloat.model import inertia
 from freefloat.model.parameter_name import SCALE, ParameterName
 
@@ -129,13 +131,15 @@ def approach(point: JointPoint, most: int) -> JointPoint:
     """The joint maximum from a point on, by at most so many evaluations."""
     n, expected = 0, np.inf
     while n < most:
-        move, turn, expected = _step(point)
+        step = _step(point)
+        expected = step.expected
         if expected < NEGLIGIBLE:
             return _end(point, is_reached=True)
         found, share = None, 1.0
         # along slopes of another point a shorter step is no better: new ones are
         for _ in range(HALVINGS if point.is_fresh else 1):
-            found = _settle(_evaluate(point, share * move, share * turn), point.cost)
+            trial = _evaluate(point, share * step.move, share * step.turn, is_real=step.is_real)
+            found = _settle(trial, point.cost)
             n += 1
             if found is not None and found.cost < point.cost:
                 break
@@ -170,15 +174,58 @@ def _end(point: JointPoint, *, is_reached: bool) -> JointPoint:
     return replace(point, rows=replace(point.rows, descent=descent), is_reached=is_reached)
 
 
-def _step(point: JointPoint) -> tuple[Array, Array, float]:
-    """Step of the unknowns (natural sizes) and of the deviations, and what it promises."""
+class _Step(NamedTuple):
+    """A step of the unknowns (natural sizes) and of the deviations, and what it promises.
+
+    is_real: it ends, as any part of it, where bodies can exist.
+    """
+
+    move: Array
+    turn: Array
+    expected: float
+    is_real: bool = False
+
+
+def _step(point: JointPoint) -> _Step:
+    """The step along the slopes; where bodies could not be what it asks for, to what they can."""
+    free = _free_step(point)
+    unknowns, theta = point.rows.problem.unknowns, point.rows.descent.at.theta
+    if unknowns.realisable is None or unknowns.is_straight(theta, free.move * unknowns.sizes):
+        return free
+    return _realisable_step(point) or free
+
+
+def _realisable_step(point: JointPoint) -> _Step | None:
+    """The same along slopes to real bodies alone; None where the model itself is not real."""
+    rows, precision = point.rows, point.precision
+    problem, theta = rows.problem, rows.descent.at.theta
+    n, sizes = len(theta), problem.unknowns.sizes
+    data = np.column_stack([rows.jacobian / sizes, point.taken.columns, rows.residual])
+    prior_rows, prior_left = problem.priors(theta)
+    none = np.zeros((len(prior_rows), len(precision)))
+    held = np.sqrt(precision)
+    table = np.vstack([
+        triangle_of(data),
+        np.column_stack([prior_rows, none, prior_left]),
+        np.column_stack([np.zeros((len(held), n)), np.diag(held), held * point.deviations]),
+    ])  # fmt: skip
+    realisable = problem.unknowns.realisable
+    assert realisable is not None
+    found = realisable.step(np.concatenate([theta, point.deviations]), table)
+    if found is None:
+        return None
+    return _Step(found.step[:n] / sizes, found.step[n:], -found.change, is_real=True)
+
+
+def _free_step(point: JointPoint) -> _Step:
+    """The step of a point whose bodies nothing keeps from being what the data ask for."""
     rows, G = point.rows, point.taken.columns
     projected = rows.project_out(G)
     slope = projected.T @ rows.residual + point.precision * point.deviations
     turn = most_probable_turn(projected, point.precision, rows.residual, point.deviations)
     move = -rows.inverse @ (rows.residual + G @ turn)
     along = rows.basis.T @ rows.residual
-    return move, turn, 0.5 * float(along @ along) - 0.5 * float(slope @ turn)
+    return _Step(move, turn, 0.5 * float(along @ along) - 0.5 * float(slope @ turn))
 
 
 def _settle(point: JointPoint | None, cost: float) -> JointPoint | None:
@@ -199,13 +246,20 @@ def _settle(point: JointPoint | None, cost: float) -> JointPoint | None:
     return point
 
 
-def _evaluate(point: JointPoint, move: Array, turn: Array) -> JointPoint | None:
-    """The point with unknowns and assumptions moved; None where it cannot be simulated."""
+def _evaluate(
+    point: JointPoint, move: Array, turn: Array, *, is_real: bool = False
+) -> JointPoint | None:
+    """The point with unknowns and assumptions moved; None where it cannot be simulated.
+
+    is_real: the way leads along real bodies, and need not be bent.
+    """
     rows, deviations = point.rows, point.deviations + turn
     unknowns = rows.problem.unknowns
     fixed = {**unknowns.fixed, **assumption_values(rows, point.taken, deviations)}
     problem = replace(rows.problem, unknowns=replace(unknowns, fixed=fixed))
-    theta = unknowns.move(rows.descent.at.theta, move * unknowns.sizes)
+    theta, away = rows.descent.at.theta, move * unknowns.sizes
+    straight = np.clip(theta + away, unknowns.lower, unknowns.upper)
+    theta = straight if is_real else unknowns.move(theta, away)
     found = problem.evaluate_errors(theta)
     if found is None:
         return None

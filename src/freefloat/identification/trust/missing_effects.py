@@ -27,7 +27,7 @@ from scipy.interpolate import make_interp_spline
 from freefloat.arrays import Array
 from freefloat.dynamics.kernels.integrate import Inputs
 from freefloat.dynamics.kernels.spatial import GRADIENT, HAS_GRAVITY, RADIAL
-from freefloat.dynamics.named_parameters import parameter_names
+from freefloat.dynamics.named_parameters import known_body_names, parameter_names
 from freefloat.dynamics.state import D_RATE, D_VELOCITY
 from freefloat.excitation.commands import WRENCH
 from freefloat.identification.output_error.recording import Recording
@@ -153,8 +153,9 @@ def _bodies(rows: WhiteRows, recording: Recording) -> list[str]:
     names = map(ParameterName.parse, (u.name for u in rows.problem.unknowns.items))
     estimated = [name.owner for name in names if name.is_inertial]
     held = [target.name for target in model.targets]
-    tanks = {tank.name for tank in model.tanks}
-    return [b for b in dict.fromkeys([model.bus, *held, *estimated]) if b not in tanks]
+    # what weighs nothing, as the world of a fixed root, has nothing to change
+    weighing = {ParameterName.parse(name).owner for name in known_body_names(recording.system)}
+    return [b for b in dict.fromkeys([model.bus, *held, *estimated]) if b in weighing]
 
 
 def _compliances(rows: WhiteRows, flown: Sequence[_Flown]) -> Iterator[Effect]:
