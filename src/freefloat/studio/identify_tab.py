@@ -162,4 +162,3 @@ def fit_parts(fit: Fit) -> list[str]:
     if fit.notes:
         parts += [markup.heading("Notes"), markup.bullets(fit.notes)]
     return parts
-

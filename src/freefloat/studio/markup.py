@@ -123,4 +123,3 @@ def bar(share: float) -> str:
     kind = "error" if share > 1.0 + 1e-9 else "warning" if share > 0.97 else "good"
     width = 100.0 * min(max(share, 0.0), 1.0)
     return f'<span class="bar {kind}"><i style="width:{width:.1f}%"></i></span>'
-

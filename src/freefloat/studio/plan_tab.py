@@ -241,5 +241,3 @@ def _outcome(designed: DesignedPlan | None) -> str:
 
 def _std(value: float) -> str:
     return f"{value:.3g}" if np.isfinite(value) else "not seen"
-
-

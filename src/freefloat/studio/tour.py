@@ -109,8 +109,7 @@ STEPS = (
     ),
     TourStep(
         "Does it predict the second flight?",
-        "Next predicts the second flight with the identified model, and compares"
-        " (tab Verdict).",
+        "Next predicts the second flight with the identified model, and compares (tab Verdict).",
         lambda state: (messages.Validate(SECOND),),
         lambda state: state.judged is not None,
     ),

@@ -7,7 +7,7 @@ eliminated from that, damped, and what is left of all recordings decides on the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -22,7 +22,7 @@ Ending = Literal["converged", "stuck", "out of iterations"]
 # theory: half the sum of squares falls by s^2 / 2 over s standard deviations; this is s = 0.0014
 NEGLIGIBLE = 1e-6
 # theory: slopes that foretell nothing an eighth of the way along are no guide to the edge
-EDGE_HALVINGS = 4
+EDGE_PARTS = (1.0, 0.5, 0.25, 0.125)
 
 
 @dataclass(frozen=True)
@@ -74,32 +74,25 @@ def descend(
     enough = options.tolerance if enough is None else enough
     at = begin if begin is not None else _evaluate_first(problem, theta)
     lower, upper = problem.unknowns.lower, problem.unknowns.upper
-    damping, growth, scale = options.first_damping, 2.0, np.zeros(len(theta))
-    if after is not None:
-        damping = min(damping, max(after.damping, options.next_damping))
+    known = np.inf if after is None else max(after.damping, options.next_damping)
+    damping, growth, scale = min(options.first_damping, known), 2.0, np.zeros(len(theta))
     n, is_edge_tried = 1, still is not None
     while n < most:
         if damping > 1.0 and not is_edge_tried:
-            edge = _along_edge(problem, at, enough)
-            n += edge.n_evaluations
+            edge = _along_edge(problem, at, most - n, enough, progress)
+            at, n = edge.at, n + edge.n_evaluations
             if edge.ending == "converged":
-                return Descent(at, "converged", n, damping)
-            is_edge_tried = edge.at is at
-            if not is_edge_tried:
-                at = edge.at
-                if progress is not None:
-                    progress(at)
-                continue
+                return replace(edge, n_evaluations=n, damping=damping)
+            is_edge_tried = True
         gradient, lengths = _gradient(at)
         scale = np.maximum(scale, lengths)
         held = ((at.theta <= lower) & (gradient > 0.0)) | ((at.theta >= upper) & (gradient < 0.0))
         held = held if still is None else held | still
         step = damped_step(at, np.sqrt(damping) * scale, held)
-        trial = problem.unknowns.move(at.theta, step)
         expected = -cost_change(at, step)
         if expected <= max(NEGLIGIBLE, enough * at.cost) and damping <= 1.0:
             return Descent(at, "converged", n, damping)
-        new = problem.evaluate(trial)
+        new = problem.evaluate(problem.unknowns.move(at.theta, step))
         n += 1
         gain = (at.cost - new.cost) / expected if new is not None and expected > 0.0 else -1.0
         if new is not None and gain > options.least_gain:
@@ -113,30 +106,45 @@ def descend(
         else:
             damping, growth = damping * growth, growth * 2.0
             if damping > options.most_damping or expected <= options.tolerance * at.cost:
-                # no step downhill although the slopes promise one: converged as far as rounding
-                # lets, unless the promise is large
-                is_small = expected <= options.stuck_decrease + options.stuck_share * at.cost
-                return Descent(at, "converged" if is_small else "stuck", n, damping)
+                return _give_up(Descent(at, "stuck", n, damping), expected, options)
     return Descent(at, "out of iterations", n, damping)
 
 
-def _along_edge(problem: OutputErrorProblem, at: Evaluation, enough: float) -> Descent:
-    """A step to real bodies whose slopes promise most, or part of it; `at` where none is lower."""
+def _give_up(stuck: Descent, expected: float, options: SearchOptions) -> Descent:
+    """The end where no step leads downhill although the slopes promise one.
+
+    Converged as far as rounding lets, unless the promise is large.
+    """
+    is_small = expected <= options.stuck_decrease + options.stuck_share * stuck.at.cost
+    return replace(stuck, ending="converged") if is_small else stuck
+
+
+def _along_edge(
+    problem: OutputErrorProblem, at: Evaluation, most: int, enough: float,
+    progress: Callable[[Evaluation], None] | None,
+) -> Descent:  # fmt: skip
+    """Steps to real bodies whose slopes promise most, or parts of them, while they bring less."""
     options, realisable = problem.options, problem.unknowns.realisable
-    found = realisable.step(at.theta, _rows(at)) if realisable is not None else None
-    if found is None:
-        return Descent(at, "stuck", 0)
-    if -found.change <= max(NEGLIGIBLE, enough * at.cost, options.stuck_decrease):
-        return Descent(at, "converged", 0)
-    part = 1.0
     lower, upper = problem.unknowns.lower, problem.unknowns.upper
-    for n in range(1, EDGE_HALVINGS + 1):
-        # any part of the way between two real bodies is one
-        new = problem.evaluate(np.clip(at.theta + part * found.step, lower, upper))
-        if new is not None and new.cost < at.cost + options.least_gain * part * found.change:
-            return Descent(new, "out of iterations", n)
-        part *= 0.5
-    return Descent(at, "stuck", EDGE_HALVINGS)
+    n = 0
+    while realisable is not None and n < most:
+        found = realisable.step(at.theta, _rows(at))
+        if found is None:
+            break
+        if -found.change <= max(NEGLIGIBLE, enough * at.cost, options.stuck_decrease):
+            return Descent(at, "converged", n)
+        for part in EDGE_PARTS:
+            # any part of the way between two real bodies is one
+            new = problem.evaluate(np.clip(at.theta + part * found.step, lower, upper))
+            n += 1
+            if new is not None and new.cost < at.cost + options.least_gain * part * found.change:
+                break
+        else:
+            break
+        at = new
+        if progress is not None:
+            progress(at)
+    return Descent(at, "stuck", n)
 
 
 def _evaluate_first(problem: OutputErrorProblem, theta: Array) -> Evaluation:
