@@ -94,8 +94,8 @@ def test_torques_of_another_motion_are_predicted_to_their_noise(true, fits):
     assert np.std(exact) == pytest.approx(1.0, abs=0.1)
 
 
-def test_auto_takes_the_torques(true, flight):
+def test_auto_takes_the_weak_form_which_uses_every_sample(true, flight):
     model = ground_arm.wrong(true, FLIGHT)
     free = Parameters(model).free("*.friction")
     fit = ff.identify(model, free, flight, assess=False)
-    assert fit.method == "torque"
+    assert fit.method == "weak"

@@ -12,9 +12,11 @@ from freefloat.excitation.plan import Plan
 from freefloat.model.model import Model
 from freefloat.notes import Note
 from freefloat.prediction.inputs import open_thrust
+from freefloat.prediction.measurements import Measurement
 from freefloat.prediction.predictor import Predictor, predictor_of
+from freefloat.prediction.sensor_models import motor_place
 from freefloat.prediction.time_grid import TAPS
-from freefloat.telemetry.channel import MAD
+from freefloat.telemetry.channel import MAD, Mask
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.thrust_levels import CLOSED
 from freefloat.text import listing
@@ -61,10 +63,50 @@ def recording_of(
         )
     except IdentificationError as error:
         raise IdentificationError(f"{place}{error.message}", error.faults, error.code) from None
-    return Recording(
+    recording = Recording(
         predictor.source, predictor.measurements, predictor.start, predictor.grid, telemetry,
         plan is not None, place,
     )  # fmt: skip
+    return recording if recording.is_planned else while_sliding(recording)
+
+
+def while_sliding(recording: Recording) -> Recording:
+    """The recording without torques of motors whose joint turns round or stands still.
+
+    A joint that sticks holds any torque up to its friction, whatever its speed: samples are left
+    out at which friction is not known to their noise, and those next to them.
+    """
+    kept = []
+    for m in recording.measurements:
+        if m.sensor.kind == "motor_torque":
+            m = m.select(~_is_sticking(recording, m))
+        if len(m.times):
+            kept.append(m)
+    same = len(kept) == len(recording.measurements)
+    if same and all(a is b for a, b in zip(kept, recording.measurements, strict=True)):
+        return recording
+    return replace(recording, measurements=tuple(kept))
+
+
+def _is_sticking(recording: Recording, m: Measurement) -> Mask:
+    """At which samples of a motor's torque its joint may stick."""
+    system, c = recording.system, motor_place(recording.system, m.target)
+    found = np.zeros(len(m.times), dtype=bool)
+    owners = [spring for spring in system.model.assembly.springs if spring.owner == m.target]
+    if c not in system.tree.given or not owners or owners[0].friction == 0.0:
+        return found
+    spring, grid = owners[0], recording.grid
+    speed = recording.record_inputs.given[:, 0, list(system.tree.given).index(c), 1]
+    open_ = spring.friction * (1.0 - np.abs(np.tanh(speed / spring.friction_speed)))
+    turns = np.flatnonzero(np.diff(np.sign(speed)) != 0.0)
+    unclear = open_ > float(m.noise[0])
+    unclear[turns] = unclear[turns + 1] = True
+    at = m.times - m.sensor.delay
+    beside = float(np.median(np.diff(m.times))) if len(m.times) > 1 else 0.0
+    for shift in (-beside, 0.0, beside):
+        near = np.round((at + shift - grid.first) / grid.interval).astype(np.int64)
+        found |= unclear[np.clip(near, 0, len(unclear) - 1)]
+    return found
 
 
 def between_switches(recording: Recording) -> Recording:
