@@ -50,10 +50,11 @@ NOISE = {
     "base.velocity": 0.1,
     "position": 5e-4,
     "velocity": 3e-3,
-}  # fmt: skip  (deg/s, rad, mm/s, deg, deg/s)
+    "base.position": 0.2,
+}  # fmt: skip  (deg/s, rad, mm/s, deg, deg/s, mm)
 
 
-def record(path: Path, *, seed: int, duration: float = 60.0) -> None:
+def record(path: Path, *, seed: int, duration: float = 60.0, has_position: bool = False) -> None:
     """Fly the chaser with feedback on three different swings, and write what sensors say."""
     rng = np.random.default_rng(seed)
     model = mujoco.MjModel.from_xml_string(MJCF)
@@ -63,21 +64,22 @@ def record(path: Path, *, seed: int, duration: float = 60.0) -> None:
     rows = []
     for n in range(int(duration / 0.001) + 1):
         if n % STEPS == 0:
-            rows.append(_row(data, rng))
+            rows.append(_row(data, rng, has_position))
         grown = min(1.0, data.time / 5.0) ** 2 * (3.0 - 2.0 * min(1.0, data.time / 5.0))
         wanted = grown * np.sum(sizes * np.sin(2.0 * np.pi * data.time / periods), axis=1)
         data.ctrl[:] = STIFF * (wanted - data.qpos[7:]) - BRAKE * data.qvel[6:]
         mujoco.mj_step(model, data)
-    path.write_text("\n".join([*_head(), *rows]) + "\n", encoding="utf-8")
+    path.write_text("\n".join([*_head(has_position), *rows]) + "\n", encoding="utf-8")
 
 
-def _head() -> list[str]:
+def _head(has_position: bool) -> list[str]:
     names = [f"base.rate.{axis} [deg/s]" for axis in "xyz"]
     names += [f"base.attitude.{axis}" for axis in "xyzw"]
     names += [f"base.velocity.{axis} [mm/s]" for axis in "xyz"]
     names += [
         f"{joint}.{what}" for joint in JOINTS for what in ("position [deg]", "velocity [deg/s]")
     ]
+    names += [f"base.position.{axis} [mm]" for axis in "xyz" if has_position]
     lines = ["# recorder: hand-made"]
     for name in names:
         channel = name.partition(" [")[0]
@@ -87,7 +89,7 @@ def _head() -> list[str]:
     return [*lines, ",".join(["time [s]", *names])]
 
 
-def _row(data: mujoco.MjData, rng: np.random.Generator) -> str:
+def _row(data: mujoco.MjData, rng: np.random.Generator, has_position: bool) -> str:
     """MuJoCo: quaternion w first, velocity in world axes, rate in body axes."""
     rate = np.rad2deg(data.qvel[3:6]) + NOISE["base.rate"] * rng.normal(size=3)
     half = 0.5 * NOISE["base.attitude"] * rng.normal(size=3)
@@ -100,4 +102,6 @@ def _row(data: mujoco.MjData, rng: np.random.Generator) -> str:
         np.rad2deg(data.qvel[6:]) + NOISE["velocity"] * rng.normal(size=3),
     ])  # fmt: skip
     numbers = [*rate, x, y, z, w, *velocity, *joints.ravel()]
+    if has_position:
+        numbers += [*(1e3 * data.qpos[:3] + NOISE["base.position"] * rng.normal(size=3))]
     return ",".join([f"{data.time:.3f}", *(f"{v:.12g}" for v in numbers)])

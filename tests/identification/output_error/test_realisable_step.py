@@ -74,3 +74,13 @@ def test_where_no_body_is_sought_there_is_no_such_set(problem):
     free = Parameters(model).free("*.friction")
     names = [p.name for p in free.free_ones]
     assert RealisableSet.of(free, names, [True] * len(names)) is None
+
+
+def test_a_motion_that_runs_away_is_none(problem, monkeypatch):
+    n = len(problem.unknowns.columns(0)[1])
+
+    def run_away(_problem, _r, _prediction):
+        return np.full((3, n), 1e200), np.zeros(3)
+
+    monkeypatch.setattr(OutputErrorProblem, "whiten_prediction", run_away)
+    assert problem.evaluate(problem.unknowns.start) is None

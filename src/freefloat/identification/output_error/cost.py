@@ -23,6 +23,7 @@ Loss = Literal["huber", "tukey"]
 # theory: standard deviations; 95 % as efficient as least squares on Gaussian residuals (Huber 1981,
 # Beaton and Tukey 1974)
 HUBER, TUKEY = 1.345, 4.685
+LARGEST = 1e150  # theory: whose square is a number still
 FLIGHT = "simulation"  # format: what progress counts
 
 
@@ -93,6 +94,8 @@ class OutputErrorProblem:
             if self.robust is not None:
                 table *= weights[:, None]
                 n_outliers += int(np.sum(weights**2 < 0.5))
+            if not np.max(np.abs(table), initial=0.0) < LARGEST:
+                return None  # a motion that runs away before it is infinite
             factor = triangle_of(table)
             n_own = len(self.unknowns.own(r))
             blocks.append(Block(places[:n_own], places[n_own:], factor))

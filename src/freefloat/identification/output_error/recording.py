@@ -12,15 +12,18 @@ from freefloat.excitation.plan import Plan
 from freefloat.model.model import Model
 from freefloat.notes import Note
 from freefloat.prediction.inputs import open_thrust
+from freefloat.prediction.joint_motion import smooth_motion
 from freefloat.prediction.measurements import Measurement
 from freefloat.prediction.predictor import Predictor, predictor_of
 from freefloat.prediction.sensor_models import motor_place
 from freefloat.prediction.time_grid import TAPS
 from freefloat.telemetry.channel import MAD, Mask
+from freefloat.telemetry.names import channel_names
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.thrust_levels import CLOSED
 from freefloat.text import listing
 
+SURELY = 2.0  # theory: standard deviations; a joint is as slow once in forty samples
 ROUNDING = 1e-6  # theory: of the thrust; files keep seven digits or more
 
 
@@ -97,7 +100,8 @@ def _is_sticking(recording: Recording, m: Measurement) -> Mask:
         return found
     spring, grid = owners[0], recording.grid
     speed = recording.record_inputs.given[:, 0, list(system.tree.given).index(c), 1]
-    open_ = spring.friction * (1.0 - np.abs(np.tanh(speed / spring.friction_speed)))
+    slowest = np.maximum(np.abs(speed) - SURELY * _speed_noise(recording, c), 0.0)
+    open_ = spring.friction * (1.0 - np.tanh(slowest / spring.friction_speed))
     turns = np.flatnonzero(np.diff(np.sign(speed)) != 0.0)
     unclear = open_ > float(m.noise[0])
     unclear[turns] = unclear[turns + 1] = True
@@ -107,6 +111,14 @@ def _is_sticking(recording: Recording, m: Measurement) -> Mask:
         near = np.round((at + shift - grid.first) / grid.interval).astype(np.int64)
         found |= unclear[np.clip(near, 0, len(unclear) - 1)]
     return found
+
+
+def _speed_noise(recording: Recording, c: int) -> float:
+    """How well a recorded joint's speed is known [rad/s]."""
+    names = channel_names(recording.model.assembly.coordinates[c])
+    if names[0] not in recording.telemetry:
+        return 0.0
+    return float(smooth_motion(recording.telemetry, *names).rate_noise[0])
 
 
 def between_switches(recording: Recording) -> Recording:

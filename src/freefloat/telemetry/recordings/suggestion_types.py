@@ -52,23 +52,31 @@ def topic_word(name: str) -> str:
     return "_".join(words) or "sensor"
 
 
+EFFORT = "motor_torque"
+EFFORT_GUESS = "effort is that of the motor; of a sensor behind the gear it is *.torque"
+
+
 def _joint_state(stream: RecordedStream) -> list[Draft]:
     found = []
-    for list_name, quantity in (("position", "position"), ("velocity", "velocity"),
-                                ("effort", "torque")):  # fmt: skip
+    for list_name in ("position", "velocity", "effort"):
         if any(name.startswith(f"{list_name}[") for name in number_fields(stream)):
-            found.append(Draft(f"*.{quantity}", stream.reference(f"{list_name}[*]")))
+            found.append(_of_joints(list_name, stream.reference(f"{list_name}[*]")))
     return found
+
+
+def _of_joints(kind: str, source: str) -> Draft:
+    """Position, velocity or effort of every joint."""
+    if kind == "effort":
+        return Draft(f"*.{EFFORT}", source, EFFORT_GUESS)
+    return Draft(f"*.{kind}", source)
 
 
 def _dynamic_joint_state(stream: RecordedStream) -> list[Draft]:
     pattern = re.compile(r"interface_values\[([^\]]+)\]\.values\[(position|velocity|effort)\]")
     matches = map(pattern.fullmatch, number_fields(stream))
     kinds = dict.fromkeys(found[2] for found in matches if found)
-    words = {"effort": "torque"}
     return [
-        Draft(f"*.{words.get(kind, kind)}", stream.reference(f"interface_values[*].values[{kind}]"))
-        for kind in kinds
+        _of_joints(kind, stream.reference(f"interface_values[*].values[{kind}]")) for kind in kinds
     ]
 
 
