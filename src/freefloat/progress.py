@@ -39,6 +39,22 @@ class SearchStep:
     deviations: tuple[float, ...]
 
 
+@dataclass(frozen=True)
+class DataStep:
+    """An estimate by equations from the first part of the recordings, for whoever watches.
+
+    share: of the recordings, 0 to 1; misfit: mean square residual in units of the noise; values and
+    deviations: of the parameters by name, in their units, NaN where that part does not show them.
+    """
+
+    share: float
+    misfit: float
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    values: tuple[float, ...]
+    deviations: tuple[float, ...]
+
+
 class SearchHistory:
     """Progress that keeps every better point of a search, to be drawn by `plot_convergence`.
 
@@ -67,6 +83,15 @@ def step_listener(progress: Progress) -> Callable[[SearchStep], None] | None:
     True
     """
     return getattr(progress, "step", None)
+
+
+def data_listener(progress: Progress) -> Callable[[DataStep], None] | None:
+    """The method `data_step` of a progress object that has one: it is told what the data say.
+
+    >>> data_listener(silent) is None
+    True
+    """
+    return getattr(progress, "data_step", None)
 
 
 class CancelledError(Exception):

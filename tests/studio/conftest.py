@@ -78,6 +78,11 @@ class StudioPage:
         if not request.url.startswith((self.address.split("?")[0], "blob:", "data:")):
             self.outside.append(request.url)
 
+    def require_quiet(self) -> None:
+        """No complaint on the console, no request to anybody else."""
+        assert self.complaints == []
+        assert self.outside == []
+
     def open_tab(self, title: str) -> None:
         self.page.get_by_role("tab", name=title, exact=True).click()
 
@@ -133,13 +138,34 @@ def visit_studio(browser) -> Iterator[Callable[..., StudioPage]]:
     for context in contexts:
         context.close()
     for page in pages:
-        assert page.complaints == []
-        assert page.outside == []
+        page.require_quiet()
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory) -> Iterator[RunningStudio]:
+    """One studio for all tests of a file: whoever opens a model begins anew."""
+    made = RunningStudio(tmp_path_factory.mktemp("desk"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def shared_page(browser, desk) -> Iterator[StudioPage]:
+    """One page for all tests of a file."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    yield StudioPage(context, desk.studio.address)
+    context.close()
 
 
 @pytest.fixture
-def opened(running) -> RunningStudio:
-    """A studio with the small planar robot open."""
-    studio = running()
-    studio.do(messages.OpenModelFile("planar-capture"))
-    return studio
+def page(shared_page) -> Iterator[StudioPage]:
+    """The page, which may not have complained or asked others for anything in a test."""
+    yield shared_page
+    shared_page.require_quiet()
+
+
+@pytest.fixture
+def opened(desk) -> RunningStudio:
+    """The studio with the small planar robot open."""
+    desk.do(messages.OpenModelFile("planar-capture"))
+    return desk

@@ -9,15 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from freefloat.progress import DataStep, SearchStep
 from freefloat.studio import markup, messages
+from freefloat.studio.effects import AskLive, StartLive, StartTask, StopTask
+from freefloat.studio.live_motion import LiveMotion
 from freefloat.studio.live_session import MOST_PICTURES, LiveState, follow_live
-from freefloat.studio.live_task import LivePicture
+from freefloat.studio.live_task import LiveNews, LivePicture
 from freefloat.studio.panel_charts import MOST_POINTS, thin_curves
-from freefloat.studio.session import AskLive, StartLive, StartTask, StopTask, change_state
+from freefloat.studio.session import change_state
 from freefloat.studio.studio_state import StudioState
 from freefloat.studio.tasks import OpenModel
 from freefloat.studio.tour import STEPS, next_step
 from freefloat.studio.worker import Report
+from freefloat.telemetry.sample_rows import Sample
 
 
 class NoWatch:
@@ -174,6 +178,7 @@ def test_of_a_long_live_run_few_pictures_are_kept():
 def test_a_live_run_is_asked_and_ended(planar):
     state, effects = change_state(planar, messages.FollowLive("flight.parquet"))
     assert [type(e) for e in effects] == [StartLive] and state.live.is_running
+    assert state.play.shown == "live"
     assert effects[0].task.wanted.free[:2] == ("bus.mass", "bus.m[xy]")
     state, effects = change_state(state, messages.FollowLive("other.parquet"))
     assert not effects and state.notice.kind == "warning"
@@ -181,6 +186,45 @@ def test_a_live_run_is_asked_and_ended(planar):
     state, effects = change_state(state, messages.StopLive())
     assert effects == (AskLive(),) and state.live.is_stopping
     assert not change_state(planar, messages.FollowLive("-"))[1]
+    assert not change_state(planar, messages.FollowLive())[1]  # neither a source nor a flight
+
+
+@pytest.mark.parametrize("is_good", [True, False])
+def test_what_became_of_a_saved_state_is_said(planar, is_good):
+    state, _ = change_state(planar, messages.FollowLive("flight.parquet"))
+    state, _ = change_state(state, messages.LiveStarted(1))
+    news = Report(1, "progress", value=LiveNews(is_good, "title", "text"))
+    state, _ = change_state(state, messages.LiveReport(news))
+    assert state.notice.kind == ("good" if is_good else "error") and state.live.is_running
+
+
+def test_the_robot_moves_with_the_samples(planar):
+    motion = LiveMotion(planar.model)
+    values = {"arm_1.position": 0.4, "arm_2.position": "nonsense", "base.rate.z": 0.5}
+    values |= {"base.rate.x": 0.0, "base.rate.y": 0.0}
+    for time in (0.0, 0.1, 0.2):
+        motion.take(Sample(time, values))
+        moment = motion.moment(time)
+    assert moment.posture["arm_1"] == 0.4 and moment.posture["arm_2"] == 0.0
+    assert moment.attitude[2] == pytest.approx(np.sin(0.05))  # the gyro's turns are added up
+    motion.take(Sample(0.3, {"base.attitude.z": 1.0, "base.attitude.w": 0.0}))
+    assert motion.moment(0.3).attitude[2] == pytest.approx(np.sin(0.075))  # two numbers are none
+    motion.take(Sample(0.3, {"base.angle": 1.0}))
+    assert motion.moment(0.3).attitude[2] == pytest.approx(np.sin(0.5))
+    motion.take(Sample(0.3, {"base.attitude.x": 0.0, "base.attitude.y": 0.0}))
+    assert motion.moment(0.3).attitude.tolist() == [0.0, 0.0, 1.0, 0.0]
+
+
+def test_curves_of_another_run_begin_anew(planar):
+    def step(share: float) -> DataStep:
+        return DataStep(share, 1.0, ("a",), ("kg",), (1.0,), (0.1,))
+
+    state, _ = change_state(planar, messages.Check())
+    state, _ = change_state(state, messages.Started(1))
+    search = SearchStep(1.0, ("a",), ("kg",), (1.0,), (0.1,))
+    for value, n in ((step(0.5), 1), (step(1.0), 2), (step(0.5), 1), (search, 1), (search, 2)):
+        state, _ = change_state(state, Report(1, "progress", value=value))
+        assert len(state.convergence) == n
 
 
 def test_curves_are_thinned_but_spikes_stay():

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from freefloat.cli import screen
 from freefloat.cli.estimate_files import EstimateFile, LineFile, TableFile
 from freefloat.cli.latency import Latencies
 from freefloat.errors import Fault, FreefloatError, shorten
+from freefloat.online.sample_loop import follow_samples
 from freefloat.telemetry.sources import SampleSource
 from freefloat.text import count_noun
 
@@ -118,7 +120,10 @@ class LiveRun:
             self._source, samples.on_wait = samples, self._look
         with EndingSignals() as signals, _picture(self.is_quiet) as self._show:
             try:
-                self._follow(iter(samples), signals)
+                follow_samples(
+                    self.tracker, self._arriving(samples, signals), look=self._look,
+                    failed=partial(self._note, "sample"), took=self._took,
+                )  # fmt: skip
             except FreefloatError as error:
                 if not self.latencies.n:  # it never began
                     self._discard()
@@ -133,26 +138,25 @@ class LiveRun:
         if self._pipe_error is not None:
             raise self._pipe_error
 
-    def _follow(self, samples: Iterator[Sample | None], signals: EndingSignals) -> None:
-        take, add = self.tracker.take, self.latencies.add
+    def _arriving(
+        self, samples: Iterable[Sample | None], signals: EndingSignals
+    ) -> Iterator[Sample | None]:
+        """Samples until they end, a signal comes, or nobody is left to read what is printed."""
+        each = iter(samples)
         while self._pipe_error is None:
             try:
                 signals.is_waiting = True
                 if signals.received:
                     return
-                sample = next(samples)
+                sample = next(each)
                 signals.is_waiting = False
             except (StopIteration, KeyboardInterrupt):
                 return
-            begun = time.perf_counter()
-            outcome: SampleOutcome = "unreadable"
-            try:
-                outcome = take({} if sample is None else sample)
-            except Exception as error:  # whatever it is: the next sample may be a good one
-                self._note("sample", error)
-            add(time.perf_counter() - begun)
-            self._write_if_due(outcome)
-            self._look()
+            yield sample
+
+    def _took(self, outcome: SampleOutcome, seconds: float) -> None:
+        self.latencies.add(seconds)
+        self._write_if_due(outcome)
 
     # -- estimates and checkpoints -----------------------------------------------------------------
 

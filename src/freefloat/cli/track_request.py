@@ -24,7 +24,7 @@ from freefloat.cli.options import (
 from freefloat.cli.output_files import OutputFiles
 from freefloat.cli.parameter_options import ParameterOptions, choose_parameters
 from freefloat.cli.settings import parse_settings, require_used
-from freefloat.errors import Fault, FreefloatError
+from freefloat.errors import Fault
 from freefloat.records.values import Natural, Positive
 from freefloat.text import did_you_mean
 
@@ -152,6 +152,7 @@ def parse_request(
     from freefloat.online.estimator import OnlineEstimator
     from freefloat.online.state_file import STATE_FILE, restore_state
     from freefloat.parameters.default_choice import live_globs
+    from freefloat.telemetry.sources import is_address
 
     noise, wrong_noise = reading.deviations()
     walk, wrong_walk = parse_pairs("--walk", tracking.walk, example="x.*=0.1", least=0.0)
@@ -175,7 +176,7 @@ def parse_request(
 
         mcap_library("mcap.writer", files.mcap)  # said before the run, where it is missing
     settings = parse_settings("track", tracking.set)
-    robot, is_file = read_robot(model, strict=strict), not _is_address(source)
+    robot, is_file = read_robot(model, strict=strict), not is_address(source)
     written.require_possible(model=model, source=source if is_file else None, map=reading.map)
     globs = wanted.free or live_globs(robot)
     parameters = choose_parameters(
@@ -218,21 +219,11 @@ def _filter_numbers(given: Mapping[str, Mapping[str, Any]]) -> FilterOptions:
     )
 
 
-def _is_address(source: str) -> bool:
-    """Whether samples come from anything but a file."""
-    return source == "-" or "://" in source
-
-
-def _has_lines(source: str) -> bool:
-    """Whether samples come as lines of JSON, one after another, and not as a recording."""
-    from freefloat.telemetry.sources import LINES
-
-    return _is_address(source) or Path(source).suffix.lower() in LINES
-
-
 def _reading_faults(source: str, reading: RecordingOptions) -> Iterator[Fault]:
     """What is done to a recording as a whole cannot be done to lines that are still to come."""
-    if not _has_lines(source):
+    from freefloat.telemetry.sources import has_lines
+
+    if not has_lines(source):
         return
     expected = "a recording as SOURCE, not lines of JSON"
     if reading.map is not None:
@@ -247,20 +238,13 @@ def _reading_faults(source: str, reading: RecordingOptions) -> Iterator[Fault]:
 def _open_source(
     source: str, connection: Connection, reading: RecordingOptions, *, max_bytes: int
 ) -> tuple[Telemetry | None, Iterable[Sample | None]]:
-    from freefloat.telemetry.sources import SampleSource
+    from freefloat.telemetry.sources import SampleSource, has_lines, require_file_of_lines
 
-    path, is_address = Path(source), _is_address(source)
-    if not _has_lines(source):
+    if not has_lines(source):
         # noise is the tracker's business, which knows channels that a recording lacks as well
-        flight = read_flight(path, replace(reading, noise=()), max_bytes=max_bytes)
+        flight = read_flight(Path(source), replace(reading, noise=()), max_bytes=max_bytes)
         return flight, flight
-    if not is_address and not path.is_file():
-        fault = Fault("SOURCE", source, "a file that exists", "check its name", "file.missing")
-        raise FreefloatError("there is no such source", [fault])
-    if not is_address and (size := path.stat().st_size) > max_bytes:
-        remedy = "allow more with --max-bytes, or pipe it in"
-        fault = Fault("SOURCE", f"{size} bytes", f"at most {max_bytes} bytes", remedy, "file.size")
-        raise FreefloatError(f"{source}: too large for a telemetry file", [fault])
+    require_file_of_lines(source, max_bytes)
     return None, SampleSource(
         source, idle=connection.idle, retry=connection.retry, remote=connection.remote,
         tell=screen.note,

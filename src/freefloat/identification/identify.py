@@ -202,6 +202,7 @@ def _identify(
     fit, n_buried = identify_by_equations(
         parameters, recorded, choice.method, reason=choice.reason, notes=odd,
         provenance={**record, "solver": options.solver}, options=options,
+        progress=how["progress"],
     )  # fmt: skip
     if is_auto and n_buried and not fit.is_trustworthy:
         text = f"noise hides {n_buried} combinations from the {choice.method} equations"

@@ -39,11 +39,15 @@ LOOK_CLOSER = "look at the samples with `freefloat telemetry`, and at the model'
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened: when [s], what kind (a stable code), and a sentence about it."""
+    """Something that happened: when [s], what kind (a stable code), and a sentence about it.
+
+    about: the bodies, joints or channels that it concerns.
+    """
 
     time: float
     kind: EventKind
     message: str
+    about: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -272,7 +272,7 @@ class Intake:
                 new.setdefault(value, []).append(name)
         for value, channels in new.items():
             text = f"{listing(channels, most=4)} had the fill value {value:.6g}: masked"
-            self.report(Event(sample.time, "fill value", text))
+            self.report(Event(sample.time, "fill value", text, tuple(channels)))
         return Sample(sample.time, {n: v for n, v in sample.values.items() if n not in names})
 
     def report(self, event: Event) -> None:
@@ -333,8 +333,13 @@ class Intake:
         self.buffer.held = [Sample(float(t), values) for t, values in content["held"]]
         self.counts.clear()
         self.counts.update(content["counts"])
-        self.events[:] = [Event(**event) for event in content["events"]]
+        self.events[:] = [_event_of(event) for event in content["events"]]
         self.time, self.resumed_at = content["time"], self.clock.last
         self.missing = dict(content["missing"])
         self.unknown.restore(content["unknown_channels"])
         self.fills.restore(content["fill_values"])
+
+
+def _event_of(content: Mapping[str, Any]) -> Event:
+    """An event as JSON keeps it; older files do not say what it is about."""
+    return Event(**{**content, "about": tuple(content.get("about", ()))})

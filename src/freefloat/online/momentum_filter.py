@@ -315,13 +315,13 @@ class MomentumFilter(LiveFilter):
             for name in self._frozen_channels():
                 self.silenced.add(name)
                 text = f"{name} repeats the same value: its samples are not used"
-                intake.report(Event(time, "frozen", text))
+                intake.report(Event(time, "frozen", text, (name,)))
         if odd & STUCK:
             for k in self._stuck_joints():
                 m.rest[k] = 0.0  # reported once; to be reported again it must move again
                 name = self.system.coordinates[k]
                 text = f"{name} rests while other joints move: stuck?"
-                intake.report(Event(time, "stuck", text))
+                intake.report(Event(time, "stuck", text, (name,)))
 
     def _change(self, time: float, intake: Intake) -> None:
         """Something was captured or released: what belongs to it is unknown again."""
@@ -335,7 +335,7 @@ class MomentumFilter(LiveFilter):
         owners = dict.fromkeys(owner_of(names[k]) for k in self.reset)
         what = ", ".join(owners) or "nothing"
         text = f"the momentum no longer fits: estimating {what} anew"
-        intake.report(Event(time, "change", text))
+        intake.report(Event(time, "change", text, tuple(owners)))
         m.counts[GATES] = m.counts[SINCE_CHANGE] = 0
         m.numbers[EXCESS] = 0.0
         self._begin_segment()

@@ -141,6 +141,8 @@ def _measured_motion(model: Model, flight: Telemetry) -> FlightMotion:
     if attitude is not None:
         norms = np.linalg.norm(attitude, axis=1, keepdims=True)
         states[:, 3:7] = np.where(norms > 0.1, attitude / np.maximum(norms, 0.1), [0, 0, 0, 1])
+    elif (angle := _heading(flight, names, times)) is not None:
+        states[:, 5:7] = np.column_stack([np.sin(0.5 * angle), np.cos(0.5 * angle)])
     elif (rate := found["rate"]) is not None:
         states[:, 3:7] = _attitudes_of_rates(times, rate)
     else:
@@ -181,6 +183,12 @@ def _column(flight: Telemetry, name: str, times: Array) -> Array | None:
         return None
     time, values = flight[name].usable()
     return np.interp(times, time, values) if len(time) else None
+
+
+def _heading(flight: Telemetry, owners: tuple[str, ...], times: Array) -> Array | None:
+    """The angle of a planar base about z [rad], as far as it is measured."""
+    found = (_column(flight, f"{owner}.angle", times) for owner in owners)
+    return next((column for column in found if column is not None), None)
 
 
 def _thrust(model: Model, flight: Telemetry, times: Array) -> dict[str, Array]:

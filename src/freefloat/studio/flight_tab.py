@@ -12,15 +12,19 @@ from freefloat.studio.panel_charts import Chart, PanelCurve
 from freefloat.telemetry.names import ChannelName
 
 if TYPE_CHECKING:
+    from freefloat.excitation.plan import Plan
     from freefloat.studio.flight_tasks import OpenedFlight
     from freefloat.studio.studio_state import StudioState
+    from freefloat.telemetry.diagnosis import Finding
     from freefloat.telemetry.telemetry import Telemetry
 
 NONE = "…"
+NOTHING = "There is no flight yet: fly the plan, or open a recording."
 CHANNEL_HEAD = ("channel", "unit", "rate [Hz]", "samples", "invalid")
 RECORDINGS = ".parquet,.pq,.csv,.tsv,.mcap,.mat,.bag,.ulg,.h5,.hdf5,.npz,.txt,.db3"
 MAPS = ".toml"
 CHARTS = 3  # format: channels that are looked at together
+MOST_CAUSES = 20  # format: causes that are listed
 MOST_JUMPS = 40  # format: places of findings that can be gone to
 
 
@@ -32,19 +36,23 @@ class FlightTab(Tab):
     def build(self, page: Page) -> None:
         """Put everything there that the tab ever shows."""
         gui = page.gui
-        with gui.add_folder("Fly the plan"):
+        with gui.add_folder("Fly the plan (simulation)"):
             self.seed = gui.add_number("Seed", 1, min=0, max=2**31 - 1, step=1)
             self.truth = gui.add_text(
                 "True robot", "", hint="the model that really flies, if it is not this one"
             )
-            page.button("Fly", self._fly)
+            self.plan = gui.add_html(markup.page(markup.line(_plan_words(None), "dim")))
+            self.fly = page.button("Fly", self._fly, disabled=True)
         with gui.add_folder("Open a recording", expand_by_default=False):
-            self.file = gui.add_text("File", "", hint="a recording of this machine")
-            self.map = gui.add_text("Map", "", hint="of its fields (.toml), if it is of others")
-            page.button("Open the recording", self._open)
-            page.upload("Upload a map", MAPS, self._keep_map)
             page.upload("Upload a recording", RECORDINGS, self._open_upload)
-        self.choice = gui.add_dropdown("Flight", [NONE], initial_value=NONE)
+            self.file = gui.add_text("File", "", hint="a recording of this machine")
+            page.button("Open the file", self._open)
+            self.map = gui.add_text(
+                "Map", "", hint="what the fields mean (.toml), for recordings with other names"
+            )
+            page.upload("Upload a map", MAPS, self._keep_map)
+        self.nothing = gui.add_html(markup.page(markup.line(NOTHING, "dim")))
+        self.choice = gui.add_dropdown("Flight", [NONE], initial_value=NONE, visible=False)
         page.listen(self.choice, lambda name: self.ask(messages.ChooseFlight(name)))
         self.quality = gui.add_html("")
         self.jump = gui.add_dropdown("Go to", [NONE], initial_value=NONE, visible=False)
@@ -58,15 +66,23 @@ class FlightTab(Tab):
             self.charts.append(Chart(gui, page.server, together="flight"))
         self.groups: dict[str, list[str]] = {}
         self.flight: OpenedFlight | None = None
-        with gui.add_folder("Channels", expand_by_default=False):
+        with gui.add_folder("Channels", expand_by_default=False, visible=False) as self.listing:
             self.channels = gui.add_html("")
-        page.save_row("flight", "flight.parquet")
+        with gui.add_folder("Save", expand_by_default=False, visible=False) as self.saving:
+            page.save_row("flight", "flight.parquet")
 
     def show(self, state: StudioState, before: StudioState) -> None:
         """Follow the state."""
         if state.flights is not before.flights:
             names = [flight.name for flight in state.flights]
             self.choice.options = names or [NONE]
+            for part in (self.choice, self.listing, self.saving):
+                part.visible = bool(names)
+            self.nothing.visible = not names
+        if state.designed is not before.designed:
+            plan = None if state.designed is None else state.designed.plan
+            self.plan.content = markup.page(markup.line(_plan_words(plan), "dim"))
+            self.fly.disabled = plan is None
         if state.flight is before.flight:
             return
         self.flight = flight = state.flight
@@ -111,8 +127,11 @@ class FlightTab(Tab):
         self.places = {}
         for found in flight.diagnosis.findings:
             if np.isfinite(found.start):
-                words = f"{found.start:.3f} s: {found.code.partition('.')[2]}, {found.place}"
+                words = f"{found.start:.3f} s: {_cause(found)}, {found.place}"
                 self.places[words[:90]] = float(found.start)
+        for one in () if flight.summary is None else flight.summary.violations:
+            words = f"{one.time:.3f} s: limit of {one.part}, {one.quantity}"
+            self.places[words[:90]] = float(one.time)
         self.places = dict([*self.places.items()][:MOST_JUMPS])
         self.jump.options = [NONE, *self.places]
         self.jump.value = NONE
@@ -137,6 +156,12 @@ class FlightTab(Tab):
         self.ask(messages.OpenRecording(path, self.map.value.strip()))
 
 
+def _plan_words(plan: Plan | None) -> str:
+    if plan is None:
+        return "There is no plan yet: design one in the tab Plan, or take the default motion there."
+    return f"{plan.name}, {plan.duration:g} s"
+
+
 def _groups(flight: Telemetry) -> dict[str, list[str]]:
     """Channels of one quantity together, the axes of a gyro for example."""
     found: dict[str, list[str]] = {}
@@ -151,19 +176,26 @@ def _first(groups: dict[str, list[str]]) -> list[str]:
     return ([*names, NONE, NONE, NONE])[:CHARTS]
 
 
+def _cause(found: Finding) -> str:
+    return found.code.partition(".")[2].replace("_", " ")
+
+
 def _quality(flight: OpenedFlight) -> str:
-    report, diagnosis = flight.quality, flight.diagnosis
-    kind = "good" if report.ok else "error"
-    parts = [markup.line(report.summary, kind)]
-    causes = [(f.code.partition(".")[2], str(f)) for f in diagnosis.findings]
+    diagnosis = flight.diagnosis
+    parts = [markup.line(diagnosis.summary, "good" if diagnosis.ok else "error")]
+    causes = [(_cause(f), str(f)) for f in diagnosis.findings]
     if causes:
-        parts += [markup.heading("Faults by cause"), markup.line(diagnosis.summary, "dim")]
-        parts.append(markup.facts(causes[:20]))
+        is_worse = "Faults by cause" if not diagnosis.ok else "Worth knowing"
+        parts += [markup.heading(is_worse), markup.facts(causes[:MOST_CAUSES])]
     if flight.summary is not None:
         found = flight.summary
         turned = f"up to {found.turn:.3g} rad, at up to {found.rate:.3g} rad/s"
         events = [("base turned", turned), ("base moved", f"up to {found.displacement:.3g} m")]
-        n = len(found.violations)
-        events.append(("limits", f"{n} exceeded" if n else "none exceeded"))
+        exceeded = [str(one) for one in found.violations]
+        if not exceeded:
+            events.append(("limits", "none exceeded"))
         parts += [markup.heading("What happened"), markup.facts(events)]
+        if exceeded:
+            parts += [markup.line("Limits exceeded", "warning")]
+            parts += [markup.bullets(exceeded, "warning")]
     return markup.page(*parts)

@@ -10,6 +10,7 @@ from freefloat.studio.tasks import Wanted
 from freefloat.studio.worker import GRACE, Watch
 
 if TYPE_CHECKING:
+    from freefloat.arrays import Array
     from freefloat.excitation.plan import Plan
     from freefloat.identification.fit import Fit
     from freefloat.model.model import Model
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from freefloat.studio.craft import Craft
     from freefloat.studio.flight_motion import FlightMotion
     from freefloat.telemetry.diagnosis import Diagnosis
-    from freefloat.telemetry.quality import Quality
     from freefloat.telemetry.telemetry import Telemetry
+    from freefloat.validation.scores import Trace
     from freefloat.validation.verdict import Verdict
 
 
@@ -28,7 +29,6 @@ class OpenedFlight:
 
     name: str
     telemetry: Telemetry
-    quality: Quality
     diagnosis: Diagnosis
     motion: FlightMotion
     plan: Plan | None = None
@@ -90,27 +90,29 @@ def _flight_record(
 ) -> OpenedFlight:  # fmt: skip
     from freefloat.studio.flight_motion import motion_of_flight
     from freefloat.telemetry.doctor import examine
-    from freefloat.telemetry.quality import quality
 
     watch.progress("looking for faults")
-    report, diagnosis = quality(flight), examine(flight, model)
+    diagnosis = examine(flight, model)
     # what only shows a mapping cannot be sent; a copy of it can
-    report = replace(report, channels={**report.channels}, attitudes={**report.attitudes})
     diagnosis = replace(diagnosis, channels={**diagnosis.channels})
     watch.progress("how the robot moved")
     motion = motion_of_flight(model, flight)
-    return OpenedFlight(name, flight, report, diagnosis, motion, plan, summary)
+    return OpenedFlight(name, flight, diagnosis, motion, plan, summary)
 
 
 @dataclass(frozen=True, eq=False)
 class IdentifiedModel:
-    """A fit, from which flights by name, and what the identified robot looks like."""
+    """A fit, from which flights by name, and what the identified robot looks like.
+
+    traces: measured against predicted, of the first of the flights.
+    """
 
     fit: Fit
     flights: tuple[str, ...]
     wanted: Wanted
     craft: Craft
     source: str = ""
+    traces: tuple[Trace, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +140,22 @@ class IdentifyModel:
         )  # fmt: skip
         names = tuple(flight.name for flight in self.flights)
         craft = craft_of(fit.model, self.source)
-        return IdentifiedModel(fit, names, self.wanted, craft, self.source)
+        watch.progress("measured against predicted")
+        traces = _traces(fit, recorded[0])
+        return IdentifiedModel(fit, names, self.wanted, craft, self.source, traces)
+
+
+def _traces(fit: Fit, flight: Telemetry) -> tuple[Trace, ...]:
+    """What the models before and after predict of a flight; nothing where that is not possible."""
+    from freefloat.errors import FreefloatError
+    from freefloat.validation.flight_prediction import predict_flight
+    from freefloat.validation.scores import traces_of
+
+    try:
+        after, before = (predict_flight(model, flight) for model in (fit.model, fit.prior_model))
+    except FreefloatError:
+        return ()
+    return traces_of(after, before, flight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,10 +189,26 @@ class ValidateModel:
         watch.progress("the predicted motion")
         try:
             segment = predict_flight(model, telemetry=self.flight.telemetry).segment
-            motion = motion_of_states(model, segment.times, segment.states)
+            states = _without_drift(segment.times, segment.states, self.flight.motion)
+            motion = motion_of_states(model, segment.times, states)
         except FreefloatError:  # the verdict says why it cannot be predicted
             motion = None
         return JudgedFlight(self.flight.name, verdict, motion)
+
+
+def _without_drift(times: Array, states: Array, shown: FlightMotion) -> Array:
+    """The states without the straight drift of the base against the motion that is shown.
+
+    It comes from the initial state that is fitted to noisy fixes, and not from the model.
+    """
+    import numpy as np
+
+    from freefloat.validation.end_effectors import straight_drift
+
+    states = np.array(states)
+    seen = [np.interp(times, shown.times, shown.states[:, k]) for k in range(3)]
+    states[:, :3] -= straight_drift(times, states[:, :3] - np.column_stack(seen))
+    return states
 
 
 @dataclass(frozen=True)

@@ -18,16 +18,18 @@ from freefloat.model import inertia as inertial
 from freefloat.model.mass_properties import body_poses
 from freefloat.studio.craft import equal_ellipsoid
 from freefloat.studio.scene import Scene, wxyz
-from freefloat.validation.end_effectors import tips_of
+from freefloat.validation.end_effectors import EndEffector, tips_of
 
 if TYPE_CHECKING:
     from freefloat.identification.fit import Fit
     from freefloat.model.model import Model
+    from freefloat.studio.craft import Craft
     from freefloat.studio.flight_motion import FlightMotion, Moment
     from freefloat.studio.studio_state import StudioState
 
 BEFORE, AFTER, ERROR = (170, 170, 180), (60, 190, 230), (230, 60, 60)
 SPREAD = 1.96  # theory: standard deviations on either side that hold 95 % of a normal
+SEE_THROUGH = 0.35  # format: opacity of bodies around their ellipsoids
 WIDEST = 1.0  # format: a shell is at most that share larger than its ellipsoid
 EXAGGERATION = 50.0  # format: errors of end-effectors are drawn so much longer, and so labelled
 
@@ -78,6 +80,7 @@ class Ghosts:
         self._nodes: list[Any] = []
         self._error: Any = None
         self._label: Any = None
+        self._tips: tuple[EndEffector, ...] = ()
 
     def show(self, state: StudioState, before: StudioState) -> None:
         """The identified model beside the robot, or the motion that it predicts in its place."""
@@ -87,15 +90,32 @@ class Ghosts:
         old = (before.is_compared, before.identified, old_predicted and before.judged, before.robot)
         if all(a is b for a, b in zip(key, old, strict=True)):
             return
+        was_beside = bool(self._nodes)
         self._clear()
         found = state.identified
         if state.is_compared and found is not None and state.robot is not None:
-            self.scene.show_ghost(state.robot.craft, beside=True)
-            self._add_ellipsoids(found.fit)
+            self._show_beside(state.robot.craft, found.fit)
+            return
         elif is_predicted and state.robot is not None:
             self.scene.show_ghost(state.robot.craft)
         else:
             self.scene.show_ghost(None)
+        if was_beside:
+            self.scene.look(np.zeros(3), 1.0)
+
+    def _show_beside(self, craft: Craft, fit: Fit) -> None:
+        """Both robots, see-through, each with its name and with inertia ellipsoids."""
+        scene = self.scene
+        scene.show_ghost(craft, beside=True)
+        assert scene.nodes is not None and scene.ghost is not None
+        scene.nodes.fade(SEE_THROUGH)
+        self._add_ellipsoids(fit)
+        above = np.array([0.0, 0.0, 1.1 * craft.size])
+        for nodes, words in ((scene.nodes, "before"), (scene.ghost, "identified")):
+            name = f"{nodes.root}/name"
+            label = scene.scene.add_label(name, words, position=above, anchor="bottom-center")
+            self._nodes.append(label)
+        scene.look(0.5 * scene.ghost.offset, 1.7)
 
     def pose(self, state: StudioState, moment: Moment) -> Moment | None:
         """Where the ghost is; None: with the robot. The error of the end-effectors is drawn."""
@@ -104,6 +124,7 @@ class Ghosts:
             return None
         predicted: FlightMotion = judged.predicted
         ghost = predicted.at(min(max(moment.time, predicted.start), predicted.end))
+        self._tips = judged.verdict.end_effectors
         if state.robot is not None:
             self._draw_error(state.robot.model, moment, ghost)
         return ghost
@@ -116,17 +137,27 @@ class Ghosts:
         errors = ends[1] - ends[0]
         points = np.stack([ends[0], ends[0] + EXAGGERATION * errors], axis=1).astype(np.float32)
         largest = int(np.argmax(np.linalg.norm(errors, axis=1)))
-        text = f"{tips[largest]}: off by {1e3 * np.linalg.norm(errors[largest]):.2f} mm"
-        text += f" (drawn {EXAGGERATION:g} times)"
+        text = f"{tips[largest]}: {1e3 * np.linalg.norm(errors[largest]):.2g} mm off"
+        if noise := self._noise(tips[largest]):
+            text += f" (noise {1e3 * noise:.2g} mm)"
+        text += f", drawn {EXAGGERATION:g} times longer"
         if self._error is None:
             self._error = self.scene.scene.add_line_segments(
                 "/compare/error", points, colors=ERROR, thickness=4.0, thickness_units="screen"
             )
-            self._label = self.scene.scene.add_label("/compare/error_label", text)
+            self._label = self.scene.scene.add_label(
+                "/compare/error_label", text, anchor="bottom-right"
+            )
         self._error.points = points
         self._label.position = points[largest, 1]
         if self._label.text != text:
             self._label.text = text
+
+    def _noise(self, tip: str) -> float:
+        """What noise of the base's sensors alone would make of it [m]; 0 where truth is drawn."""
+        found = [e for e in self._tips if e.frame == tip]
+        is_truth = any(e.reference == "truth" for e in found)
+        return 0.0 if is_truth else max((e.expected for e in found), default=0.0)
 
     def _add_ellipsoids(self, fit: Fit) -> None:
         """Ellipsoids before, and identified with a shell, on the bodies that were estimated."""
@@ -161,6 +192,8 @@ class Ghosts:
     def _clear(self) -> None:
         for node in self._nodes:
             node.remove()
+        if self._nodes and self.scene.nodes is not None:
+            self.scene.nodes.fade(1.0)
         self._nodes = []
         for node in (self._error, self._label):
             if node is not None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "5", "10")
 REFRESH = 0.1  # format: [s] between two positions of the slider of time
 POSITIONS = 2000  # format: positions of the slider of time
+FIRST = "Choose a built-in model below, or open a file of your own: TOML, URDF, xacro or MJCF."
 PLAY, HALT, BACK = "Play", "Halt", "To the start"
 
 
@@ -32,10 +33,16 @@ class Header:
         self._next = 0.0
         gui.add_html(markup.STYLE)
         self.notice = gui.add_html(
-            markup.page(markup.notice("info", "Open a model to begin", "in the tab Model"))
+            markup.page(markup.notice("info", "Open a model to begin", FIRST))
         )
         self.tour_text = gui.add_html("", visible=False)
         self.tour_next = page.button("Next", lambda: page.ask(messages.NextStep()), visible=False)
+        self.tour_end = page.button(
+            "Leave the tour", lambda: page.ask(messages.LeaveTour()), visible=False, color="gray"
+        )
+        self.tour_start = page.button(
+            "Take the tour: weigh a captured target", lambda: page.ask(messages.BeginTour())
+        )
         self.work = gui.add_html("", visible=False)
         self.bar = gui.add_progress_bar(0.0, visible=False)
         self.stop = page.button(
@@ -68,8 +75,10 @@ class Header:
 
     def show(self, state: StudioState, before: StudioState) -> None:
         """Follow the state."""
+        self.tour_start.visible = state.tour is None and state.robot is None
         if state.notice is not before.notice:
             said = state.notice
+            self.notice.visible = True
             self.notice.content = markup.page(markup.notice(said.kind, said.title, said.text))
         if state.job is not before.job:
             self._show_job(state)
@@ -82,7 +91,8 @@ class Header:
 
     def _show_tour(self, state: StudioState) -> None:
         number = state.tour
-        self.tour_text.visible = number is not None
+        self.tour_text.visible = self.tour_end.visible = number is not None
+        self.notice.visible = number is None or bool(state.notice.number)
         self.tour_next.visible = number is not None and number < len(STEPS)
         self.tour_next.disabled = state.job is not None
         if number is None:
@@ -90,7 +100,8 @@ class Header:
         title, text = END if number >= len(STEPS) else (STEPS[number].title, STEPS[number].text)
         place = "" if number >= len(STEPS) else f"{number + 1} of {len(STEPS)}: "
         said = markup.notice("info", f"{place}{title}", text)
-        self.tour_text.content = markup.page(said)
+        shown = STEPS[max(number - 1, 0)].tab  # where what was just done can be seen
+        self.tour_text.content = markup.page(said, markup.open_tab(shown))
 
     def _show_job(self, state: StudioState) -> None:
         job = state.job

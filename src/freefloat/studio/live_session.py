@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from freefloat.studio.flight_motion import Moment
 from freefloat.studio.live_task import LiveOutcome, LivePicture
 from freefloat.studio.worker import Report
 
@@ -12,7 +13,10 @@ MOST_PICTURES = 600  # format: points of a band; then every second one is left o
 
 @dataclass(frozen=True, eq=False)
 class LiveState:
-    """What is followed, and what came of it; `task` is 0 once it is over."""
+    """What is followed, and what came of it; `task` is 0 once it is over.
+
+    moment: where the robot is by the last samples.
+    """
 
     source: str
     task: int = 0
@@ -21,6 +25,7 @@ class LiveState:
     is_stopping: bool = False
     pictures: tuple[LivePicture, ...] = ()
     last: LivePicture | None = None
+    moment: Moment | None = None
     skip: int = 1
     n: int = 0
     ended: str = ""
@@ -33,6 +38,8 @@ def follow_live(live: LiveState, report: Report) -> LiveState:
         return live
     if report.kind == "progress":
         live = replace(live, stage=report.stage)
+        if isinstance(report.value, Moment):
+            return replace(live, moment=report.value)
         return _add_picture(live, report.value) if isinstance(report.value, LivePicture) else live
     live = replace(live, is_running=False, is_stopping=False, task=0)
     if report.kind == "result" and isinstance(report.value, LiveOutcome):

@@ -39,6 +39,8 @@ STYLE = """<style>
 .ff .whisker .dot{fill:light-dark(#1f6fc0,#6fb1ee)}
 .ff .whisker .prior{fill:var(--mantine-color-body);stroke:light-dark(#b06000,#e8a24c);
   stroke-width:1.5}
+.ff .tall{max-height:16rem;overflow-y:auto;padding-right:.3rem;
+  border-bottom:1px solid var(--mantine-color-default-border)}
 .ff code{font-size:.75rem}
 </style>"""
 SHORT = 16  # format: characters of a cell that stay on one line
@@ -92,15 +94,26 @@ def table(
         cells = []
         for k, one in enumerate(row):
             kind = STATUS_KIND.get(one, "s" if len(one) <= SHORT else "")
+            if head[k] == "unit":
+                one, kind = printed_unit(one), "s"  # such as kg m: never on two lines
             style = right.get(k) or f' class="{kind}"'
-            # a unit such as kg m is never broken into two lines
-            one = printed_unit(one).replace(" ", "\N{NO-BREAK SPACE}") if head[k] == "unit" else one
             if tree and k == 0:
                 style = ' class="tree"'
             cells.append(f"<td{style}>{one if k in raw else escape(shorten(one, 300))}</td>")
         parts.append("".join(cells))
     body = "".join(f"<tr>{part}</tr>" for part in parts)
     return f'<div class="scroll"><table>{body}</table></div>'
+
+
+def tall(*parts: str) -> str:
+    """Pieces in a box that is scrolled where they are long, so that what follows stays near."""
+    return f'<div class="tall">{"".join(parts)}</div>' if parts else ""
+
+
+def open_tab(title: str) -> str:
+    """Turns the page to a tab when this is shown to it; the viewer has no other way to do it."""
+    find = f"[...document.querySelectorAll('[role=tab]')].find(e=>e.textContent.trim()==='{title}')"
+    return f'<style onload="{escape(find)}?.click()"></style>'
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:

@@ -188,11 +188,18 @@ class Stop:
 
 @dataclass(frozen=True)
 class FollowLive:
-    """Estimate while samples arrive; speed of a replay, 0 as fast as it can be."""
+    """Estimate while samples arrive, from a source or an open flight by its name.
 
-    source: str
+    speed: of a replay, 0 as fast as it can be; state: a file to go on from; keep: where the state
+    is kept in the end; remote: whether another machine may be listened to.
+    """
+
+    source: str = ""
+    flight: str = ""
     speed: float = 1.0
     state: str = ""
+    keep: str = ""
+    remote: bool = False
 
 
 @dataclass(frozen=True)
@@ -252,6 +259,11 @@ class OpenDemo:
 @dataclass(frozen=True)
 class BeginTour:
     """Begin the tour."""
+
+
+@dataclass(frozen=True)
+class LeaveTour:
+    """End the tour where it is."""
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from freefloat.progress import SearchStep
+from freefloat.progress import DataStep, SearchStep
 from freefloat.studio.flight_tasks import (
     IdentifiedModel,
     JudgedFlight,
@@ -22,6 +22,10 @@ from freefloat.studio.tasks import (
 )
 from freefloat.studio.worker import Report
 
+if TYPE_CHECKING:
+    from freefloat.design.excitation import Design
+
+NEXT = "Next: what to estimate, in the tab Plan; or open a recording in the tab Flight."
 MOST_FLIGHTS = 12  # format: recordings kept open; the oldest is closed for another
 MOST_HISTORY = 4000  # format: points of the curve of a design
 
@@ -50,9 +54,20 @@ def _progress(state: StudioState, report: Report) -> StudioState:
     state = replace(state, job=job)
     if isinstance(report.value, float):
         state = replace(state, history=(*state.history, report.value)[-MOST_HISTORY:])
-    if isinstance(report.value, SearchStep):
-        state = replace(state, convergence=(*state.convergence, report.value)[-MOST_HISTORY:])
+    if isinstance(report.value, SearchStep | DataStep):
+        steps = _of_one_run(state.convergence, report.value)
+        state = replace(state, convergence=(*steps, report.value)[-MOST_HISTORY:])
     return state
+
+
+def _of_one_run(
+    steps: tuple[SearchStep | DataStep, ...], step: SearchStep | DataStep
+) -> tuple[SearchStep | DataStep, ...]:
+    """Those that belong on one curve with another one: equations are solved more than once."""
+    if not steps or type(steps[-1]) is not type(step):
+        return ()
+    is_anew = isinstance(step, DataStep) and step.share <= steps[-1].share  # type: ignore[union-attr]
+    return () if is_anew else steps
 
 
 def _got_model(state: StudioState, robot: OpenedModel) -> StudioState:
@@ -63,7 +78,7 @@ def _got_model(state: StudioState, robot: OpenedModel) -> StudioState:
     if robot.checked.faults:
         text = "\n".join(robot.checked.faults)
         return tell(fresh, "error", f"{robot.model.name} cannot fly", text)
-    return tell(fresh, "good", f"{robot.model.name} is open", str(robot.model))
+    return tell(fresh, "good", f"{robot.model.name} is open", f"{robot.source}. {NEXT}")
 
 
 def _got_seen(state: StudioState, seen: SeenParameters) -> StudioState:
@@ -77,11 +92,17 @@ def _got_plan(state: StudioState, designed: DesignedPlan) -> StudioState:
     play = replace(state.play, shown="plan", time=0.0, is_playing=False)
     state = replace(state, designed=designed, play=play)
     found = designed.design
-    text = "" if found is None else f"{found.measure}: {found.value:.4g}"
+    text = "" if found is None else design_words(found)
     title = f"Plan: {designed.plan.name}, {designed.plan.duration:g} s"
     if found is not None and found.is_interrupted:
         title += " (stopped: the best so far)"
     return tell(state, "good", title, text)
+
+
+def design_words(found: Design) -> str:
+    """What the criterion came to, and in which unit."""
+    measure, _, unit = found.measure.partition(" [")
+    return f"{measure}: {found.value:.3g} {unit.rstrip(']')}".rstrip()
 
 
 def _got_flight(state: StudioState, flight: OpenedFlight) -> StudioState:
@@ -89,9 +110,9 @@ def _got_flight(state: StudioState, flight: OpenedFlight) -> StudioState:
     play = replace(state.play, shown="flight", time=flight.motion.start, is_playing=False)
     flights = (*others, flight)
     state = replace(state, flights=flights, current=len(flights) - 1, play=play)
-    kind = "good" if flight.quality.ok else "warning"
+    kind = "good" if flight.diagnosis.ok else "warning"
     title = f"{flight.name}: {flight.telemetry.duration:.4g} s of telemetry"
-    return tell(state, kind, title, flight.quality.summary)
+    return tell(state, kind, title, flight.diagnosis.summary)
 
 
 def _got_fit(state: StudioState, identified: IdentifiedModel) -> StudioState:
@@ -105,7 +126,7 @@ def _got_fit(state: StudioState, identified: IdentifiedModel) -> StudioState:
 def _got_verdict(state: StudioState, judged: JudgedFlight) -> StudioState:
     names = [flight.name for flight in state.flights]
     current = names.index(judged.flight) if judged.flight in names else state.current
-    state = replace(state, judged=judged, current=current)
+    state = replace(state, judged=judged, current=current, is_compared=False)
     play = replace(state.play, shown="verdict", is_playing=False)
     state = rewind(replace(state, play=play))
     kind = "good" if judged.verdict.is_positive else "error"

@@ -50,6 +50,7 @@ class Page:
     def upload(self, label: str, suffixes: str, take: Callable[[str], None]) -> Any:
         """A button, and a field to drop files on; `take` gets the path where the file is kept."""
         button = self.gui.add_upload_button(label, mime_type=suffixes)
+        what = label.removeprefix("Upload ")
 
         def keep(_: Any) -> None:
             given = button.value
@@ -62,7 +63,7 @@ class Page:
             'ondrop="event.preventDefault();const i=document.getElementById('
             f"'file_upload_{button._impl.uuid}');"
             "i.files=event.dataTransfer.files;i.dispatchEvent(new Event('change',{bubbles:true}))"
-            '">or drop the file here</div></div>'
+            f'">or drop {what} here</div></div>'
         )
         self.gui.add_html(drop)
         return button

@@ -51,10 +51,12 @@ class Chart:
         self.handle.visible = False
 
     def draw(
-        self, x: ArrayLike, curves: Sequence[PanelCurve], *, unit: str = "", title: str = ""
-    ) -> None:
+        self, x: ArrayLike, curves: Sequence[PanelCurve], *, unit: str = "", title: str = "",
+        x_name: str = "",
+    ) -> None:  # fmt: skip
         """Show curves over x in place of those before."""
-        series: list[dict[str, object]] = [{"label": self.x}]
+        x_name = x_name or self.x
+        series: list[dict[str, object]] = [{"label": x_name}]
         columns: list[Array] = []
         bands = []
         for k, curve in enumerate(curves):
@@ -75,7 +77,7 @@ class Chart:
         side = {"label": printed_unit(unit), "labelSize": 18, "size": 62} if unit else {"size": 62}
         with self.server.atomic():
             self.handle.visible = False  # taken down and put up with its new curves at once
-            self.handle.axes = ({"label": self.x, "labelSize": 18, "size": 34}, side)
+            self.handle.axes = ({"label": x_name, "labelSize": 18, "size": 34}, side)
             self.handle.title = title or None
             self.handle.bands = tuple(bands) or None
             self.handle.series = tuple(series)

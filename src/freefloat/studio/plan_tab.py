@@ -10,17 +10,18 @@ from freefloat.digits import short_number
 from freefloat.errors import Fault, FreefloatError
 from freefloat.report.model_rows import VISIBILITY_HEAD, visibility_row
 from freefloat.studio import markup, messages
+from freefloat.studio.outcomes import design_words
 from freefloat.studio.page import Page, Tab
 from freefloat.studio.panel_charts import Chart, PanelCurve
-from freefloat.text import count_noun
+from freefloat.text import count_noun, listing
 
 if TYPE_CHECKING:
     from freefloat.observability.visibility import Visibility
     from freefloat.studio.studio_state import StudioState
-    from freefloat.studio.tasks import DesignedPlan
+    from freefloat.studio.tasks import DesignedPlan, SeenParameters
 
 CRITERIA = ("a_optimal", "d_optimal", "e_optimal", "condition", "worst_parameter")
-PICK = "add …"
+PICK = "choose …"
 GAIN_HEAD = ("parameter", "default motion", "designed", "better by", "unit")
 MOST_LIMITS = 12  # format: limits shown, the most used ones
 
@@ -33,19 +34,19 @@ class PlanTab(Tab):
     def build(self, page: Page) -> None:
         """Put everything there that the tab ever shows."""
         gui = page.gui
-        with gui.add_folder("What is to be known"):
+        with gui.add_folder("Parameters"):
             self.free = page.listen(
-                gui.add_text("Find", "", hint="names or globs, such as target.*, bus.mass"),
+                gui.add_text("Estimate", "", hint="names or globs, such as target.*, bus.mass"),
                 lambda _: self._choose(),
             )
-            self.pick = gui.add_dropdown("Choose", [PICK], initial_value=PICK)
+            self.pick = gui.add_dropdown("Add", [PICK], initial_value=PICK)
             page.listen(self.pick, self._add)
             self.fix = page.listen(
-                gui.add_text("But not", "", hint="names or globs that stay as they are"),
+                gui.add_text("Hold fixed", "", hint="names or globs that stay as they are"),
                 lambda _: self._choose(),
             )
             self.priors = page.listen(
-                gui.add_text("Known to", "", hint="such as hinge_*.stiffness=10%"),
+                gui.add_text("Prior std", "", hint="what is known: hinge_*.stiffness=10%"),
                 lambda _: self._choose(),
             )
             self.count = gui.add_html("")
@@ -58,7 +59,7 @@ class PlanTab(Tab):
             self.duration = gui.add_number("Duration [s]", 30.0, min=0.5, max=3600.0, step=0.5)
             self.criterion = gui.add_dropdown("Criterion", CRITERIA, initial_value="a_optimal")
             self.limits = gui.add_text("Limits", "", hint="such as arm_*.velocity=0.1")
-            self.seconds = gui.add_number("Time to look [s]", 20.0, min=0.5, max=3600.0, step=0.5)
+            self.seconds = gui.add_number("Search time [s]", 20.0, min=0.5, max=3600.0, step=0.5)
             self.design = page.button("Design", self._design, disabled=True)
             page.button("Take the default motion", self._take_default)
             self.file = gui.add_text("File", "", hint="a plan (.toml) of this machine")
@@ -75,6 +76,8 @@ class PlanTab(Tab):
         if state.wanted is not before.wanted:
             self.free.value = ", ".join(state.wanted.free)
             self.fix.value = ", ".join(state.wanted.fix)
+            known = (f"{name}={100.0 * share:g}%" for name, share in state.wanted.priors.items())
+            self.priors.value = ", ".join(known)
         if state.wanted is not before.wanted or state.robot is not before.robot:
             self.count.content = _count(state)
         if state.seen is not before.seen or state.is_checked != before.is_checked:
@@ -175,7 +178,7 @@ def _count(state: StudioState) -> str:
         free = state.wanted.parameters(state.robot.model).free_ones
     except FreefloatError as error:
         return markup.page(markup.lines(str(error), "error"))
-    text = f"{count_noun(len(free), 'parameter')} to be found"
+    text = f"{count_noun(len(free), 'parameter')} to be estimated"
     return markup.page(markup.line(text, "dim"))
 
 
@@ -183,10 +186,22 @@ def _visibility_words(state: StudioState) -> str:
     if state.seen is None:
         return ""
     found = state.seen.visibility
-    parts = []
+    parts = unseen_words(state.seen)
     if not state.is_checked:
-        parts.append(markup.line("This was about another choice: check again.", "warning"))
-    return markup.page(*parts, *visibility_parts(found))
+        parts = [markup.line("This was about another choice: check again.", "warning")]
+    return markup.page(*parts, markup.tall(*visibility_parts(found)))
+
+
+def unseen_words(seen: SeenParameters) -> list[str]:
+    """The sentence that matters: what would be seen, and the names of what would not."""
+    found = seen.visibility
+    n_seen, n = len(found.names("seen")), len(found.parameters)
+    kind = "good" if n_seen == n else "warning"
+    parts = [markup.line(f"A flight of {seen.motion} shows {n_seen} of {n} parameters.", kind)]
+    for status in ("weak", "only in combination", "invisible"):
+        if names := found.names(status):
+            parts.append(markup.line(f"{status}: {listing(names, most=8)}", "warning"))
+    return parts
 
 
 def visibility_parts(found: Visibility) -> list[str]:
@@ -217,7 +232,7 @@ def _outcome(designed: DesignedPlan | None) -> str:
     if found is None:
         parts.append(markup.line("Not designed: every driven joint moves gently.", "dim"))
         return markup.page(*parts)
-    parts.append(markup.line(f"{found.measure}: {found.value:.4g}"))
+    parts.append(markup.line(design_words(found)))
     units = {} if found.after is None else {p.name: p.unit for p in found.after.parameters}
     rows = [
         (name, _std(old), _std(new), f"{old / new:.3g} x" if np.isfinite(old) else "–", units[name])

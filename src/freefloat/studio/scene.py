@@ -32,6 +32,7 @@ LAYERS = {
 # format: turns of a drawn wheel for one of a real one, which would be a blur
 WHEEL_SHARE = 0.02
 CAMERA = np.array([1.1, -1.5, 0.9])  # format: from where the scene is first seen, in sizes
+BESIDE = np.array([1.5, 1.1, 0.0])  # format: to the right of the first, in sizes, as seen first
 AXES = ((220, 60, 60), (60, 170, 60), (60, 90, 220))  # format: colours of x, y, z
 COM, MOMENTUM, SPIN = (250, 210, 40), (40, 200, 160), (200, 90, 220)
 PREDICTED = (60, 190, 230)
@@ -102,6 +103,13 @@ class CraftNodes:
                 if node.visible != is_on:
                     node.visible = is_on
 
+    def fade(self, opacity: float) -> None:
+        """Let what is inside of the bodies be seen; 1 draws them as they are."""
+        for part, node in self._parts:
+            if part.layer == "bodies":
+                left = part.opacity * self.opacity * opacity
+                node.opacity = None if left >= 1.0 else left
+
     def frame_of(self, body: str) -> str | None:
         """The name of the node of a body; None where nothing of it is drawn."""
         return self._frames[body].name if body in self._frames else None
@@ -134,12 +142,20 @@ class Scene:
             self.nodes = CraftNodes(self.scene, "/craft", craft, shown=set(self.shown))
             self._add_marks(craft)
             self.pose(still(craft.model))
-        far = craft.size
-        self.server.initial_camera.position = tuple(CAMERA * far)
-        self.server.initial_camera.look_at = (0.0, 0.0, 0.1 * far)
-        for client in self.server.get_clients().values():
-            client.camera.position = tuple(CAMERA * far)
-            client.camera.look_at = (0.0, 0.0, 0.1 * far)
+        self.look(np.zeros(3), 1.0)
+
+    def look(self, middle: Array, distance: float) -> None:
+        """Turn every camera to a place [m] from a distance, in sizes of the robot."""
+        if self.nodes is None:
+            return
+        far = self.nodes.craft.size
+        aim = middle + np.array([0.0, 0.0, 0.1 * far])
+        places = {"position": tuple(middle + distance * far * CAMERA), "look_at": tuple(aim)}
+        for camera in (
+            self.server.initial_camera,
+            *(client.camera for client in self.server.get_clients().values()),
+        ):
+            camera.position, camera.look_at = places["position"], places["look_at"]
 
     def show_ghost(self, craft: Craft | None, *, beside: bool = False) -> None:
         """Show a second robot, translucent, at the place of the first or beside it."""
@@ -148,7 +164,7 @@ class Scene:
                 self.ghost.remove()
                 self.ghost = None
             if craft is not None:
-                offset = np.array([0.0, 2.2 * craft.size, 0.0]) if beside else np.zeros(3)
+                offset = BESIDE * craft.size if beside else np.zeros(3)
                 layers = {"bodies", "fuel"}
                 self.ghost = CraftNodes(
                     self.scene, "/ghost", craft, opacity=0.4, tint=PREDICTED, shown=layers,

@@ -7,12 +7,11 @@ and one that was loaded again, show the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
-from freefloat.parameters.default_choice import default_globs, live_globs
+import freefloat.studio.live_requests  # noqa: F401  (what it handles is handled from now on)
 from freefloat.studio import messages as said
+from freefloat.studio.effects import HANDLERS, Change, Effect, StopTask, need, on, start
 from freefloat.studio.flight_tasks import (
     IdentifyModel,
     OpenFlight,
@@ -20,10 +19,8 @@ from freefloat.studio.flight_tasks import (
     SimulateFlight,
     ValidateModel,
 )
-from freefloat.studio.live_session import LiveState, follow_live
-from freefloat.studio.live_task import FollowSource, LiveWords
 from freefloat.studio.outcomes import receive
-from freefloat.studio.studio_state import Job, StudioState, rewind, tell
+from freefloat.studio.studio_state import StudioState, rewind, tell
 from freefloat.studio.tasks import (
     CheckParameters,
     DesignPlan,
@@ -32,98 +29,46 @@ from freefloat.studio.tasks import (
     Wanted,
 )
 from freefloat.studio.tour import OpenGuess, next_step, step_to_do
-from freefloat.studio.worker import Report, Task
-
-
-@dataclass(frozen=True)
-class StartTask:
-    """An effect: this task is to be given to the worker."""
-
-    task: Task
-
-
-@dataclass(frozen=True)
-class StopTask:
-    """An effect: the task of the worker is to be stopped."""
-
-
-@dataclass(frozen=True)
-class StartLive:
-    """An effect: this task is to be given to the worker that follows sources."""
-
-    task: Task
-
-
-@dataclass(frozen=True)
-class AskLive:
-    """An effect: words for the live run; without any it is to be stopped."""
-
-    words: LiveWords | None = None
-
-
-Effect = StartTask | StopTask | StartLive | AskLive
-Change = tuple[StudioState, tuple[Effect, ...]]
-_HANDLERS: dict[type, Callable[[StudioState, Any], Change]] = {}
+from freefloat.studio.worker import Report
 
 
 def change_state(state: StudioState, message: object) -> Change:
     """The state after a message, and what is to be done."""
-    return _HANDLERS[type(message)](state, message)
-
-
-def _on(kind: type) -> Callable[[Callable], Callable]:
-    def keep(handler: Callable) -> Callable:
-        _HANDLERS[kind] = handler
-        return handler
-
-    return keep
-
-
-def _start(state: StudioState, task: Task) -> Change:
-    """Give the worker a task, unless it has one."""
-    if state.job is not None:
-        text = f"{state.job.title} is under way: wait for it, or stop it."
-        return tell(state, "warning", "One thing at a time", text), ()
-    job = Job(0, getattr(task, "title", "working"))
-    return replace(state, job=job), (StartTask(task),)
-
-
-def _need(state: StudioState, what: str) -> Change:
-    return tell(state, "warning", what), ()
+    return HANDLERS[type(message)](state, message)
 
 
 # -- what a person asks for ------------------------------------------------------------------------
 
 
-@_on(said.OpenModelFile)
+@on(said.OpenModelFile)
 def _open_model(state: StudioState, message: said.OpenModelFile) -> Change:
-    return _start(state, OpenModel(message.source))
+    return start(state, OpenModel(message.source))
 
 
-@_on(said.MoveJoint)
+@on(said.MoveJoint)
 def _move_joint(state: StudioState, message: said.MoveJoint) -> Change:
     posture = {**state.posture, message.name: message.value}
     play = replace(state.play, shown="posture", is_playing=False)
     return replace(state, posture=posture, play=play), ()
 
 
-@_on(said.ShowMotion)
+@on(said.ShowMotion)
 def _show_motion(state: StudioState, message: said.ShowMotion) -> Change:
     play = replace(
         state.play, shown=message.shown, mode=message.mode, time=message.time,
         is_playing=message.is_playing,
     )  # fmt: skip
-    state = replace(state, play=play)
-    return rewind(state), ()
+    is_compared = state.is_compared and message.shown != "verdict"
+    return rewind(replace(state, play=play, is_compared=is_compared)), ()
 
 
-@_on(said.ShowLayer)
+@on(said.ShowLayer)
 def _show_layer(state: StudioState, message: said.ShowLayer) -> Change:
     layers = state.layers - {message.layer}
     return replace(state, layers=layers | {message.layer} if message.is_shown else layers), ()
 
 
-@_on(said.Play)
+@on(said.Play)
 def _play(state: StudioState, message: said.Play) -> Change:
     play = replace(state.play, is_playing=message.is_playing)
     motion = state.motion
@@ -132,17 +77,17 @@ def _play(state: StudioState, message: said.Play) -> Change:
     return replace(state, play=play), ()
 
 
-@_on(said.Seek)
+@on(said.Seek)
 def _seek(state: StudioState, message: said.Seek) -> Change:
     return rewind(replace(state, play=replace(state.play, time=message.time))), ()
 
 
-@_on(said.SetSpeed)
+@on(said.SetSpeed)
 def _set_speed(state: StudioState, message: said.SetSpeed) -> Change:
     return replace(state, play=replace(state.play, speed=message.speed)), ()
 
 
-@_on(said.Tick)
+@on(said.Tick)
 def _tick(state: StudioState, message: said.Tick) -> Change:
     """Time goes on for what plays; at its end it stops."""
     play = state.play
@@ -155,71 +100,71 @@ def _tick(state: StudioState, message: said.Tick) -> Change:
     return replace(state, play=replace(play, time=time)), ()
 
 
-@_on(said.ChooseParameters)
+@on(said.ChooseParameters)
 def _choose(state: StudioState, message: said.ChooseParameters) -> Change:
     wanted = Wanted(message.free, message.fix, dict(message.priors))
     return replace(state, wanted=wanted), ()
 
 
-@_on(said.ChooseSensors)
+@on(said.ChooseSensors)
 def _choose_sensors(state: StudioState, message: said.ChooseSensors) -> Change:
     return replace(state, sensors=message.words), ()
 
 
-@_on(said.Check)
+@on(said.Check)
 def _check(state: StudioState, message: said.Check) -> Change:
     if state.robot is None:
-        return _need(state, "Open a model first.")
+        return need(state, "Open a model first.")
     plan = None
     if message.of == "plan" and state.designed is not None:
         plan = state.designed.plan
     if message.of == "flight" and state.flight is not None:
         plan = state.flight.plan
-    return _start(state, CheckParameters(state.model, state.wanted, state.sensors, plan))
+    return start(state, CheckParameters(state.model, state.wanted, state.sensors, plan))
 
 
-@_on(said.DesignMotion)
+@on(said.DesignMotion)
 def _design(state: StudioState, message: said.DesignMotion) -> Change:
     if state.robot is None:
-        return _need(state, "Open a model first.")
+        return need(state, "Open a model first.")
     if not state.is_checked:
-        return _need(state, "Check first: a motion is designed for what can be seen at all.")
+        return need(state, "Check first: a motion is designed for what can be seen at all.")
     task = DesignPlan(
         state.model, state.wanted, state.sensors, message.duration, message.criterion,
         dict(message.limits), message.seconds, message.seed,
     )  # fmt: skip
-    started, effects = _start(state, task)
+    started, effects = start(state, task)
     return (replace(started, history=()) if effects else started), effects
 
 
-@_on(said.OpenPlanFile)
+@on(said.OpenPlanFile)
 def _open_plan(state: StudioState, message: said.OpenPlanFile) -> Change:
     if state.robot is None:
-        return _need(state, "Open a model first.")
-    return _start(state, OpenPlan(state.model, message.path, message.duration, message.seed))
+        return need(state, "Open a model first.")
+    return start(state, OpenPlan(state.model, message.path, message.duration, message.seed))
 
 
-@_on(said.Simulate)
+@on(said.Simulate)
 def _simulate(state: StudioState, message: said.Simulate) -> Change:
     if state.robot is None or state.designed is None:
-        return _need(state, "There is no plan to fly: design one, or take the default motion.")
+        return need(state, "There is no plan to fly: design one, or take the default motion.")
     taken = {flight.name for flight in state.flights}
     base = message.name or f"flight of {state.designed.plan.name}"
     name, n = base, 2
     while name in taken:
         name, n = f"{base} ({n})", n + 1
     task = SimulateFlight(state.model, state.designed.plan, name, message.truth, message.seed)
-    return _start(state, task)
+    return start(state, task)
 
 
-@_on(said.OpenRecording)
+@on(said.OpenRecording)
 def _open_recording(state: StudioState, message: said.OpenRecording) -> Change:
     if state.robot is None:
-        return _need(state, "Open a model first.")
-    return _start(state, OpenFlight(state.model, message.path, message.map))
+        return need(state, "Open a model first.")
+    return start(state, OpenFlight(state.model, message.path, message.map))
 
 
-@_on(said.ChooseFlight)
+@on(said.ChooseFlight)
 def _choose_flight(state: StudioState, message: said.ChooseFlight) -> Change:
     names = [flight.name for flight in state.flights]
     if message.name not in names:
@@ -229,61 +174,61 @@ def _choose_flight(state: StudioState, message: said.ChooseFlight) -> Change:
     return replace(state, current=current, play=replace(play, is_playing=False)), ()
 
 
-@_on(said.Identify)
+@on(said.Identify)
 def _identify(state: StudioState, message: said.Identify) -> Change:
     chosen = tuple(flight for flight in state.flights if flight.name in message.flights)
     if state.robot is None or not chosen:
-        return _need(state, "There is no flight to identify from: fly one, or open a recording.")
+        return need(state, "There is no flight to identify from: fly one, or open a recording.")
     if not state.is_checked:
-        return _need(state, "Check first: it says what can be seen of the parameters chosen.")
+        return need(state, "Check first: it says what can be seen of the parameters chosen.")
     task = IdentifyModel(
         state.robot.model, state.wanted, chosen, message.method, message.assess, state.robot.source
     )
-    started, effects = _start(state, task)
+    started, effects = start(state, task)
     return (replace(started, convergence=()) if effects else started), effects
 
 
-@_on(said.FreeCause)
+@on(said.FreeCause)
 def _free_cause(state: StudioState, message: said.FreeCause) -> Change:
     """Free what the diagnosis named, and run again with the same flights."""
     found = state.identified
     if found is None or state.robot is None:
-        return _need(state, "There is no fit yet.")
+        return need(state, "There is no fit yet.")
     wanted = replace(state.wanted, free=tuple(dict.fromkeys((*state.wanted.free, message.name))))
     state = replace(state, wanted=wanted, convergence=())
     chosen = tuple(flight for flight in state.flights if flight.name in found.flights)
     task = IdentifyModel(found.fit.prior_model, wanted, chosen, source=found.source)
-    return _start(state, task)
+    return start(state, task)
 
 
-@_on(said.CompareModels)
+@on(said.CompareModels)
 def _compare(state: StudioState, message: said.CompareModels) -> Change:
     if message.is_on and state.identified is None:
-        return _need(replace(state, is_compared=False), "There is no fit yet.")
+        return need(replace(state, is_compared=False), "There is no fit yet.")
     return replace(state, is_compared=message.is_on), ()
 
 
-@_on(said.Validate)
+@on(said.Validate)
 def _validate(state: StudioState, message: said.Validate) -> Change:
     flight = next((f for f in state.flights if f.name == message.flight), None)
     if state.robot is None or flight is None:
-        return _need(state, "There is no flight to validate on: fly one, or open a recording.")
+        return need(state, "There is no flight to validate on: fly one, or open a recording.")
     judged = state.identified.fit if state.identified is not None else state.model
-    return _start(state, ValidateModel(judged, flight))
+    return start(state, ValidateModel(judged, flight))
 
 
-@_on(said.UseFittedModel)
+@on(said.UseFittedModel)
 def _use_fitted(state: StudioState, message: said.UseFittedModel) -> Change:
     """Go on with the identified model as the model."""
     if state.identified is None or state.robot is None:
-        return _need(state, "There is no fit yet.")
+        return need(state, "There is no fit yet.")
     checked = replace(state.robot.checked, model=state.identified.fit.model)
     robot = replace(state.robot, checked=checked, craft=state.identified.craft)
     state = replace(state, robot=robot, seen=None, identified=None, judged=None)
     return tell(state, "good", "The identified model is the model now"), ()
 
 
-@_on(said.Save)
+@on(said.Save)
 def _save(state: StudioState, message: said.Save) -> Change:
     nouns = {
         "model": state.robot and state.model,
@@ -295,87 +240,43 @@ def _save(state: StudioState, message: said.Save) -> Change:
     }
     noun = nouns.get(message.noun)
     if noun is None:
-        return _need(state, f"There is no {message.noun} to save.")
+        return need(state, f"There is no {message.noun} to save.")
     flights: tuple = ()
     if message.noun == "fit" and state.identified is not None:
         own = state.identified.flights
         flights = tuple(f.telemetry for f in state.flights if f.name in own)
     fit = state.identified.fit if state.identified is not None else None
-    return _start(state, SaveFile(noun, message.path, flights, fit))
+    return start(state, SaveFile(noun, message.path, flights, fit))
 
 
-@_on(said.Stop)
+@on(said.Stop)
 def _stop(state: StudioState, message: said.Stop) -> Change:
     if state.job is None:
         return state, ()
     return replace(state, job=replace(state.job, is_stopping=True)), (StopTask(),)
 
 
-@_on(said.FollowLive)
-def _follow_live(state: StudioState, message: said.FollowLive) -> Change:
-    if state.robot is None:
-        return _need(state, "Open a model first.")
-    if state.live is not None and state.live.is_running:
-        return _need(state, "A source is followed already: end that first.")
-    if message.source == "-":
-        return _need(state, "Give a file or an address: the studio has no standard input.")
-    wanted = state.wanted
-    if wanted == Wanted(default_globs(state.model)):
-        wanted = Wanted(live_globs(state.model))  # without what no motion could show
-    task = FollowSource(state.model, wanted, message.source, message.speed, message.state)
-    return replace(state, live=LiveState(message.source)), (StartLive(task),)
-
-
-@_on(said.LiveStarted)
-def _begin_live(state: StudioState, message: said.LiveStarted) -> Change:
-    if state.live is None:
-        return state, ()
-    return replace(state, live=replace(state.live, task=message.task)), ()
-
-
-@_on(said.LiveReport)
-def _hear_live(state: StudioState, message: said.LiveReport) -> Change:
-    if state.live is None:
-        return state, ()
-    return replace(state, live=follow_live(state.live, message.report)), ()
-
-
-@_on(said.PauseLive)
-def _pause_live(state: StudioState, message: said.PauseLive) -> Change:
-    return state, (AskLive(LiveWords("pause" if message.is_on else "go on")),)
-
-
-@_on(said.SaveLive)
-def _save_live(state: StudioState, message: said.SaveLive) -> Change:
-    if state.live is None or not state.live.is_running:
-        return _need(state, "Nothing is followed: there is no state to save.")
-    state = tell(state, "good", f"Saving {message.path.name}", str(message.path))
-    return state, (AskLive(LiveWords("save", str(message.path))),)
-
-
-@_on(said.StopLive)
-def _stop_live(state: StudioState, message: said.StopLive) -> Change:
-    if state.live is None or not state.live.is_running:
-        return state, ()
-    return replace(state, live=replace(state.live, is_stopping=True)), (AskLive(),)
-
-
-@_on(said.Tell)
+@on(said.Tell)
 def _tell(state: StudioState, message: said.Tell) -> Change:
     return tell(state, message.kind, message.title, message.text), ()
 
 
-@_on(said.OpenDemo)
+@on(said.OpenDemo)
 def _open_demo(state: StudioState, message: said.OpenDemo) -> Change:
-    return _start(state, OpenGuess(state.folder))
+    return start(state, OpenGuess(state.folder))
 
 
-@_on(said.BeginTour)
+@on(said.BeginTour)
 def _begin_tour(state: StudioState, message: said.BeginTour) -> Change:
     return replace(state, tour=0), ()
 
 
-@_on(said.NextStep)
+@on(said.LeaveTour)
+def _leave_tour(state: StudioState, message: said.LeaveTour) -> Change:
+    return replace(state, tour=None), ()
+
+
+@on(said.NextStep)
 def _next_step(state: StudioState, message: said.NextStep) -> Change:
     """Ask for what the step says, one after the other."""
     effects: tuple[Effect, ...] = ()
@@ -385,14 +286,14 @@ def _next_step(state: StudioState, message: said.NextStep) -> Change:
     return state, effects
 
 
-@_on(said.Started)
+@on(said.Started)
 def _begin(state: StudioState, message: said.Started) -> Change:
     if state.job is None:
         return state, ()
     return replace(state, job=replace(state.job, task=message.task)), ()
 
 
-@_on(Report)
+@on(Report)
 def _report(state: StudioState, message: Report) -> Change:
     state = receive(state, message)
     tour = next_step(state)

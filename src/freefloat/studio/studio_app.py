@@ -19,6 +19,8 @@ from typing import Any
 from freefloat.errors import FreefloatError
 from freefloat.studio import messages
 from freefloat.studio.access import Access
+from freefloat.studio.effects import AskLive, Effect, StartLive, StartTask
+from freefloat.studio.event_marks import EventMarks
 from freefloat.studio.flight_tab import FlightTab
 from freefloat.studio.folder import WorkingFolder
 from freefloat.studio.ghosts import Ghosts
@@ -29,7 +31,7 @@ from freefloat.studio.model_tab import ModelTab
 from freefloat.studio.page import Page, Tab
 from freefloat.studio.plan_tab import PlanTab
 from freefloat.studio.scene import Scene, mode_posture, still
-from freefloat.studio.session import AskLive, Effect, StartLive, StartTask, change_state
+from freefloat.studio.session import change_state
 from freefloat.studio.studio_state import StudioState
 from freefloat.studio.verdict_tab import VerdictTab
 from freefloat.studio.viser_ import GuardedServer
@@ -64,6 +66,7 @@ class Studio:
         self.live = Worker(self._put_live, name="freefloat-studio-live")
         self.scene = Scene(self.server)
         self.ghosts = Ghosts(self.scene)
+        self.events = EventMarks(self.scene)
         self._shown = self.state
         self._set_theme(is_dark)
         page = Page(self.server, self.inbox.put, WorkingFolder(self.state.folder))
@@ -195,13 +198,18 @@ class Studio:
         if before.robot is None or robot.craft is not before.robot.craft:
             self.scene.show_craft(robot.craft)
         self.ghosts.show(state, before)
+        self.events.show(state, before)
         play, old = state.play, before.play
         is_same = play.shown == old.shown and play.time == old.time and play.mode == old.mode
+        live = state.live.moment if state.live is not None and play.shown == "live" else None
+        is_same &= live is None or before.live is None or live is before.live.moment
         if is_same and state.posture is before.posture and state.motion is before.motion:
             return
         moment: Any = still(robot.model)
         if (motion := state.motion) is not None:
             moment = motion.at(play.time)
+        elif live is not None:
+            moment = live
         elif play.shown == "mode" and play.mode < len(robot.checked.modes):
             shape = robot.checked.modes[play.mode].shape
             swing = sin(2.0 * pi * play.time / MODE_SECONDS)

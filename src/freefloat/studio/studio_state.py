@@ -10,7 +10,7 @@ from freefloat.studio.tasks import Wanted
 
 if TYPE_CHECKING:
     from freefloat.model.model import Model
-    from freefloat.progress import SearchStep
+    from freefloat.progress import DataStep, SearchStep
     from freefloat.studio.flight_motion import FlightMotion
     from freefloat.studio.flight_tasks import (
         IdentifiedModel,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
 
 NoticeKind = Literal["info", "good", "warning", "error"]
-Shown = Literal["posture", "plan", "flight", "mode", "verdict"]
+Shown = Literal["posture", "plan", "flight", "mode", "verdict", "live"]
 
 
 # format: layers of the scene that are drawn until somebody says otherwise
@@ -83,7 +83,7 @@ class StudioState:
     flights: tuple[OpenedFlight, ...] = ()
     current: int = -1
     identified: IdentifiedModel | None = None
-    convergence: tuple[SearchStep, ...] = ()
+    convergence: tuple[SearchStep | DataStep, ...] = ()
     is_compared: bool = False
     judged: JudgedFlight | None = None
     live: LiveState | None = None

@@ -93,11 +93,12 @@ class OpenModel:
 
 @dataclass(frozen=True, eq=False)
 class SeenParameters:
-    """What a flight would show, and of which choice that was asked."""
+    """What a flight would show, of which choice that was asked, and of which motion."""
 
     wanted: Wanted
     sensors: str
     visibility: Visibility
+    motion: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +121,8 @@ class CheckParameters:
             self.model, self.wanted.parameters(self.model), plan=self.plan,
             sensors=self.sensors or None,
         )  # fmt: skip
-        return SeenParameters(self.wanted, self.sensors, found)
+        motion = "the default motion" if self.plan is None else f"the plan {self.plan.name!r}"
+        return SeenParameters(self.wanted, self.sensors, found, motion)
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,12 +32,13 @@ FIRST, SECOND = "first flight", "second flight"
 
 @dataclass(frozen=True)
 class TourStep:
-    """A step: what it says, what Next then asks for, and when that is done."""
+    """A step: what it says, what Next then asks for, when that is done, and the tab to look at."""
 
     title: str
     text: str
     ask: Callable[[StudioState], tuple[object, ...]]
     is_done: Callable[[StudioState], bool]
+    tab: str
 
 
 @dataclass(frozen=True)
@@ -62,62 +63,72 @@ STEPS = (
     TourStep(
         "A target that nobody weighed",
         "A servicer holds a captured target. Its mass was guessed from photographs: 100 kg. Next"
-        " opens the model with that guess; turn it with the mouse.",
+        " opens the model with that guess. Drag the scene to turn it.",
         lambda state: (messages.OpenDemo(),),
         lambda state: state.robot is not None,
+        "Model",
     ),
     TourStep(
-        "What is to be known?",
-        "Base, target, the springs of wings and fuel: 28 numbers or so. Next chooses them and asks"
-        " what a flight would show of them (tab Plan).",
+        "Which parameters?",
+        "The masses and inertias of base and target, springs of wings and fuel. Next enters them"
+        " under Estimate, and checks which of them a flight would show.",
         lambda state: (WANTED, messages.Check()),
         lambda state: state.is_checked,
+        "Plan",
     ),
     TourStep(
-        "A motion that shows it",
-        "The arm shakes the spacecraft. Next looks for the motion, within every limit, that shows"
-        " the parameters best. Stop keeps the best so far.",
+        "A motion that shows them",
+        "The arm has to move so that the spacecraft reacts. Next designs the motion, within every"
+        " limit, that shows the parameters best. Stop keeps the best one so far.",
         lambda state: (messages.DesignMotion(DURATION, seconds=SECONDS, seed=1),),
         lambda state: state.designed is not None,
+        "Plan",
     ),
     TourStep(
         "Fly it",
-        "Next flies the motion with the true robot, which only the simulation knows, with noisy"
-        " sensors. The tab Flight shows what they saw; press Play.",
+        "Below are the deviations to expect and the limits used; Play moves the robot. Next flies"
+        " it: the simulated robot has the true target, the sensors are noisy.",
         lambda state: (messages.Simulate(1, TRUE, FIRST),),
         lambda state: any(flight.name == FIRST for flight in state.flights),
+        "Flight",
     ),
     TourStep(
-        "A second flight, to check on",
-        "A model that explains one flight need not predict another. Next takes the default motion"
-        " for a second flight.",
+        "A second flight",
+        "A model that explains one flight need not predict another. Next takes another motion, for"
+        " a second flight that is kept for the verdict.",
         lambda state: (messages.OpenPlanFile("", DURATION, 5),),
         lambda state: state.designed is not None and state.designed.design is None,
+        "Plan",
     ),
     TourStep(
-        "Fly that, too",
-        "Next flies it. It takes no part in what follows, until the end.",
+        "Fly that as well",
+        "Next flies the second motion.",
         lambda state: (messages.Simulate(2, TRUE, SECOND),),
         lambda state: any(flight.name == SECOND for flight in state.flights),
+        "Flight",
     ),
     TourStep(
         "Identify",
-        "Next finds the parameters from the first flight, and asks how far to believe them"
-        " (tab Identify). This takes a minute or so.",
+        "Next estimates the parameters from the first flight, and tests how far the estimates can"
+        " be trusted. This takes a minute or two.",
         lambda state: (messages.Identify((FIRST,)),),
         lambda state: state.identified is not None,
+        "Identify",
     ),
     TourStep(
         "Does it predict the second flight?",
-        "Next predicts the second flight with the identified model, and compares (tab Verdict).",
+        "Look at target.mass below: the guess is in the column 'was'. Next predicts the second"
+        " flight with the identified model and compares.",
         lambda state: (messages.Validate(SECOND),),
         lambda state: state.judged is not None,
+        "Verdict",
     ),
 )
 END = (
     "That was the whole job",
-    "The true target weighs 150 kg: compare it with target.mass in the tab Identify. Save the fit,"
-    " the model and the report there; then open a model of your own.",
+    "The true target weighs 150 kg; compare target.mass in the tab Identify, where fit, model and"
+    " report can be saved. For your own robot, open its file in the tab Model and go through the"
+    " tabs from left to right: Plan, Flight, Identify, Verdict.",
 )
 
 

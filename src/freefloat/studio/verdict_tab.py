@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from freefloat.report.pages import verdict_content
 from freefloat.studio import markup, messages
 from freefloat.studio.page import Page, Tab
-from freefloat.studio.panel_charts import Chart, PanelCurve
+from freefloat.studio.trace_charts import TraceCharts
 
 if TYPE_CHECKING:
     from freefloat.studio.studio_state import StudioState
-    from freefloat.validation.scores import Trace
     from freefloat.validation.verdict import Verdict
 
 NONE = "…"
+NOTHING = "A verdict needs a flight, best one that took no part in the fit: see the tab Flight."
 CRITERION_HEAD = ("criterion", "", "value", "limit", "why")
 SCORE_HEAD = (
     "channel", "unit", "fit [%]", "before", "rmse", "/ expected", "largest", "mean", "noise",
@@ -33,15 +31,15 @@ class VerdictTab(Tab):
         """Put everything there that the tab ever shows."""
         gui = page.gui
         self.flight = gui.add_dropdown("Flight", [NONE], initial_value=NONE)
-        page.button("Validate", lambda: self.ask(messages.Validate(self.flight.value)))
-        self.said = gui.add_html("")
-        self.channel = gui.add_dropdown("Channel", [NONE], initial_value=NONE, visible=False)
-        page.listen(self.channel, lambda _: self._draw())
-        self.traces = Chart(gui, page.server, together="verdict")
-        self.residuals = Chart(gui, page.server, together="verdict", height=150)
-        self.verdict: Verdict | None = None
-        page.button("Show the prediction", lambda: self.ask(messages.ShowMotion("verdict")))
-        with gui.add_folder("Save", expand_by_default=False):
+        self.validate = page.button(
+            "Validate", lambda: self.ask(messages.Validate(self.flight.value)), disabled=True
+        )
+        self.said = gui.add_html(markup.page(markup.line(NOTHING, "dim")))
+        self.traces = TraceCharts(page, "verdict")
+        self.scene = page.button(
+            "Show the prediction", lambda: self.ask(messages.ShowMotion("verdict")), visible=False
+        )
+        with gui.add_folder("Save", expand_by_default=False, visible=False) as self.saving:
             page.save_row("verdict", "verdict.json")
             page.save_row("verdict", "verdict.html", "Save the report")
 
@@ -51,35 +49,15 @@ class VerdictTab(Tab):
             self.flight.options = [flight.name for flight in state.flights] or [NONE]
             if state.flights:
                 self.flight.value = state.flights[-1].name
+            self.validate.disabled = not state.flights
+            if not state.flights:
+                self.said.content = markup.page(markup.line(NOTHING, "dim"))
         if state.judged is before.judged:
             return
-        self.verdict = None if state.judged is None else state.judged.verdict
-        self.said.content = _words(self.verdict)
-        drawn = [] if self.verdict is None else [t for t in self.verdict.traces if len(t.predicted)]
-        names = [trace.channel for trace in drawn]
-        self.channel.options = names or [NONE]
-        self.channel.visible = bool(names)
-        if names:
-            self.channel.value = next((n for n in names if ".rate" in n), names[0])
-        self._draw()
-
-    def _draw(self) -> None:
-        trace = self._trace()
-        if trace is None:
-            self.traces.clear()
-            self.residuals.clear()
-            return
-        curves = [PanelCurve("measured", trace.measured), PanelCurve("predicted", trace.predicted)]
-        if len(trace.before):
-            curves.append(PanelCurve("predicted before", trace.before, is_dashed=True))
-        self.traces.draw(trace.time, curves, unit=trace.unit, title=trace.channel)
-        left = np.asarray(trace.measured) - np.asarray(trace.predicted)
-        self.residuals.draw(trace.time, [PanelCurve("measured - predicted", left)], unit=trace.unit)
-
-    def _trace(self) -> Trace | None:
-        traces = () if self.verdict is None else self.verdict.traces
-        found = [t for t in traces if t.channel == self.channel.value and len(t.predicted)]
-        return found[0] if found else None
+        verdict = None if state.judged is None else state.judged.verdict
+        self.said.content = _words(verdict)
+        self.scene.visible = self.saving.visible = verdict is not None
+        self.traces.show(() if verdict is None else verdict.traces)
 
 
 def _words(verdict: Verdict | None) -> str:

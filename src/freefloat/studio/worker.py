@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
 from freefloat.errors import FreefloatError
-from freefloat.progress import CancelledError, SearchStep
+from freefloat.progress import CancelledError, DataStep, SearchStep
 
 GRACE = 0.6  # format: [s] from Stop until the process is ended, so that Stop takes no second
 INTERVAL = 0.05  # format: [s] between two reports of progress
@@ -79,8 +79,8 @@ class Watch:
         """As `progress`, which freefloat calls so."""
         self.progress(stage, fraction)
 
-    def step(self, step: SearchStep) -> None:
-        """A better point of a search."""
+    def step(self, step: SearchStep | DataStep) -> None:
+        """A better point of a search, or what ever more of the data say."""
         self.progress("fitting", None, value=step)
 
     @property

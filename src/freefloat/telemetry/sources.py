@@ -246,6 +246,30 @@ class SampleSource:
         return self.idle is not None and time.monotonic() - self._heard > self.idle
 
 
+def is_address(source: str) -> bool:
+    """Whether samples come from anything but a file."""
+    return source == "-" or "://" in source
+
+
+def has_lines(source: str) -> bool:
+    """Whether samples come as lines of JSON, one after another, and not as a recording."""
+    return is_address(source) or Path(source).suffix.lower() in LINES
+
+
+def require_file_of_lines(source: str, max_bytes: int) -> None:
+    """TelemetryError where samples are to come from a file that is not there, or too large."""
+    path = Path(source)
+    if is_address(source):
+        return
+    if not path.is_file():
+        fault = Fault("SOURCE", source, "a file that exists", "check its name", "file.missing")
+        raise TelemetryError("there is no such source", [fault])
+    if (size := path.stat().st_size) > max_bytes:
+        remedy = "allow more with --max-bytes, or pipe it in"
+        fault = Fault("SOURCE", f"{size} bytes", f"at most {max_bytes} bytes", remedy, "file.size")
+        raise TelemetryError(f"{source}: too large for a telemetry file", [fault])
+
+
 def _place(address: str, remote: bool) -> tuple[str, int]:
     """Host and port of an address; TelemetryError for one that cannot be or is not allowed."""
     expected = "an address such as tcp://127.0.0.1:5000"

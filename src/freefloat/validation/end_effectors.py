@@ -48,7 +48,7 @@ def end_effectors(prediction: FlightPrediction, telemetry: Telemetry) -> tuple[E
         inside = (times >= span[0]) & (times <= span[-1])
         if inside.any():
             ours, true = _states_at(prediction, times[inside]), states[inside]
-            ours[:, :3] -= _drift(times[inside], ours[:, :3] - true[:, :3])
+            ours[:, :3] -= straight_drift(times[inside], ours[:, :3] - true[:, :3])
             found += [
                 EndEffector(name, "truth", *_distance(system, name, ours, true), 0.0)
                 for name in names
@@ -66,7 +66,7 @@ def tips_of(model: Model) -> list[str]:
     return [joint.child for joint in driven if joint.child not in parents]
 
 
-def _drift(times: Array, error: Array) -> Array:
+def straight_drift(times: Array, error: Array) -> Array:
     """The straight line through the error of a position (N, 3)."""
     columns = np.column_stack([np.ones_like(times), times - times.mean()])
     return columns @ np.linalg.lstsq(columns, error, rcond=None)[0]

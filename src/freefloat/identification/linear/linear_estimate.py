@@ -26,9 +26,11 @@ from freefloat.identification.linear.family import (
     WhitenedRows,
     whiten,
 )
+from freefloat.identification.linear.growth_steps import report_growth
 from freefloat.identification.linear.linear_options import DEFAULTS, LinearOptions
 from freefloat.identification.linear.samples import Samples
 from freefloat.parameters.parameters import Parameter
+from freefloat.progress import DataStep
 from freefloat.telemetry.channel import MAD
 
 # theory: a column is a sum of less than a hundred products that may cancel, each off by 1e-16 of
@@ -70,6 +72,7 @@ def estimate(
     sizes: Array | None = None,
     renew: Callable[[Array], System] | None = None,
     options: LinearOptions = DEFAULTS,
+    listen: Callable[[DataStep], None] | None = None,
 ) -> LinearEstimate:
     """Estimate the free ones of `unknowns` from all recordings together.
 
@@ -78,7 +81,8 @@ def estimate(
     fixed root holds does not show in any joint). `renew` gives the system for new values of the
     unknowns, free ones first: weights depend on the parameters, so rows are made anew until these
     move no more than weights can feel. Pairs of fresh noise find the bias that noise in the
-    columns causes: few of them on the way, more at the end.
+    columns causes: few of them on the way, more at the end. `listen` is told what ever more of the
+    recordings say.
     """
     o, is_corrected = options, options.solver == "corrected"
     free = [p for p in unknowns if p.status == "free"]
@@ -106,7 +110,13 @@ def estimate(
         misfit = found.misfit
         now = renew(theta)
     more = (o.noise_pairs - o.first_noise_pairs) * is_corrected
-    return solve(stack, [*noisy, *_noisy_tables(stack, make_now, recordings, more, rng)])
+    noisy = [*noisy, *_noisy_tables(stack, make_now, recordings, more, rng)]
+    if listen is not None:
+        report_growth(
+            listen, free, stack.start, table=stack.table(), noisy=noisy,
+            prior=_prior_rows(free, len(stack.names)), lengths=[e.y.size for e in stack.made],
+        )  # fmt: skip
+    return solve(stack, noisy)
 
 
 def _ties(free: Sequence[Parameter], tied: Sequence[Parameter]) -> Array:

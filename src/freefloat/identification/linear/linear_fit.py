@@ -28,6 +28,7 @@ from freefloat.identification.linear.samples import Samples
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import write_values
+from freefloat.progress import Progress, silent, step_listener
 from freefloat.telemetry.telemetry import Telemetry
 
 
@@ -47,11 +48,12 @@ def identify_by_equations(
     notes: Sequence[str],
     provenance: dict[str, str],
     options: LinearOptions,
+    progress: Progress = silent,
 ) -> LinearFit:
     """The Fit by a linear family; parameters beyond their bounds are held there."""
     family = family_named(method)
     _require_use(parameters, family, options)
-    find = partial(_find, parameters, family, options)
+    find = partial(_find, parameters, family, options, progress=progress)
     if options.clock is None:
         finding, delays = find(recorded), ()
     else:
@@ -94,7 +96,12 @@ def _require_use(parameters: Parameters, family: Family, options: LinearOptions)
 
 
 def _find(
-    parameters: Parameters, family: Family, options: LinearOptions, recorded: Sequence[Telemetry]
+    parameters: Parameters,
+    family: Family,
+    options: LinearOptions,
+    recorded: Sequence[Telemetry],
+    *,
+    progress: Progress = silent,
 ) -> LinearFinding:
     """What a family finds in recordings whose clocks agree."""
     system = flatten(parameters.model)
@@ -111,7 +118,7 @@ def _find(
     found = estimate(
         with_delay(form.equations, options.clock), system, ready, form.unknowns,
         sizes=natural_sizes(system, parameters.names) if is_direct else None,
-        renew=form.renew, options=options,
+        renew=form.renew, options=options, listen=step_listener(progress),
     )  # fmt: skip
     sources = scale_sources(parameters, _inputs(family, samples, options), has_springs=False)
     return LinearFinding(family, form, found, tuple(ready), system, sources, options)
