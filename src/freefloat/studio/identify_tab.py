@@ -14,7 +14,7 @@ from freefloat.studio import markup, messages
 from freefloat.studio.flight_tasks import IdentifyModel
 from freefloat.studio.page import Page, Tab
 from freefloat.studio.panel_charts import Chart, PanelCurve
-from freefloat.studio.plan_tab import unseen_words, visibility_parts
+from freefloat.studio.plan_tab import visibility_words, visibility_parts
 from freefloat.studio.trace_charts import TraceCharts
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _check_words(state: StudioState) -> str:
     is_all = len(found.names("seen")) == len(found.parameters)
     is_known = is_all or state.identified is not None  # then the fit says it better
     parts = [] if is_known else visibility_parts(found)
-    return markup.page(*unseen_words(state.seen), markup.tall(*parts))
+    return markup.page(*visibility_words(state.seen), markup.tall(*parts))
 
 
 def fit_parts(fit: Fit) -> tuple[list[str], list[str]]:

@@ -25,7 +25,7 @@ from freefloat.studio.worker import Report
 if TYPE_CHECKING:
     from freefloat.design.excitation import Design
 
-NEXT = "Next: what to estimate, in the tab Plan; or open a recording in the tab Flight."
+NEXT = "choose what to estimate in the tab Plan, or open a recording in the tab Flight."
 MOST_FLIGHTS = 12  # format: recordings kept open; the oldest is closed for another
 MOST_HISTORY = 4000  # format: points of the curve of a design
 
@@ -78,7 +78,7 @@ def _got_model(state: StudioState, robot: OpenedModel) -> StudioState:
     if robot.checked.faults:
         text = "\n".join(robot.checked.faults)
         return tell(fresh, "error", f"{robot.model.name} cannot fly", text)
-    return tell(fresh, "good", f"{robot.model.name} is open", f"{robot.source}. {NEXT}")
+    return tell(fresh, "good", f"{robot.model.name} is open", f"{robot.source}: {NEXT}")
 
 
 def _got_seen(state: StudioState, seen: SeenParameters) -> StudioState:

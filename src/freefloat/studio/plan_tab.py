@@ -81,7 +81,7 @@ class PlanTab(Tab):
         if state.wanted is not before.wanted or state.robot is not before.robot:
             self.count.content = _count(state)
         if state.seen is not before.seen or state.is_checked != before.is_checked:
-            self.seen.content = _visibility_words(state)
+            self.seen.content = _check_words(state)
         self.design.disabled = not state.is_checked or state.job is not None
         if state.history is not before.history:
             if len(state.history) > 1:
@@ -182,17 +182,17 @@ def _count(state: StudioState) -> str:
     return markup.page(markup.line(text, "dim"))
 
 
-def _visibility_words(state: StudioState) -> str:
+def _check_words(state: StudioState) -> str:
     if state.seen is None:
         return ""
     found = state.seen.visibility
-    parts = unseen_words(state.seen)
+    parts = visibility_words(state.seen)
     if not state.is_checked:
         parts = [markup.line("This was about another choice: check again.", "warning")]
     return markup.page(*parts, markup.tall(*visibility_parts(found)))
 
 
-def unseen_words(seen: SeenParameters) -> list[str]:
+def visibility_words(seen: SeenParameters) -> list[str]:
     """The sentence that matters: what would be seen, and the names of what would not."""
     found = seen.visibility
     n_seen, n = len(found.names("seen")), len(found.parameters)
