@@ -14,7 +14,7 @@ from freefloat.studio import markup, messages
 from freefloat.studio.flight_tasks import IdentifyModel
 from freefloat.studio.page import Page, Tab
 from freefloat.studio.panel_charts import Chart, PanelCurve
-from freefloat.studio.plan_tab import visibility_words, visibility_parts
+from freefloat.studio.plan_tab import visibility_parts, visibility_words
 from freefloat.studio.trace_charts import TraceCharts
 
 if TYPE_CHECKING:

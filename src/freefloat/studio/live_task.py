@@ -146,7 +146,7 @@ class _LiveLoop:
             samples.on_wait = self._look
         ended = "end of data"
         try:
-            follow_samples(self.tracker, self._paced(samples), look=self._look, failed=self._fail)
+            follow_samples(self.tracker, self._pace(samples), look=self._look, failed=self._fail)
         except CancelledError:
             ended = "stopped"
         if self.keep:
@@ -199,7 +199,7 @@ class _LiveLoop:
         if reason in self._failures or len(self._failures) < MOST_EVENTS:
             self._failures[reason] = self._failures.get(reason, 0) + 1
 
-    def _paced(self, samples: Iterable[Sample | None]) -> Iterator[Sample | None]:
+    def _pace(self, samples: Iterable[Sample | None]) -> Iterator[Sample | None]:
         """The samples when they are due: while it is paused none, of a replay as time goes on."""
         for sample in samples:
             while self.is_paused:
