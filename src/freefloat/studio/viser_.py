@@ -10,6 +10,7 @@ import contextlib
 import io
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from typing import Any
@@ -27,6 +28,9 @@ from freefloat.studio.access import Access
 LARGEST_UPLOAD = 256 * 2**20
 # format: files come in parts of half a megabyte; pictures of the scene are not asked for
 LARGEST_MESSAGE = 4 * 2**20
+LONGEST = 4096  # format: characters of a field
+LARGEST = 1e15  # format: of a number in a field that has no limits of its own
+ABANDONED = 30.0  # format: [s] without a part after which an upload is given up
 MOST_TRANSFERS = 4  # format: files on their way at once, from all pages together
 _STARTING = threading.Lock()
 
@@ -46,6 +50,7 @@ class GuardedServer(viser.ViserServer):
             self.stop()
             raise RuntimeError("this release of viser starts its server in another way")
         _limit_uploads(self)
+        _limit_fields(self)
 
     def request_share_url(self, verbose: bool = True) -> str | None:
         """Nothing: the studio opens no tunnel to anybody."""
@@ -124,7 +129,15 @@ def _limit_uploads(server: viser.ViserServer) -> None:
     start, part = _messages.FileTransferStartUpload, _messages.FileTransferPart
     begin, take = server.gui._handle_file_transfer_start, server.gui._handle_file_transfer_part
 
+    heard: dict[str, float] = {}  # by transfer: when something of it came last [s]
+
     def begin_if_small(client: Any, message: _messages.FileTransferStartUpload) -> None:
+        now = time.monotonic()
+        for key in [key for key in states if now - heard.get(key, now) > ABANDONED]:
+            states.pop(key)  # of a page that was closed meanwhile
+        for key in heard.keys() - states.keys():
+            del heard[key]
+        heard[message.transfer_uuid] = now
         is_small = 0 <= message.size_bytes <= LARGEST_UPLOAD
         if is_small and len(states) < MOST_TRANSFERS and 0 <= message.part_count <= 10**5:
             begin(client, message)
@@ -136,10 +149,43 @@ def _limit_uploads(server: viser.ViserServer) -> None:
         if state["transferred_bytes"] + len(message.content) > state["total_bytes"]:
             states.pop(message.transfer_uuid, None)
             return
+        heard[message.transfer_uuid] = time.monotonic()
         take(client, message)
 
     handlers[start] = [begin_if_small]  # type: ignore[index]
     handlers[part] = [take_if_announced]  # type: ignore[index]
+
+
+def _limit_fields(server: viser.ViserServer) -> None:
+    """Of what a page says of a field only its value is taken, and only one that it can have.
+
+    viser takes anything, and sends it to every page that is opened from then on.
+    """
+    handlers, known = server._websock_server._incoming_handlers, server.gui
+    take = known._handle_gui_updates
+
+    async def take_if_possible(client: Any, message: _messages.GuiUpdateMessage) -> None:
+        handle = known._gui_input_handle_from_uuid.get(message.uuid)
+        value = message.updates.get("value")
+        if handle is not None and [*message.updates] == ["value"] and can_hold(handle, value):
+            await take(client, message)
+
+    handlers[_messages.GuiUpdateMessage] = [take_if_possible]  # type: ignore[list-item]
+
+
+def can_hold(handle: Any, value: Any) -> bool:
+    """Whether a field of the panel can have a value: its kind, its range, one of its options."""
+    now = handle._impl.value
+    options = getattr(handle, "options", None)
+    if isinstance(options, list | tuple):
+        return value in options
+    if isinstance(now, bool) or not isinstance(now, int | float):
+        return type(value) is type(now) and (not isinstance(value, str) or len(value) <= LONGEST)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    lower, upper = (getattr(handle, name, None) for name in ("min", "max"))
+    lower, upper = (-LARGEST if lower is None else lower, LARGEST if upper is None else upper)
+    return bool(lower <= value <= upper)  # and neither infinite nor NaN
 
 
 @contextlib.contextmanager
