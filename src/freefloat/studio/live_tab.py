@@ -167,7 +167,7 @@ def picture_parts(picture: LivePicture) -> list[str]:
     )  # fmt: skip
     for name, value, std, total, unit, status in table:
         widest = total if np.isfinite(total) else std
-        shown = with_uncertainty(value, widest)[0]
+        shown = with_uncertainty(value, widest)[0] if np.isfinite(widest) else "-"
         spreads = [with_uncertainty(value, one)[1] for one in (std, total)]
         rows.append((name, shown, *spreads, unit, status))
     kind = markup.STATUS_KIND.get(picture.grade, "warning")

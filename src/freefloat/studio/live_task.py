@@ -114,7 +114,7 @@ class FollowSource:
         tracker = OnlineEstimator(self.model, self.wanted.parameters(self.model), like=flight)
         if self.state:
             restore_state(tracker, Path(self.state))
-        watch.progress("loading the kernels")
+        watch.progress("loading the kernels; the first time that takes half a minute")
         tracker.warm_up()
         run = _LiveLoop(tracker, watch, speed=0.0 if is_stream else self.speed, keep=self.keep)
         if flight is not None:

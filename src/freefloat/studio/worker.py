@@ -79,9 +79,13 @@ class Watch:
         """As `progress`, which freefloat calls so."""
         self.progress(stage, fraction)
 
-    def step(self, step: SearchStep | DataStep) -> None:
-        """A better point of a search, or what ever more of the data say."""
+    def step(self, step: SearchStep) -> None:
+        """A better point of a search."""
         self.progress("fitting", None, value=step)
+
+    def data_step(self, step: DataStep) -> None:
+        """What ever more of the data say."""
+        self.progress("solving", None, value=step)
 
     @property
     def is_stopped(self) -> bool:

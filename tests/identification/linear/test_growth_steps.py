@@ -18,7 +18,7 @@ class Watcher:
     def __call__(self, stage: str, fraction: float | None) -> None:
         pass
 
-    def step(self, step: DataStep) -> None:
+    def data_step(self, step: DataStep) -> None:
         self.steps.append(step)
 
 

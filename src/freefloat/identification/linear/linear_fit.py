@@ -28,7 +28,7 @@ from freefloat.identification.linear.samples import Samples
 from freefloat.parameters.natural_sizes import natural_sizes
 from freefloat.parameters.parameters import Parameters
 from freefloat.parameters.write_back import write_values
-from freefloat.progress import Progress, silent, step_listener
+from freefloat.progress import Progress, data_listener, silent
 from freefloat.telemetry.telemetry import Telemetry
 
 
@@ -118,7 +118,7 @@ def _find(
     found = estimate(
         with_delay(form.equations, options.clock), system, ready, form.unknowns,
         sizes=natural_sizes(system, parameters.names) if is_direct else None,
-        renew=form.renew, options=options, listen=step_listener(progress),
+        renew=form.renew, options=options, listen=data_listener(progress),
     )  # fmt: skip
     sources = scale_sources(parameters, _inputs(family, samples, options), has_springs=False)
     return LinearFinding(family, form, found, tuple(ready), system, sources, options)
