@@ -8,9 +8,10 @@ swing does, nor anything in a stretch in which something is driven: that swings 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 from typing import Literal
 
 import numpy as np
@@ -239,13 +240,21 @@ def _kind(
     """What oscillation k is, and of which stronger ones it is a companion."""
     if found.poles[k].imag * response.duration < 1.5 * 2.0 * np.pi:
         return "drift", ""
-    stronger = [j for j in range(len(strength)) if strength[j] > 3.0 * strength[k]]
-    for parents, words in _products(found, strength, stronger):
+    stronger = strength > 3.0 * strength[k]
+    # of frequencies and, after them, of decays
+    variance = np.maximum(np.diag(found.covariance), 0.0).reshape(2, -1)
+    for parents, words in _products(found, np.flatnonzero(stronger).tolist()):
         # A companion oscillates with the product of its parents and decays as all of them together.
         together = np.sum([found.poles[j] if sign > 0 else np.conj(found.poles[j])
                            for j, sign in parents])  # fmt: skip
-        is_near = abs(found.poles[k].imag - abs(together.imag)) < 0.5 * np.pi / response.duration
-        if is_near and 0.4 * together.real > found.poles[k].real > 1.6 * together.real:
+        # what changes as it decays is known no better than its deviations say
+        times = Counter(j for j, _ in parents)
+        spread = variance[:, k] + sum(n**2 * variance[:, j] for j, n in times.items())
+        turn, decay = 2.0 * np.sqrt(spread)
+        turn += 0.5 * np.pi / response.duration
+        decay += 0.6 * abs(together.real)
+        off = found.poles[k] - complex(together.real, abs(together.imag))
+        if abs(off.imag) < turn and abs(off.real) < decay:
             return "harmonic", words
     # What the fit leaves over counts as noise: amplitudes are known no better than that.
     if strength[k] * np.sqrt(len(response.time) / 4.0) < faint * max(found.misfit, 1.0):
@@ -256,8 +265,8 @@ def _kind(
 Product = tuple[list[tuple[int, int]], str]
 
 
-def _products(found: Oscillations, strength: Array, among: list[int]) -> Iterator[Product]:
-    """Sums and differences of two, and three of a kind, each with its name."""
+def _products(found: Oscillations, among: list[int]) -> Iterator[Product]:
+    """Sums and differences of two, and of two and one more, each with its name."""
     f = found.poles.imag / (2.0 * np.pi)
     for i, j in combinations_with_replacement(among, 2):
         low, high = sorted((i, j), key=lambda n: f[n])
@@ -265,7 +274,10 @@ def _products(found: Oscillations, strength: Array, among: list[int]) -> Iterato
         yield [(i, 1), (j, 1)], words
         if i != j:
             yield [(high, 1), (low, -1)], f"{f[high]:.3g} - {f[low]:.3g} Hz"
-    for i in among:
-        # Three times comes after two times and is weaker; alone it would be a mode.
-        if any(abs(f[j] - 2.0 * f[i]) < 0.02 * f[i] for j in among):
+    for i, j in product(among, repeat=2):
+        # what goes with the third power comes after what goes with the second
+        if i == j and any(abs(f[n] - 2.0 * f[i]) < 0.02 * f[i] for n in among):
             yield [(i, 1)] * 3, f"3 x {f[i]:.3g} Hz"
+        elif i != j:
+            yield [(i, 1), (i, 1), (j, 1)], f"2 x {f[i]:.3g} + {f[j]:.3g} Hz"
+            yield [(i, 1), (i, 1), (j, -1)], f"2 x {f[i]:.3g} - {f[j]:.3g} Hz"
