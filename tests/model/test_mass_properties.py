@@ -12,7 +12,7 @@ from freefloat.dynamics import balance, flatten, mass_matrix
 from freefloat.dynamics.state import Start
 from freefloat.errors import ModelError
 from freefloat.model import builtin_models, load_model
-from freefloat.model.mass_properties import mass_properties
+from freefloat.model.mass_properties import mass_properties, unit_note
 
 NAMES = [model.name for model in builtin_models()]
 
@@ -45,3 +45,26 @@ def test_principal_moments_do_not_depend_on_the_axes():
 def test_an_unknown_coordinate_is_refused_with_the_known_ones():
     with refused(ModelError, "name.unknown", naming="arm_1"):
         mass_properties(load_model("cepheus"), posture={"arm_9": 0.1})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_models_of_the_library_could_be_built(name):
+    assert unit_note(load_model(name)) is None
+
+
+@pytest.mark.parametrize(("name", "factor"), [
+    ("servicer-wings", 1e3), ("servicer-wings", 1e-3), ("servicer-wings", 0.01), ("cepheus", 1e3),
+   
+])  # fmt: skip
+def test_lengths_in_other_units_make_a_density_of_no_material(name, factor):
+    model = load_model(name)
+    for body in model.bodies:
+        inertia = tuple(factor**2 * i for i in body.inertia)
+        com = tuple(factor * x for x in body.com)
+        model = model.with_body(replace(body, inertia=inertia, com=com))
+    joints = [
+        replace(j, placement=replace(j.placement, xyz=tuple(factor * x for x in j.placement.xyz)))
+        for j in model.joints
+    ]
+    note = unit_note(replace(model, joints=tuple(joints)))
+    assert note is not None and note.code == "model.units"

@@ -8,7 +8,7 @@ from math import pi
 from typing import TYPE_CHECKING
 
 from freefloat.errors import ModelError
-from freefloat.model.mass_properties import MassProperties, mass_properties
+from freefloat.model.mass_properties import MassProperties, mass_properties, unit_note
 from freefloat.model.model import Model
 from freefloat.model.parts import Joint
 from freefloat.notes import Note, as_note
@@ -58,6 +58,9 @@ def check_model(model: Model) -> ModelCheck:
 def _remarks(model: Model, modes: Sequence[Mode]) -> Iterator[Note]:
     """Sentences about what is unusual; none for a model like any other."""
     yield from (as_note(note, "model.note") for note in model.notes)
+    units = unit_note(model)
+    if units is not None:
+        yield units
     for remarks in (_missing, _homes, _discs, _spinning, _without_limits):
         yield from remarks(model)
     yield from _fast(modes)

@@ -12,8 +12,12 @@ from freefloat.model import inertia as inertial
 from freefloat.model.model import Model
 from freefloat.model.parts import Joint
 from freefloat.model.rotations import matrix_from_quaternion, quaternion_from_rotation_vector
+from freefloat.notes import Note
 
 Pose = tuple[Array, Array]
+# theory: nothing that is built of metal is denser than osmium, or thinner than a solar sail whose
+# mass is spread over a sphere: a thousandth of air
+DENSEST, THINNEST = 22_600.0, 1e-3  # [kg/m^3]
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,29 @@ def mass_properties(model: Model, *, posture: Mapping[str, float] | None = None)
     """
     mass, com, six = inertial.com_from_phi(whole_phi(model, posture=posture))
     return MassProperties(mass, read_only_copy(com), read_only_copy(inertial.tensor(six)))
+
+
+def unit_note(model: Model) -> Note | None:
+    """Why lengths or masses cannot be in m and kg; None where they can.
+
+    theory: of bodies of one mass and volume a sphere has the least moments, tr I = 6/5 m r^2; so
+    the density is at least that of such a sphere. Of a robot in a plane one moment counts.
+
+    >>> from freefloat.model import load_model
+    >>> unit_note(load_model("servicer")) is None
+    True
+    """
+    whole = mass_properties(model)
+    is_planar = model.root.type == "planar"
+    moments = 3.0 * whole.inertia[2, 2] if is_planar else float(np.trace(whole.inertia))
+    if not (whole.mass > 0.0 and moments > 0.0):
+        return None
+    radius = float(np.sqrt(5.0 / 6.0 * moments / whole.mass))
+    density = whole.mass / (4.0 / 3.0 * np.pi * radius**3)
+    if THINNEST <= density <= DENSEST:
+        return None
+    text = f"{whole.mass:.3g} kg spread over a radius of {radius:.2g} m have a density of"
+    return Note("model.units", f"{text} {density:.2g} kg/m^3: lengths or masses are in other units")
 
 
 def whole_phi(model: Model, *, posture: Mapping[str, float] | None = None) -> Array:

@@ -54,6 +54,7 @@ from freefloat.identification.trust.evidence import (
     search_evidence,
     status_evidence,
     total_evidence,
+    unit_evidence,
 )
 from freefloat.identification.trust.likelihood_fit import SUPERSEDED, is_sharper, likelihood_fit
 from freefloat.identification.trust.misfit import BlockTest, block_tests
@@ -278,6 +279,7 @@ def _assess(
     tests = block_tests(found.rows, list(places), options)
     evidence = (
         *status_evidence(fit),
+        *unit_evidence(fit),
         *search_evidence(found),
         *noise_evidence(rows),
         *misfit_evidence(found, ratio, options),

@@ -16,6 +16,7 @@ from freefloat.identification.trust.causes import Explanation, Reported
 from freefloat.identification.trust.misfit import BlockTest, band_tests, excess
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.identification.trust.white_rows import WhiteRows
+from freefloat.model.mass_properties import unit_note
 from freefloat.model.parameter_name import ParameterName
 from freefloat.notes import split_remedy
 from freefloat.text import listing
@@ -44,6 +45,16 @@ def status_evidence(fit: Fit) -> Iterator[Evidence]:
         yield Evidence(
             fit.status_code or "status", text, "not trusted", remedy=remedy or LOOK_CLOSER
         )
+
+
+def unit_evidence(fit: Fit) -> Iterator[Evidence]:
+    """A model whose numbers can be in no m and kg, which no recording of angles would show."""
+    note = unit_note(fit.model)
+    if note is not None:
+        yield Evidence(
+            note.code, str(note), "with reservations",
+            remedy="give lengths in m, masses in kg and inertias in kg m^2",
+        )  # fmt: skip
 
 
 def is_refused(fit: Fit) -> bool:
