@@ -213,6 +213,7 @@ def point_at_exhaust(world: World, size: float, rng: np.random.Generator) -> Non
 def short_impulses(world: World, size: float, rng: np.random.Generator) -> None:
     """Thrust builds up with a time constant [s] each time, and stops at once."""
     for name, command in world.thrusts.items():
+
         def valve(t, level, command=command):
             back = np.arange(1, 40) * size / 8.0
             open_for = np.sum([command(t - b) > 0.0 for b in back], axis=0) * size / 8.0
@@ -230,8 +231,10 @@ def soft_joints(world: World, size: float, rng: np.random.Generator) -> None:
 
 def loose_grip(world: World, size: float, rng: np.random.Generator) -> None:
     """What is held swings in the hand about the last joint's axis [Hz]."""
-    joint = world.model.joints[-1] if "left" not in world.model.joints[0].name else next(
-        j for j in reversed(world.model.joints) if j.name.startswith("left")
+    joint = (
+        world.model.joints[-1]
+        if "left" not in world.model.joints[0].name
+        else next(j for j in reversed(world.model.joints) if j.name.startswith("left"))
     )
     held = world.model.targets[0].body
     inertia = float(np.mean([held.inertia[0], held.inertia[3], held.inertia[5]]))
