@@ -54,7 +54,6 @@ def test_models_of_the_library_could_be_built(name):
 
 @pytest.mark.parametrize(("name", "factor"), [
     ("servicer-wings", 1e3), ("servicer-wings", 1e-3), ("servicer-wings", 0.01), ("cepheus", 1e3),
-   
 ])  # fmt: skip
 def test_lengths_in_other_units_make_a_density_of_no_material(name, factor):
     model = load_model(name)
