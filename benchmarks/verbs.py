@@ -83,6 +83,9 @@ CASES = {
     "arm of 3 joints, 5 000, not assessed": Case(
         "identify", "arm-3", 50.0, 100.0, ("link_3.*",), assess=False, most=0.5
     ),
+    "validate wings": Case("validate", "wings-3", 60.0, 100.0, least=4.0),
+    "validate a fit of spatial": Case("validate", "spatial-capture", 60.0, 100.0, SPATIAL,
+                                      least=4.0),
     "structure of servicer": Case("structure", "servicer", 60.0, most=60.0, slow=True),
 }  # fmt: skip
 
@@ -186,8 +189,23 @@ def _structure(case: Case, model: Any, flight: Any) -> dict[str, Any]:
     return {"estimates": {}, "said": told}
 
 
+FITS: dict[str, Any] = {}  # of what `_validate` judges; made in the run before the measured one
+
+
+def _validate(case: Case, model: Any, flight: Any) -> dict[str, Any]:
+    import freefloat as ff
+
+    if case.model not in FITS:
+        free = ff.Parameters(model).free(*case.free) if case.free else None
+        FITS[case.model] = (
+            ff.identify(model, free, flight, method="weak", assess=False) if free else model
+        )
+    verdict = ff.validate(FITS[case.model], flight)
+    return {"estimates": {}, "said": verdict.status_code}
+
+
 JOBS: dict[str, Callable[[Case, Any, Any], dict[str, Any]]] = {
-    "identify": _identify, "structure": _structure,
+    "identify": _identify, "structure": _structure, "validate": _validate,
 }  # fmt: skip
 
 

@@ -199,19 +199,34 @@ def _identify(
         fit = by_output_error(reason=choice.reason, provenance=record)
         return replace(fit, notes=(*odd, *fit.notes))
     how["progress"](f"solving the {choice.method} equations", None)
-    fit, n_buried = identify_by_equations(
-        parameters, recorded, choice.method, reason=choice.reason, notes=odd,
-        provenance={**record, "solver": options.solver}, options=options,
-        progress=how["progress"],
+    solve = partial(
+        identify_by_equations, parameters, recorded, choice.method, reason=choice.reason,
+        notes=odd, provenance={**record, "solver": options.solver}, progress=how["progress"],
     )  # fmt: skip
-    if is_auto and n_buried and not fit.is_trustworthy:
+    other, is_first_look = None, is_auto and _is_long(recorded, options)
+    fit, n_buried = solve(options=_first_look(options) if is_first_look else options)
+    is_hidden = bool(n_buried) and not fit.is_trustworthy
+    if is_auto and is_hidden:
         text = f"noise hides {n_buried} combinations from the {choice.method} equations"
         other = by_output_error(
             reason=Note("choice.buried_in_noise", text),
             provenance={**record, "method": OUTPUT_ERROR},
         )
         fit = other if other.is_trustworthy else fit
+    if is_first_look and fit is not other:
+        fit, _ = solve(options=options)
     return replace(fit, prior_model=model)
+
+
+def _is_long(recorded: Sequence[Telemetry], options: LinearOptions) -> bool:
+    """Whether a pass over the equations takes long, and needs but a pair of draws."""
+    longest = max(len(c.time) for flight in recorded for c in flight.channels.values())
+    return longest >= options.noise_instants
+
+
+def _first_look(options: LinearOptions) -> LinearOptions:
+    """One pass, which shows what noise hides: weights that fit better change little about that."""
+    return replace(options, passes=1, most_passes=1, first_noise_pairs=1, noise_pairs=1)
 
 
 def _require(

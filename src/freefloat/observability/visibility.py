@@ -234,13 +234,22 @@ def spectrum(
 
 def without(nuisance: Array | None, A: Array) -> Array:
     """The columns of A with everything that nuisance columns could explain taken off."""
+    return without_basis(explained_basis(nuisance), A)
+
+
+def explained_basis(nuisance: Array | None) -> Array | None:
+    """Orthonormal columns of what nuisance columns could explain; None where that is nothing."""
     if nuisance is None or nuisance.shape[1] == 0:
-        return A
+        return None
     size = np.linalg.norm(nuisance, axis=0)
     acting = nuisance[:, size > 1e-12 * size.max(initial=0.0)]
-    if acting.shape[1] == 0:
+    return orthonormal_basis(acting, least=ROUNDING) if acting.shape[1] else None
+
+
+def without_basis(Q: Array | None, A: Array) -> Array:
+    """The columns of A without what lies along the orthonormal columns Q, if there are any."""
+    if Q is None:
         return A
-    Q = orthonormal_basis(acting, least=ROUNDING)
     rest = A - Q @ (Q.T @ A)
     rest -= Q @ (Q.T @ rest)  # twice is enough
     # what is left of a column that was explained altogether is rounding

@@ -129,6 +129,10 @@ class Predictor:
     def _weights(self) -> dict[tuple[int, bool], tuple[float, SampleWeights]]:
         return {}  # by measurement and whether a delay moves it: the last delay [s] is kept
 
+    @cached_property
+    def _latest(self) -> dict[tuple[object, ...], Prediction]:
+        return {}  # the last prediction with slopes, by values and names: many ask for it again
+
     def at(
         self, values: Mapping[str, float] | None = None, names: Sequence[str] = ()
     ) -> Prediction | None:
@@ -143,7 +147,14 @@ class Predictor:
             The prediction; None where the simulated motion is not finite.
         """
         values = values or {}
-        return self.predict_with(values, names, self.setup_at(values))
+        asked = (tuple(values.items()), tuple(names))
+        if asked in self._latest:
+            return self._latest[asked]
+        self._latest.clear()  # before the next is made: memory holds one
+        found = self.predict_with(values, names, self.setup_at(values))
+        if names and found is not None:
+            self._latest[asked] = found
+        return found
 
     def predict_with(
         self, values: Mapping[str, float], names: Sequence[str], setup: FlightSetup

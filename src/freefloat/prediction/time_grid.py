@@ -32,13 +32,20 @@ class SampleWeights:
     records: NDArray[np.intp]
     weights: Array
     slopes: Array
-    is_exact: bool  # every sample is a record: weights need not be looked at
+    exact: NDArray[np.intp] | None = None  # the record that every sample is, if each is one
 
     def values(self, table: Array) -> Array:
         """Rows of a table (records, ...) at the samples."""
-        if self.is_exact:
-            return table[self.records[:, 0]]
+        if self.exact is not None:
+            return table[self.exact if self._span is None else self._span]
         return np.einsum("nk,nk...->n...", self.weights, table[self.records])
+
+    @cached_property
+    def _span(self) -> slice | None:
+        """The records in a row that the samples are, if they are; such a table is not copied."""
+        at = np.zeros(0, dtype=np.intp) if self.exact is None else self.exact
+        is_row = len(at) > 0 and bool(np.all(np.diff(at) == 1))
+        return slice(int(at[0]), int(at[-1]) + 1) if is_row else None
 
     def rates(self, table: Array) -> Array:
         """Their derivative by time [1/s]."""
@@ -84,15 +91,17 @@ class TimeGrid:
         """How to read tables of records at times [s]; is_moving: their derivative is wanted too."""
         at = np.clip((times - self.first) / self.interval, 0.0, self.n_records - 1.0)
         nearest = np.round(at)
-        if not is_moving and bool(np.all(np.abs(at - nearest) < ON_RECORD)):
-            records = nearest.astype(np.intp)[:, None]
-            return SampleWeights(records, np.ones((len(at), 1)), np.zeros((len(at), 1)), True)
+        is_exact = bool(np.all(np.abs(at - nearest) < ON_RECORD))
+        exact = nearest.astype(np.intp) if is_exact else None
+        if exact is not None and not is_moving:
+            ones = np.ones((len(at), 1))
+            return SampleWeights(exact[:, None], ones, np.zeros((len(at), 1)), exact)
         n = min(TAPS, self.n_records)
         below = np.clip(np.floor(at).astype(int) - (n // 2 - 1), 0, self.n_records - n)
         records = (below[:, None] + np.arange(n)).astype(np.intp)
         weights, slopes = _lagrange(at - below, n)
         slopes[at <= 0.0] = 0.0
-        return SampleWeights(records, weights, slopes / self.interval, False)
+        return SampleWeights(records, weights, slopes / self.interval, exact)
 
     def ends(self) -> TimeGrid:
         """The same steps, of which only the first and the last instant are recorded."""

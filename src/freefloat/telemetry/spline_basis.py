@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, cached_property
+from math import factorial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,8 +88,11 @@ class BasisRows:
         """Return the k + 1 splines, or their derivatives [1/s^derivative], at each instant."""
         # In units of the knots' spacing: far from t = 0, `design_matrix` on knots in seconds loses
         # digits (2e-12 after 60 000 knots), and it has no derivatives.
-        local = unit_splines(self.basis.degree)(self.fraction, derivative)
-        return local / self.basis.spacing**derivative
+        polynomials = unit_polynomials(self.basis.degree, derivative)
+        powers = np.ones((len(polynomials), len(self.fraction)))
+        for n in range(1, len(powers)):
+            np.multiply(powers[n - 1], self.fraction, out=powers[n])
+        return ((polynomials / self.basis.spacing**derivative).T @ powers).T
 
     def curve(self, coefficients: Array, *, derivative: int = 0) -> Array:
         """Return the curve, one column per column of `coefficients`; NaN outside the segments."""
@@ -135,6 +139,18 @@ def unit_splines(degree: int) -> BSpline:
     """
     knots = np.arange(-degree, degree + 2, dtype=np.float64)
     return BSpline(knots, np.eye(degree + 1), degree)
+
+
+@cache
+def unit_polynomials(degree: int, derivative: int) -> Array:
+    """Return the same splines, or derivatives, as polynomials (powers, splines) from 0 to 1.
+
+    >>> unit_polynomials(1, 0).tolist()
+    [[1.0, 0.0], [-1.0, 1.0]]
+    """
+    orders = range(derivative, degree + 1)
+    taylor = [unit_splines(degree)(0.0, n) / factorial(n - derivative) for n in orders]
+    return np.array(taylor) if taylor else np.zeros((1, degree + 1))
 
 
 def _difference(order: int) -> Array:

@@ -92,11 +92,14 @@ def estimate(
     theta, now = before, system
     solve = partial(_solve, free=free, sizes=sizes, options=options)
     rng = np.random.default_rng(o.seed)
+    # theory: a mean of squares over n drawn instants errs by sqrt(2 / n), however they are drawn
+    enough = -(-o.noise_instants // max(sum(len(part.time) for part in recordings), 1))
+    first_pairs, all_pairs = (min(n, enough) for n in (o.first_noise_pairs, o.noise_pairs))
     misfit = np.inf
     for turn in range(1, o.most_passes + 1):
         make_now = partial(make, now, values=dict(zip(names, theta, strict=True)))
         stack = _Stack([make_now(samples) for samples in recordings], spread, before)
-        few = o.first_noise_pairs * is_corrected
+        few = first_pairs * is_corrected
         noisy = _noisy_tables(stack, make_now, recordings, few, rng)
         found = solve(stack, noisy)
         last, theta = theta, before + spread @ found.solution.values[: len(free)]
@@ -109,7 +112,7 @@ def estimate(
             break
         misfit = found.misfit
         now = renew(theta)
-    more = (o.noise_pairs - o.first_noise_pairs) * is_corrected
+    more = max(all_pairs - first_pairs, 0) * is_corrected
     noisy = [*noisy, *_noisy_tables(stack, make_now, recordings, more, rng)]
     if listen is not None:
         report_growth(

@@ -34,6 +34,7 @@ class LinearOptions(CheckedOptions, error=IdentificationError):
         improved: ratio of mean square residuals below which another pass is worth it.
         first_noise_pairs: pairs of opposite noise samples added in a pass before the last.
         noise_pairs: the same in the last pass; more make "corrected" less noisy itself.
+        noise_instants: instants of drawn noise that are enough; longer recordings need fewer pairs.
         instrument_lag: instants between a row and its instruments, for "iv".
         half_width: half the width of the test functions [samples] (weak, energy).
         gap: of an interval between samples, in median intervals: longer ones say nothing of
@@ -60,6 +61,7 @@ class LinearOptions(CheckedOptions, error=IdentificationError):
     improved: Share = 0.8
     first_noise_pairs: Count = 2
     noise_pairs: Count = 6
+    noise_instants: Count = 6000
     instrument_lag: Count = 3
     half_width: Count = 8
     gap: Positive = 2.5

@@ -14,8 +14,10 @@ from freefloat.identification.output_error.noise import RowNoise
 from freefloat.identification.output_error.options import SearchOptions
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.output_error.unknowns import SearchUnknowns
+from freefloat.least_squares.block_moments import BlockMoments
 from freefloat.least_squares.tall_tables import triangle_of
 from freefloat.model.rotations import right_jacobian
+from freefloat.observability.visibility import without_basis
 from freefloat.prediction.predictor import Prediction
 from freefloat.progress import Progress, silent
 
@@ -61,6 +63,7 @@ class OutputErrorProblem:
 
     common: errors that many rows share, as noise of a thrust reading: for every recording, one
     table (N, rows, k) a measurement, of k independent ones at one standard deviation each.
+    moments: blocks of every recording and measurement, whose amplitudes are the rows; (): samples.
     progress: called before every simulation.
     """
 
@@ -71,6 +74,7 @@ class OutputErrorProblem:
     origin: Array | None = None  # of the ridge that keeps unseen directions from running away
     is_horizon: bool = False  # of the first seconds only
     common: tuple[Sequence[Array], ...] = ()
+    moments: tuple[tuple[BlockMoments, ...], ...] = ()
     progress: Progress = field(default=silent, compare=False, repr=False)
 
     @property
@@ -136,8 +140,15 @@ class OutputErrorProblem:
 
     def physical_rows(self, r: int, theta: Array) -> tuple[Array, list[int]]:
         """Whitened slopes of recording r by its unknowns in their units, and their places."""
-        found = self._prediction(r, theta)
+        found = self.slopes_at(r, theta)
         assert found is not None
+        return found
+
+    def slopes_at(self, r: int, theta: Array) -> tuple[Array, list[int]] | None:
+        """`physical_rows`, or None where the simulation is not finite."""
+        found = self._prediction(r, theta)
+        if found is None:
+            return None
         prediction, places, mix = found
         return self.whiten_prediction(r, prediction)[0] @ mix, places
 
@@ -177,11 +188,49 @@ class OutputErrorProblem:
         """Errors of recording r, or columns of them, row by row."""
         return np.concatenate(
             [
-                noise.whiten(part[:, c])
-                for part, rows in zip(errors, self.noise[r], strict=True)
+                self._reduce(r, k, noise.whiten(part[:, c]))
+                for k, (part, rows) in enumerate(zip(errors, self.noise[r], strict=True))
                 for c, noise in enumerate(rows)
             ]
         )
+
+    def _reduce(self, r: int, k: int, rows: Array) -> Array:
+        """Whitened samples (N, ...) of measurement k, or the amplitudes that stand for them."""
+        return self.moments[r][k].amplitudes(rows) if self.moments else rows
+
+    def n_rows(self, r: int, k: int) -> int:
+        """How many rows a channel of measurement k of recording r has."""
+        if self.moments:
+            return self.moments[r][k].size
+        return len(self.recordings[r].measurements[k].times)
+
+    def series(self, r: int, rows: Array) -> Array:
+        """Rows of recording r, or columns of them, as the samples that they stand for."""
+        if not self.moments:
+            return rows
+        parts, first = [], 0
+        for measurement, block in zip(
+            self.recordings[r].measurements, self.moments[r], strict=True
+        ):
+            for _ in measurement.rows:
+                parts.append(block.series(rows[first : first + block.size]))
+                first += block.size
+        return np.concatenate(parts)
+
+    def unexplained(self, r: int, basis: Array | None, draws: Sequence[Sequence[Array]]) -> Array:
+        """Whitened errors of recording r (samples, draws) without what a basis of rows explains.
+
+        Nothing of what is faster than a block is explained by any unknown.
+        """
+        left = without_basis(basis, np.column_stack([self.whiten(r, draw) for draw in draws]))
+        if not self.moments:
+            return left
+        return self.series(r, left) + np.column_stack([self.faster(r, draw) for draw in draws])
+
+    def faster(self, r: int, errors: Sequence[Array]) -> Array:
+        """Whitened errors of recording r, sample by sample, without what their blocks hold."""
+        samples = replace(self, moments=(), common=())._whiten_apart(r, errors)
+        return samples - self.series(r, self._whiten_apart(r, errors))
 
     def decorrelate(self, r: int, rows: Array) -> Array:
         """Rows, or columns of them, that were whitened each by itself, without common errors.
@@ -228,8 +277,8 @@ class OutputErrorProblem:
         rows, left = [], []
         for k, noises in enumerate(self.noise[r]):
             for c, noise in enumerate(noises):
-                rows.append(noise.whiten(prediction.jacobian[k][:, c]))
-                left.append(noise.whiten(prediction.residuals[k][:, c]))
+                rows.append(self._reduce(r, k, noise.whiten(prediction.jacobian[k][:, c])))
+                left.append(self._reduce(r, k, noise.whiten(prediction.residuals[k][:, c])))
         return self.decorrelate(r, np.vstack(rows)), self.decorrelate(r, np.concatenate(left))
 
     def priors(self, theta: Array) -> tuple[Array, Array]:
@@ -258,7 +307,7 @@ class OutputErrorProblem:
             else tuple(_noise_of(self, r, s.channels) for s in part.measurements)
             for r, part in enumerate(short)
         )
-        return replace(self, recordings=short, noise=noise, is_horizon=True, common=())
+        return replace(self, recordings=short, noise=noise, is_horizon=True, common=(), moments=())
 
 
 def _noise_of(

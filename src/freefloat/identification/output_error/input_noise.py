@@ -17,7 +17,7 @@ from freefloat.identification.output_error.cost import OutputErrorProblem
 from freefloat.identification.output_error.noise import RowNoise, resize
 from freefloat.identification.output_error.recording import Recording
 from freefloat.least_squares.tall_tables import triangle_of
-from freefloat.observability.visibility import without
+from freefloat.observability.visibility import explained_basis
 from freefloat.prediction.fresh_inputs import fresh_inputs
 
 NoiseTable = tuple[tuple[tuple[RowNoise, ...], ...], ...]
@@ -112,12 +112,9 @@ def _remainder(
 
     Much of what a wrong joint rate at the start does, a wrong base rate undoes.
     """
-    rows, _ = problem.physical_rows(r, theta)
     sizes = [[noise.size for noise in rows] for rows in problem.noise[r]]
-    left = np.concatenate(
-        [(d / size).T.ravel() for d, size in zip(differences, sizes, strict=True)]
-    )
-    left = without(rows, left[:, None])[:, 0]
+    basis = explained_basis(problem.physical_rows(r, theta)[0])
+    left = problem.unexplained(r, basis, [differences])[:, 0]
     ends = np.cumsum([d.size for d in differences])[:-1]
     return [
         part.reshape(d.shape[1], -1).T * size

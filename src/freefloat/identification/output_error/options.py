@@ -104,6 +104,10 @@ class SearchOptions(CheckedOptions, error=IdentificationError):
         profile_first_step: to an end [natural sizes] where there is no standard deviation.
         profile_growth: how many times further the next fit for an end goes at most.
         profile_bracket: share of a bracket by which the next fit keeps off its ends.
+        whole_rows: rows of a recording up to which every sample is one of them; longer recordings
+            are taken block by block.
+        information_loss: share of what the samples say of any combination of unknowns that may be
+            lost by that.
         trust: when residuals count as noise, are noted, and are not to be trusted.
     """
 
@@ -183,6 +187,9 @@ class SearchOptions(CheckedOptions, error=IdentificationError):
     profile_first_step: Positive = 0.1
     profile_growth: Positive = 4.0
     profile_bracket: Share = 0.1
+    # long recordings
+    whole_rows: Count = 20_000
+    information_loss: Share = 0.01
     trust: TrustLimits = field(default_factory=TrustLimits)
 
 

@@ -20,6 +20,7 @@ from freefloat.identification.output_error.cost import (
 )
 from freefloat.identification.output_error.input_noise import input_shifts, with_input_noise
 from freefloat.identification.output_error.levenberg import Descent, descend
+from freefloat.identification.output_error.moment_rows import with_moments
 from freefloat.identification.output_error.noise import RowNoise, fit_noise, resize
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.recording import Recording
@@ -75,6 +76,7 @@ def search(
     tell = step_reporter(progress, unknowns)
     descent, n = _best_start(problem, parameters, theta, seed, tell)
     problem = replace(refine_steps(problem, descent.at.theta), robust=robust)
+    problem = with_moments(problem, descent.at.theta)
     problem = replace(problem, noise=with_input_noise(problem, descent.at.theta, seed=seed))
     descent = descend(problem, descent.at.theta, after=descent, progress=tell)
     n += descent.n_evaluations
@@ -106,6 +108,7 @@ def _best_start(
     options = problem.options
     asked = max(options.starts, 1)
     begins = linear_starts(problem, parameters, theta)
+    problem = with_moments(problem, begins[0])
     for k, x in enumerate(_starts(problem, begins, seed)):
         if best is not None and k >= asked and _explains(best.at, problem):
             break

@@ -23,6 +23,7 @@ from freefloat.identification.assessment import (
 from freefloat.identification.fit import Fit
 from freefloat.identification.fit_assembly import with_covariance, with_total_covariance
 from freefloat.identification.output_error.cost import OutputErrorProblem, stated_noise
+from freefloat.identification.output_error.moment_rows import with_moments
 from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.recording import between_switches, recording_of
 from freefloat.identification.output_error.unknowns import unknowns_of
@@ -243,7 +244,7 @@ def _rows(
         tuple(recordings), unknowns, stated_noise(recordings), None, theta,
         progress=count_steps(progress, "assessing"),
     )  # fmt: skip
-    return white_rows(problem, theta, options=options, seed=seed)
+    return white_rows(with_moments(problem, theta), theta, options=options, seed=seed)
 
 
 def _assess(

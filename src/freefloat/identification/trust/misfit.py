@@ -51,11 +51,10 @@ class BandTest:
 
 def band_tests(rows: WhiteRows, options: TrustOptions) -> list[BandTest]:
     """Every channel in every band, from the slowest components on."""
-    residual = rows.remainder
     found = []
     for channel in rows.channels:
-        own = _components(residual[channel.rows])
-        power = _components(rows.draws[channel.rows]) ** 2
+        left, drawn = rows.samples_of(channel)
+        own, power = _components(left), _components(drawn) ** 2
         each, k = np.mean(power, axis=1), power.shape[1]
         near = uniform_filter1d(each, NEIGHBOURS)
         seconds = float(channel.times[-1] - channel.times[0])
@@ -135,11 +134,12 @@ def excess(rows: WhiteRows) -> Excess:
     """
     spectra = []
     for channel in rows.channels:
-        own = _components(rows.remainder[channel.rows]) ** 2
-        noise = np.mean(_components(rows.draws[channel.rows]) ** 2)
+        left, drawn = rows.samples_of(channel)
+        own, noise = _components(left) ** 2, np.mean(_components(drawn) ** 2)
         spectra.append(np.maximum(uniform_filter1d(own, NEIGHBOURS) - noise, 0.0))
     power = np.concatenate(spectra)
     total = float(rows.remainder @ rows.remainder - np.mean(np.sum(rows.draws**2, axis=0)))
+    total += rows.fast_excess
     spread = float(np.sum(power**2))
     modes = float(np.sum(power)) ** 2 / spread if spread > 0.0 else float(len(power))
     return Excess(max(total, 0.0), max(modes, 1.0))

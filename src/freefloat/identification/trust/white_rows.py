@@ -25,8 +25,9 @@ from freefloat.identification.output_error.noise import RowNoise, fit_noise, tra
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.output_error.search import horizons
 from freefloat.identification.trust.trust_options import TrustOptions
+from freefloat.least_squares.block_moments import BlockMoments
 from freefloat.least_squares.tall_tables import orthonormal_basis
-from freefloat.observability.visibility import without
+from freefloat.observability.visibility import explained_basis
 from freefloat.parameters.parameters import parameter_values
 from freefloat.prediction.fresh_inputs import fresh_inputs, pulse_errors
 from freefloat.prediction.inputs import InputSource
@@ -37,6 +38,8 @@ from freefloat.prediction.sensor_noise import gauss_markov
 RANK = 1e-10
 # theory: singular values of some hundred columns of length one err by about that
 ROUNDING = 1e-14
+# measured: benchmarks/verbs.py: samples of draws that are kept one by one, some 200 MB
+FAST_SAMPLES = 25_000_000
 Noise = tuple[tuple[tuple[RowNoise, ...], ...], ...]
 InputErrors = list[list[list[Array]]]  # per recording and draw, as a part of a Draw, or nothing
 Draw = tuple[list[Array], ...]  # per recording, one table (N, rows) a measurement
@@ -44,12 +47,17 @@ Draw = tuple[list[Array], ...]  # per recording, one table (N, rows) a measureme
 
 @dataclass(frozen=True)
 class ChannelRows:
-    """One channel of one recording: its name, and its rows among all."""
+    """One channel of one recording: its name, and its rows among all, with their times [s].
+
+    blocks: where its rows are amplitudes of blocks of samples; samples: those among all samples.
+    """
 
     name: str
     recording: int
     rows: slice
     times: Array
+    blocks: BlockMoments | None = None
+    samples: slice | None = None
 
 
 @dataclass(frozen=True)
@@ -60,7 +68,8 @@ class WhiteRows:
     would have left, with the same unknowns fitted. scatter (unknowns,): the variance that noise of
     sensors and inputs gives them. prior (rows, unknowns): what is known of them beforehand, in
     natural sizes. inputs: of every recording, the inputs with fresh noise that draws rest on, where
-    that noise matters.
+    that noise matters. fast (samples,) and fast_draws (samples, k): what is faster than a block, of
+    the residual and of some draws, where rows stand for blocks of samples.
     """
 
     problem: OutputErrorProblem
@@ -72,6 +81,8 @@ class WhiteRows:
     scatter: Array
     prior: Array = field(default_factory=lambda: np.zeros((0, 0)))
     inputs: tuple[tuple[InputSource, ...], ...] = ()
+    fast: Array = field(default_factory=lambda: np.zeros(0))
+    fast_draws: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     @cached_property
     def own_values(self) -> dict[str, float]:
@@ -105,6 +116,22 @@ class WhiteRows:
     def project_out(self, rows: Array) -> Array:
         """Rows, or columns of rows, without what the unknowns can explain."""
         return rows - self.basis @ (self.basis.T @ rows)
+
+    def samples_of(self, channel: ChannelRows) -> tuple[Array, Array]:
+        """The remainder (N,) of a channel, and its draws (N, k), sample by sample."""
+        own, drawn = self.remainder[channel.rows], self.draws[channel.rows]
+        if channel.blocks is None or channel.samples is None:
+            return own, drawn
+        series, fast = channel.blocks.series, self.fast_draws[channel.samples]
+        drawn = series(drawn[:, : fast.shape[1]]) + fast
+        return series(own) + self.fast[channel.samples], drawn
+
+    @property
+    def fast_excess(self) -> float:
+        """The sum of squares of what is faster than blocks, beyond that of draws."""
+        if not self.fast.size:
+            return 0.0
+        return float(self.fast @ self.fast - np.mean(np.sum(self.fast_draws**2, axis=0)))
 
     def blocks(self, n: int) -> NDArray[np.int64]:
         """The stretch of its recording that every row falls in, of n of equal length."""
@@ -151,7 +178,23 @@ def white_rows(
     rows = WhiteRows(problem, descent, channels, residual, jacobian, drawn, none, prior)
     drawn = rows.project_out(drawn)
     inputs = _loud_inputs(problem, by_inputs, options=options, seed=seed)
-    return replace(rows, draws=drawn, scatter=_scatter(rows, by_inputs), inputs=inputs)
+    rows = replace(rows, draws=drawn, scatter=_scatter(rows, by_inputs), inputs=inputs)
+    return _with_fast(rows, draws) if problem.moments else rows
+
+
+def _with_fast(rows: WhiteRows, draws: Sequence[Draw]) -> WhiteRows:
+    """The rows with what is faster than the blocks that they stand for, of some of the draws."""
+    problem = rows.problem
+    own = _faster(problem, rows.descent.at.errors)
+    few = int(np.clip(FAST_SAMPLES // len(own), 2, len(draws)))
+    return replace(
+        rows, fast=own, fast_draws=np.column_stack([_faster(problem, d) for d in draws[:few]])
+    )
+
+
+def _faster(problem: OutputErrorProblem, errors: Sequence[Sequence[Array]]) -> Array:
+    """Whitened errors of all recordings without what their blocks hold."""
+    return np.concatenate([problem.faster(r, parts) for r, parts in enumerate(errors)])
 
 
 def _loud_inputs(
@@ -191,13 +234,18 @@ def _scatter(rows: WhiteRows, by_inputs: InputErrors) -> Array:
     """The variance (unknowns,) that noise of sensors, as it is stated, and of inputs give."""
     problem, total, first = rows.problem, np.zeros(rows.jacobian.shape[1]), 0
     for r, recording in enumerate(problem.recordings):
-        here = slice(first, first + sum(len(m.times) * len(m.rows) for m in recording.measurements))
+        n_rows = [problem.n_rows(r, m) for m in range(len(recording.measurements))]
+        widths = [len(m.rows) for m in recording.measurements]
+        here = slice(first, first + int(np.dot(n_rows, widths)))
         inverse = problem.decorrelate(r, rows.inverse[:, here].T).T
         own = 0
         for m, measurement in enumerate(recording.measurements):
             for c in range(len(measurement.rows)):
-                place = slice(own, own + len(measurement.times))
-                weights = transposed_whiten(problem.noise[r][m][c], inverse[:, place])
+                place = slice(own, own + n_rows[m])
+                weights = inverse[:, place]
+                if problem.moments:
+                    weights = problem.moments[r][m].series(weights.T).T
+                weights = transposed_whiten(problem.noise[r][m][c], weights)
                 total += _sensor_variance(measurement, c, weights)
                 own = place.stop
         first = here.stop
@@ -306,27 +354,27 @@ def _input_errors(
     sources = _fresh_inputs(recording, r, options, seed)
     values = problem.unknowns.values(theta, r)
     exact = recording.at(values)
-    rows, _ = problem.physical_rows(r, theta)
+    basis = explained_basis(problem.physical_rows(r, theta)[0])
     found: list[list[Array]] = []
     for source in sources:
         drawn = replace(recording, source=source).at(values)
         if drawn is None or exact is None:
             continue
         found.append([b - a for a, b in zip(exact.residuals, drawn.residuals, strict=True)])
-        is_quiet = _input_share(problem, r, rows, found[-1], options.band) < options.input_share
+        is_quiet = _input_share(problem, r, basis, found[-1], options.band) < options.input_share
         if len(found) >= options.quiet_draws and is_quiet:
             break
     return found or quiet
 
 
 def _input_share(
-    problem: OutputErrorProblem, r: int, rows: Array, errors: Sequence[Array], band: int
+    problem: OutputErrorProblem, r: int, basis: Array | None, errors: Sequence[Array], band: int
 ) -> float:
     """The largest part of a channel's variance that noise of the inputs makes, unknowns fitted.
 
     Of its slowest components, too: along a slow assumption it may count where a sample shows none.
     """
-    left = without(rows, problem.whiten(r, errors)[:, None])[:, 0]
+    left = problem.unexplained(r, basis, [errors])[:, 0]
     lengths = [len(m.times) for m in problem.recordings[r].measurements for _ in m.rows]
     parts = np.split(left, np.cumsum(lengths)[:-1])
     slow = [np.asarray(dct(part, norm="ortho"))[:band] for part in parts]
@@ -337,8 +385,8 @@ def draw_noise(problem: OutputErrorProblem, theta: Array, draws: Sequence[Draw])
     """The noise of every row, with its colour, that the draws show."""
     table = []
     for r, recording in enumerate(problem.recordings):
-        rows, _ = problem.physical_rows(r, theta)
-        left = without(rows, np.column_stack([problem.whiten(r, draw[r]) for draw in draws]))
+        basis = explained_basis(problem.physical_rows(r, theta)[0])
+        left = problem.unexplained(r, basis, [draw[r] for draw in draws])
         at, own = 0, []
         for measurement, sizes in zip(recording.measurements, problem.noise[r], strict=True):
             n, noises = len(measurement.times), []
@@ -363,16 +411,23 @@ def residual_rows(
 ) -> tuple[Array, Array, tuple[ChannelRows, ...]]:
     """Whitened residuals and Jacobian of all recordings, and whose row is whose."""
     n = len(problem.unknowns.items)
-    parts, left, channels, first = [], [], [], 0
+    parts, left, channels, first, sampled = [], [], [], 0, 0
     for r, recording in enumerate(problem.recordings):
         rows, places = problem.physical_rows(r, at.theta)
         wide = np.zeros((len(rows), n))
         wide[:, places] = rows * problem.unknowns.sizes[places]
         parts.append(wide)
         left.append(problem.whiten(r, at.errors[r]))
-        for measurement in recording.measurements:
+        for m, measurement in enumerate(recording.measurements):
+            blocks, times = None, measurement.times
+            n_samples = len(times)
+            if problem.moments:
+                blocks = problem.moments[r][m]
+                times = blocks.times(times)
             for name in measurement.rows:
-                place = slice(first, first + len(measurement.times))
-                channels.append(ChannelRows(recording.place + name, r, place, measurement.times))
-                first = place.stop
+                place = slice(first, first + len(times))
+                samples = slice(sampled, sampled + n_samples)
+                label = recording.place + name
+                channels.append(ChannelRows(label, r, place, times, blocks, samples))
+                first, sampled = place.stop, samples.stop
     return np.concatenate(left), np.vstack(parts), tuple(channels)
