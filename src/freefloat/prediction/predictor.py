@@ -147,12 +147,14 @@ class Predictor:
             The prediction; None where the simulated motion is not finite.
         """
         values = values or {}
+        if not names:
+            return self.predict_with(values, names, self.setup_at(values))
         asked = (tuple(values.items()), tuple(names))
         if asked in self._latest:
             return self._latest[asked]
         self._latest.clear()  # before the next is made: memory holds one
         found = self.predict_with(values, names, self.setup_at(values))
-        if names and found is not None:
+        if found is not None:
             self._latest[asked] = found
         return found
 
