@@ -74,9 +74,9 @@ def search(
         progress=count_steps(progress, "fitting"),
     )  # fmt: skip
     tell = step_reporter(progress, unknowns)
+    problem = with_moments(problem, theta)
     descent, n = _best_start(problem, parameters, theta, seed, tell)
     problem = replace(refine_steps(problem, descent.at.theta), robust=robust)
-    problem = with_moments(problem, descent.at.theta)
     problem = replace(problem, noise=with_input_noise(problem, descent.at.theta, seed=seed))
     descent = descend(problem, descent.at.theta, after=descent, progress=tell)
     n += descent.n_evaluations
@@ -107,8 +107,7 @@ def _best_start(
     best, n = None, 0
     options = problem.options
     asked = max(options.starts, 1)
-    begins = linear_starts(problem, parameters, theta)
-    problem = with_moments(problem, begins[0])
+    begins = linear_starts(replace(problem, moments=()), parameters, theta)
     for k, x in enumerate(_starts(problem, begins, seed)):
         if best is not None and k >= asked and _explains(best.at, problem):
             break
