@@ -234,10 +234,10 @@ def spectrum(
 
 def without(nuisance: Array | None, A: Array) -> Array:
     """The columns of A with everything that nuisance columns could explain taken off."""
-    return without_basis(explained_basis(nuisance), A)
+    return without_basis(basis_of(nuisance), A)
 
 
-def explained_basis(nuisance: Array | None) -> Array | None:
+def basis_of(nuisance: Array | None) -> Array | None:
     """Orthonormal columns of what nuisance columns could explain; None where that is nothing."""
     if nuisance is None or nuisance.shape[1] == 0:
         return None

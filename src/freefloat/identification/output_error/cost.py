@@ -217,7 +217,7 @@ class OutputErrorProblem:
                 first += block.size
         return np.concatenate(parts)
 
-    def unexplained(self, r: int, basis: Array | None, draws: Sequence[Sequence[Array]]) -> Array:
+    def remainder(self, r: int, basis: Array | None, draws: Sequence[Sequence[Array]]) -> Array:
         """Whitened errors of recording r (samples, draws) without what a basis of rows explains.
 
         Nothing of what is faster than a block is explained by any unknown.

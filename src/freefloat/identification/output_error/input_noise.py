@@ -17,7 +17,7 @@ from freefloat.identification.output_error.cost import OutputErrorProblem
 from freefloat.identification.output_error.noise import RowNoise, resize
 from freefloat.identification.output_error.recording import Recording
 from freefloat.least_squares.tall_tables import triangle_of
-from freefloat.observability.visibility import explained_basis
+from freefloat.observability.visibility import basis_of
 from freefloat.prediction.fresh_inputs import fresh_inputs
 
 # theory: a share of 0.05 of a deviation, squared, is a quarter of a hundredth of the variance
@@ -152,8 +152,8 @@ def _remainder(
     Much of what a wrong joint rate at the start does, a wrong base rate undoes.
     """
     sizes = [[noise.size for noise in rows] for rows in problem.noise[r]]
-    basis = explained_basis(problem.physical_rows(r, theta)[0])
-    left = problem.unexplained(r, basis, [differences])[:, 0]
+    basis = basis_of(problem.physical_rows(r, theta)[0])
+    left = problem.remainder(r, basis, [differences])[:, 0]
     ends = np.cumsum([d.size for d in differences])[:-1]
     return [
         part.reshape(d.shape[1], -1).T * size

@@ -63,7 +63,10 @@ def _longest_blocks(
         blocks = _blocks(problem, r, length * interval)
         each = [block for block, m in zip(blocks, measurements, strict=True) for _ in m.rows]
         parts = [block.amplitudes(part) for block, part in zip(each, apart, strict=True)]
-        if _lost(all_of_it, triangle_of(np.vstack(parts))) > problem.options.information_loss:
+        if (
+            _information_loss(all_of_it, triangle_of(np.vstack(parts)))
+            > problem.options.information_loss
+        ):
             break
         best, length = blocks, 2 * length
     return best
@@ -79,7 +82,7 @@ def _blocks(problem: OutputErrorProblem, r: int, seconds: float) -> tuple[BlockM
     return tuple(found)
 
 
-def _lost(whole: Array, kept: Array) -> float:
+def _information_loss(whole: Array, kept: Array) -> float:
     """The largest share of the information (roots: whole, kept) that is lost along any direction.
 
     Directions of which the whole tells nothing but rounding are no loss.

@@ -27,7 +27,7 @@ from freefloat.identification.output_error.search import horizons
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.least_squares.block_moments import BlockMoments
 from freefloat.least_squares.tall_tables import orthonormal_basis
-from freefloat.observability.visibility import explained_basis
+from freefloat.observability.visibility import basis_of
 from freefloat.parameters.parameters import parameter_values
 from freefloat.prediction.fresh_inputs import fresh_inputs, pulse_errors
 from freefloat.prediction.inputs import InputSource
@@ -354,7 +354,7 @@ def _input_errors(
     sources = _fresh_inputs(recording, r, options, seed)
     values = problem.unknowns.values(theta, r)
     exact = recording.at(values)
-    basis = explained_basis(problem.physical_rows(r, theta)[0])
+    basis = basis_of(problem.physical_rows(r, theta)[0])
     found: list[list[Array]] = []
     for source in sources:
         drawn = replace(recording, source=source).at(values)
@@ -374,7 +374,7 @@ def _input_share(
 
     Of its slowest components, too: along a slow assumption it may count where a sample shows none.
     """
-    left = problem.unexplained(r, basis, [errors])[:, 0]
+    left = problem.remainder(r, basis, [errors])[:, 0]
     lengths = [len(m.times) for m in problem.recordings[r].measurements for _ in m.rows]
     parts = np.split(left, np.cumsum(lengths)[:-1])
     slow = [np.asarray(dct(part, norm="ortho"))[:band] for part in parts]
@@ -385,8 +385,8 @@ def draw_noise(problem: OutputErrorProblem, theta: Array, draws: Sequence[Draw])
     """The noise of every row, with its colour, that the draws show."""
     table = []
     for r, recording in enumerate(problem.recordings):
-        basis = explained_basis(problem.physical_rows(r, theta)[0])
-        left = problem.unexplained(r, basis, [draw[r] for draw in draws])
+        basis = basis_of(problem.physical_rows(r, theta)[0])
+        left = problem.remainder(r, basis, [draw[r] for draw in draws])
         at, own = 0, []
         for measurement, sizes in zip(recording.measurements, problem.noise[r], strict=True):
             n, noises = len(measurement.times), []
