@@ -13,8 +13,8 @@ from freefloat.identification.output_error.cost import OutputErrorProblem, state
 from freefloat.identification.output_error.options import USUAL
 from freefloat.identification.output_error.recording import recording_of
 from freefloat.identification.output_error.unknowns import unknowns_of
+from freefloat.identification.trust.noise_draws import common_errors
 from freefloat.identification.trust.trust_options import USUAL_TRUST
-from freefloat.identification.trust.white_rows import common_errors
 from freefloat.model.parts import Body, Root, Sensor, Thruster
 from freefloat.observability.cramer_rao import cramer_rao
 from freefloat.prediction.fresh_inputs import pulse_errors

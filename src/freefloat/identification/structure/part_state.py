@@ -25,15 +25,14 @@ from freefloat.identification.output_error.recording import (
 )
 from freefloat.identification.output_error.unknowns import is_assumed, unknowns_of
 from freefloat.identification.structure.candidate_parts import Part, without_parts
-from freefloat.identification.trust.trust_options import TrustOptions
-from freefloat.identification.trust.white_rows import (
+from freefloat.identification.trust.noise_draws import (
     Noise,
-    WhiteRows,
     draw_noise,
     input_errors,
     noise_draws,
-    white_rows,
 )
+from freefloat.identification.trust.trust_options import TrustOptions
+from freefloat.identification.trust.white_rows import WhiteRows, white_rows
 from freefloat.model.model import Model
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.predictor import Prediction

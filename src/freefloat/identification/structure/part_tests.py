@@ -27,12 +27,8 @@ from freefloat.identification.structure.part_state import PartState, Values, pre
 from freefloat.identification.trust.assumption_columns import assumption_columns
 from freefloat.identification.trust.causes import is_noise
 from freefloat.identification.trust.misfit import excess
-from freefloat.identification.trust.white_rows import (
-    WhiteRows,
-    input_errors,
-    noise_draws,
-    orthonormal,
-)
+from freefloat.identification.trust.noise_draws import input_errors, noise_draws
+from freefloat.identification.trust.white_rows import WhiteRows, orthonormal
 from freefloat.model.parameter_name import ParameterName
 
 # theory: factors of stiffness, half an octave of frequency apart, over two octaves: a hinge twice
