@@ -12,6 +12,8 @@ import csv
 import json
 import os
 import platform
+import resource
+import signal
 import subprocess
 import sys
 import time
@@ -35,7 +37,9 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=1, help="recordings of every task")
     parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--bounds", action="store_true", help="with unknown motion too: slow")
-    parser.add_argument("--time", type=float, default=900.0, help="limit of an answer [s]")
+    parser.add_argument("--time", type=float, default=900.0,
+                        help="limit of an answer [s], processor time")  # fmt: skip
+    parser.add_argument("--missing", action="store_true", help="only answers that are not there")
     args = parser.parse_args()
     return VERBS[args.verb](args)
 
@@ -76,88 +80,115 @@ def recorded(args) -> list[Path]:
 
 
 def run(args) -> int:
-    """Every entrant on every task, each in a process of its own with limits of time."""
+    """Every entrant on every task, each in a process of its own with a limit of time."""
     from entrants import ENTRANTS
+    from prediction import prediction_ratio
 
     for task in recorded(args):
         for name in chosen(ENTRANTS, args.entrants):
             out = task / f"answer of {name}.json"
-            command = [sys.executable, str(HERE / "bench.py"), "one", "--folder", str(task)]
-            try:
-                ended = subprocess.run(
-                    [*command, "--entrants", name], capture_output=True, text=True,
-                    timeout=args.time, check=False,
-                )  # fmt: skip
-                words = ended.stdout.strip().splitlines()
-                last = (ended.stderr.strip().splitlines() or ["it died"])[-1]
-                has_answer = ended.returncode == 0 and words
-                text = words[-1] if has_answer else json.dumps({"declined": last})
-            except subprocess.TimeoutExpired:
-                text = json.dumps({"declined": f"no answer in {args.time:g} s"})
-            out.write_text(text + "\n")
-            said = json.loads(text)
-            words = said.get("declined", said.get("grade", "answered"))[:60]
+            if args.missing and out.exists():
+                continue
+            answer = ask(task, name, args.time)
+            if answer.get("estimates"):
+                answer["prediction"] = prediction_ratio(task, answer)
+            out.write_text(json.dumps(answer) + "\n")
+            words = answer.get("declined", answer.get("grade", "answered"))[:60]
             print(f"{task.parent.name} {task.name:<18}{name:<24}{words}", flush=True)
     return 0
+
+
+def ask(task: Path, name: str, limit: float) -> dict:
+    """The answer of one entrant; whoever dies or takes too long has declined."""
+    command = [sys.executable, str(HERE / "bench.py"), "one", "--folder", str(task)]
+    command += ["--entrants", name, "--time", str(limit)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    words = ended.stdout.strip().splitlines()
+    if ended.returncode == 0 and words:
+        return json.loads(words[-1])
+    if ended.returncode == -signal.SIGXCPU:
+        return {"declined": f"no answer in {limit:g} s of processor time", "cpu": limit}
+    return {"declined": (ended.stderr.strip().splitlines() or ["it died"])[-1]}
 
 
 def one(args) -> int:
     """One entrant on one task, the answer as JSON on the last line."""
     from entrants import ENTRANTS, DeclinedError
 
-    begun = time.process_time()
+    seconds = round(args.time)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))  # a neighbour inherits it
     try:
         answer = ENTRANTS[args.entrants][1](args.folder)
     except DeclinedError as error:
         answer = {"declined": str(error)}
-    answer["cpu"] = time.process_time() - begun
+    answer["cpu"] = time.process_time() + answer.pop("seconds", 0.0)
     print(json.dumps(answer))
     return 0
 
 
 def rows(args):
-    """Task, entrant, what it answered, its score."""
+    """Task, entrant, and its answers with their scores, one a seed."""
     from scoring import score
 
+    found: dict[tuple[str, str], list] = {}
     for task in recorded(args):
         truth = json.loads((task.parent / "truth" / f"{task.name}.json").read_text())
         for path in sorted(task.glob("answer of *.json")):
             answer = json.loads(path.read_text())
             name = path.stem.removeprefix("answer of ")
-            found = score(answer, truth) if answer.get("estimates") else None
-            yield task.name, name, answer, found
+            if chosen([name], args.entrants):
+                scored = score(answer, truth) if answer.get("estimates") else None
+                found.setdefault((task.name, name), []).append((answer, scored))
+    return found
 
 
-HEAD = ("task", "entrant", "error/bound", "known", "answered", "covers", "wrong", "CPU [s]", "says")
+HEAD = ("task", "entrant", "error/bound", "known", "answered", "covers", "wrong", "predicts",
+        "CPU [s]", "says")  # fmt: skip
 
 
 def lines(args) -> list[tuple[str, ...]]:
+    from scoring import mean_score
+
     table = []
-    for task, entrant, answer, found in rows(args):
-        said = answer.get("declined") or answer.get("refusal") or answer.get("grade", "")
-        figures = ["–"] * 5
-        if found is not None:
-            figures = [_text(found.over_bound), _text(found.over_known),
-                       f"{100 * found.answered:.0f} %", f"{100 * found.coverage:.0f} %",
-                       str(found.overconfident)]  # fmt: skip
-        prefix = (
-            "declines: " if answer.get("declined") else "refuses: " if answer.get("refusal") else ""
-        )
-        cpu = f"{answer['cpu']:.1f}" if "cpu" in answer else "–"
-        table.append((task, entrant, *figures, cpu, prefix + str(said)[:110]))
+    for (task, entrant), answers in rows(args).items():
+        scores = [scored for _, scored in answers if scored is not None]
+        figures = ["–"] * 6
+        if scores:
+            one = mean_score(scores)
+            figures = [_text(one.over_bound), _text(one.over_known), f"{100 * one.answered:.0f} %",
+                       f"{100 * one.coverage:.0f} %", f"{one.overconfident:g}",
+                       _text(one.prediction)]  # fmt: skip
+        spent = [answer["cpu"] for answer, _ in answers if "cpu" in answer]
+        cpu = f"{sum(spent) / len(spent):.1f}" if spent else "–"
+        table.append((task, entrant, *figures, cpu, _says([answer for answer, _ in answers])))
     return table
 
 
+def _says(answers: list[dict]) -> str:
+    """What most of the answers say, and how many they are, if there are several."""
+    said = [_one_says(answer) for answer in answers]
+    most = max(said, key=said.count)
+    return most if len(said) == 1 else f"{most} ({said.count(most)} of {len(said)})"
+
+
+def _one_says(answer: dict) -> str:
+    if answer.get("declined"):
+        return f"declines: {answer['declined'][:110]}"
+    if answer.get("refusal"):
+        return f"refuses: {answer['refusal'][:110]}"
+    return answer.get("grade", "")
+
+
 def _text(value: float) -> str:
-    return f"{value:.2f}" if value == value else "–"
+    return f"{value:.2f}" if value < 1000.0 else f"{value:.0e}" if value == value else "–"
 
 
 def show_scores(args) -> int:
     for line in [HEAD, *lines(args)]:
         print(
             f"{line[0]:<18}{line[1]:<24}"
-            + "".join(f"{c:>12}" for c in line[2:8])
-            + f"  {line[8][:60]}"
+            + "".join(f"{c:>12}" for c in line[2:9])
+            + f"  {line[9][:60]}"
         )
     return 0
 
@@ -171,7 +202,7 @@ def write_page(args) -> int:
     made = f"Python {platform.python_version()}, {platform.machine()}; {versions}"
     with RESULTS.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerows([HEAD, *lines(args), ("made with", *[""] * 7, made)])
+        writer.writerows([HEAD, *lines(args), ("made with", *[""] * 8, made)])
     print(f"wrote {RESULTS}")
     return 0
 

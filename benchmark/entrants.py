@@ -7,6 +7,8 @@ An adapter returns {"estimates": {name: [value, std]}} and what it likes to say,
 from __future__ import annotations
 
 import json
+import sys
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -18,6 +20,9 @@ from forms import read_task
 
 import freefloat as ff
 from freefloat.identification.method_names import Method
+
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+import peers
 
 Answer = dict[str, Any]
 
@@ -46,7 +51,7 @@ def _estimates(fit: ff.Fit) -> Answer:
         std = e.total_std if np.isfinite(e.total_std) else e.std
         if e.status not in ("invisible", "fixed", "only in combination"):
             found[e.name] = [e.value, std, e.std]
-    return {"estimates": found}
+    return {"estimates": found, "model": {e.name: e.value for e in fit.estimates}}
 
 
 def live_by_freefloat(folder: Path) -> Answer:
@@ -61,45 +66,76 @@ def live_by_freefloat(folder: Path) -> Answer:
     lines = zip(last.names, last.values, last.total_std, last.std, last.statuses, strict=True)
     seen = {n: [float(v), float(t), float(s)] for n, v, t, s, status in lines
             if status in ("seen", "weak")}  # fmt: skip
-    return {"estimates": seen, "grade": last.grade}
+    values = dict(zip(last.names, map(float, last.values), strict=True))
+    return {"estimates": seen, "grade": last.grade, "model": values}
 
 
-def textbook(folder: Path) -> Answer:
-    """Ordinary least squares of the Newton-Euler equations, with Pinocchio's regressors.
+def textbook(folder: Path, *, form: str) -> Answer:
+    """Least squares with Pinocchio's regressors, on forces or on momentum.
 
-    Rates and velocities are smoothed and differentiated by Savitzky and Golay's filter, equations
-    are not weighted, deviations are those of ordinary least squares.
+    Forces: rates and velocities are smoothed and differentiated by Savitzky and Golay's filter.
+    Deviations are those of ordinary least squares.
     """
-    from textbook_least_squares import solve
+    import textbook_least_squares
+    import textbook_momentum
 
+    solve = {"forces": textbook_least_squares, "momentum": textbook_momentum}[form].solve
     try:
         return {"estimates": solve(folder)}
     except LookupError as error:
         raise DeclinedError(str(error)) from error
 
 
-def absent(folder: Path, *, reason: str) -> Answer:
-    """A neighbour without an adapter for this form, and why."""
-    raise DeclinedError(reason)
+def by_torques(folder: Path, *, script: str) -> Answer:
+    """An adapter in the neighbours' interpreter, for arms on the ground with measured torques."""
+    plain = json.loads((folder / "task.json").read_text())
+    if plain["root"]["type"] != "fixed":
+        raise DeclinedError(NOT_ON_GROUND[script])
+    return _ask(script, "identify", folder=str(folder))
 
 
-SYSID = (
-    "its rollouts take joint torques as inputs, and these tasks prescribe joint motion; an adapter"
-    " for torque recordings of simulated arms is benchmarks/peer_mujoco_sysid.py"
-)
-FIGAROH = (
-    "its floating-base regressor needs contact or base wrenches of every sample; an adapter for the"
-    " fixed arm is benchmarks/peer_figaroh.py"
-)
-FILTERS = "it filters rows that somebody makes; benchmarks/peer_rls.py feeds it those of freefloat"
+def by_filter(folder: Path, *, name: str) -> Answer:
+    """A recursive filter on the textbook's rows of forces, sample by sample."""
+    import textbook_least_squares
+
+    plain = json.loads((folder / "task.json").read_text())
+    if not plain["is_live"]:
+        raise DeclinedError("a filter of rows that somebody makes: it takes part where it is live")
+    rows, right, times = textbook_least_squares.force_rows(folder, plain)
+    believed = np.array([plain["believed"][name] for name in plain["unknown"]])
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place, "rows.npz")
+        np.savez(path, rows=rows, right=right, n=len(times), believed=believed)
+        answer = _ask("peer_rls.py", "follow", name=name, path=str(path))
+    pairs = zip(plain["unknown"], answer.pop("values"), answer.pop("std"), strict=True)
+    return {**answer, "estimates": {n: [v, s, s] for n, v, s in pairs}}
+
+
+def _ask(script: str, do: str, **words: object) -> Answer:
+    """The answer of a neighbour's script; its processor time comes on top of this process's."""
+    try:
+        with peers.Peer(script) as peer:
+            return peer.ask(do, limit=PATIENCE, **words)
+    except peers.PeerError as error:
+        raise DeclinedError(f"{script}: {error}") from error
+
+
+PATIENCE = 3600.0  # [s] by the clock
+NOT_ON_GROUND = {
+    "peer_sysid_task.py": "its rollouts take torques as inputs and start from a measured state;"
+    " here joint motion is prescribed, or wheels and thrusters act beside noisy torques",
+    "peer_arm_task.py": "its floating-base equations take contact or base wrenches of every sample"
+    " as measured; with none, every parameter comes out as zero",
+}
 ENTRANTS: dict[str, tuple[str, Callable[[Path], Answer]]] = {
     **{f"freefloat {m}": ("freefloat", partial(by_freefloat, method=m)) for m in get_args(Method)},
     "freefloat live": ("freefloat", live_by_freefloat),
-    "textbook least squares": ("pin", textbook),
-    "mujoco.sysid": ("mujoco", partial(absent, reason=SYSID)),
-    "FIGAROH": ("figaroh", partial(absent, reason=FIGAROH)),
-    "padasip": ("padasip", partial(absent, reason=FILTERS)),
-    "filterpy": ("filterpy", partial(absent, reason=FILTERS)),
+    "textbook least squares": ("pin", partial(textbook, form="forces")),
+    "textbook momentum": ("pin", partial(textbook, form="momentum")),
+    "mujoco.sysid": ("mujoco", partial(by_torques, script="peer_sysid_task.py")),
+    "FIGAROH": ("figaroh", partial(by_torques, script="peer_arm_task.py")),
+    "padasip": ("padasip", partial(by_filter, name="padasip")),
+    "filterpy": ("filterpy", partial(by_filter, name="filterpy")),
 }
 
 

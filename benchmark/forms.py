@@ -4,7 +4,8 @@ TASK/recording.npz   arrays NAME:time [s] and NAME:values for every channel
 TASK/second.npz      another flight of the same robot, to be predicted
 TASK/robot.urdf      links and joints as believed (a sixth of the truth off, where unknown)
 TASK/model.toml      the same for freefloat, with sensors, thrusters, wheels and springs
-TASK/task.json       channels with unit and noise, thrusters, wheels, springs, what is unknown
+TASK/task.json       channels with unit and noise, joints, thrusters, wheels, gravity, what is
+                     unknown, and all parameters as believed
 truth/TASK.json      true values and the Cramér-Rao bound
 """
 
@@ -18,9 +19,11 @@ import numpy as np
 from tasks import Recorded, Task
 
 import freefloat as ff
+from freefloat.dynamics.tree import flatten
 from freefloat.model.parts import Joint
 from freefloat.observability.cramer_rao import cramer_rao
 from freefloat.observability.motion_bound import motion_bound
+from freefloat.parameters.parameters import parameter_values
 
 
 def write_task(task: Task, made: Recorded, folder: Path, *, is_whole: bool) -> None:
@@ -44,7 +47,10 @@ def write_task(task: Task, made: Recorded, folder: Path, *, is_whole: bool) -> N
                           for c in made.recording.channels.values()},
              "thrusters": [asdict(t) for t in made.believed.thrusters],
              "wheels": [asdict(w) for w in made.believed.wheels],
-             "springs": [spring_of(j) for j in made.believed.joints if j.stiffness]}  # fmt: skip
+             "joints": [joint_of(j) for j in made.believed.assembly.joints],
+             "root": asdict(made.believed.root), "gravity": list(made.believed.gravity),
+             "orbit": asdict(made.believed.orbit) if made.believed.orbit else None,
+             "believed": parameter_values(flatten(made.believed))}  # fmt: skip
     (place / "task.json").write_text(json.dumps(plain, indent=1) + "\n")
     try:
         made.believed.save(place / "robot.urdf")
@@ -71,10 +77,9 @@ def truth_of(made: Recorded, *, is_whole: bool) -> dict[str, object]:
     return {"values": made.true_values, "bound": bound, "bound_of_known_motion": stds}
 
 
-def spring_of(joint: Joint) -> dict[str, object]:
-    """A joint that swings: its axis, stiffness and damping."""
-    names = ("name", "axis", "stiffness", "damping")
-    return {name: getattr(joint, name) for name in names}
+def joint_of(joint: Joint) -> dict[str, object]:
+    """A joint without what only a URDF needs."""
+    return {name: value for name, value in asdict(joint).items() if name != "extras"}
 
 
 def read_task(folder: Path) -> tuple[ff.Model, list[str], ff.Telemetry, ff.Telemetry]:

@@ -1,14 +1,18 @@
-"""The systems of the benchmark: robots outside the library, flown by MuJoCo, seeded."""
+"""The systems of the benchmark: robots outside the library, flown by MuJoCo or Basilisk, seeded."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+import basilisk_systems
+import flexible_joint
+import ground_arm
+import ground_system
 import numpy as np
 from worlds import data_kinds, robots
 from worlds.bound import plan_of
@@ -38,7 +42,6 @@ class Recorded:
     recording: ff.Telemetry
     second: ff.Telemetry
     plan: Plan
-    other_truths: tuple[dict[str, float], ...] = ()
 
     @property
     def true_values(self) -> dict[str, float]:
@@ -55,7 +58,7 @@ class Task:
     about: str
     make: Callable[[int], Recorded]
     is_live: bool = False
-    notes: tuple[str, ...] = field(default_factory=tuple)
+    engine: str = "MuJoCo"
 
 
 def _recorded(
@@ -68,8 +71,7 @@ def _recorded(
     names = free or world.robot.free
     wanted = tuple(p.name for p in ff.Parameters(believed).free(*names).free_ones)
     plan = plan_of(world)
-    others = tuple(world.other_truths)
-    return Recorded(believed, truth, wanted, flights[0], flights[1], plan, others)
+    return Recorded(believed, truth, wanted, flights[0], flights[1], plan)
 
 
 def _pair(robot: str, suite: str, seed: int) -> tuple[World, World]:
@@ -176,6 +178,71 @@ def _drain(seed: int) -> Recorded:
     return _recorded(first, second, truth=truth)
 
 
+def _flexible(seed: int) -> Recorded:
+    """The second flight is of the same robot: its bodies are those of the first."""
+    first, second = (flexible_joint.flexible_world(k) for k in (seed, seed + 5000))
+    bus_and_load = {name: first.model.body(name) for name in first.robot.drawn}
+    second.model = _with_bodies(second.model, bus_and_load)
+    bare = replace(first.believed, sensors=first.suite)
+    truth = flexible_joint.with_drive(
+        _with_bodies(replace(bare, joints=first.robot.model.joints), bus_and_load), 1.0
+    )
+    names = tuple(p.name for p in ff.Parameters(truth).free(*first.robot.free).free_ones)
+    plan = plan_of(first)
+    motions = {f"{n}.motor" if n == "arm_1" else n: m for n, m in plan.motions.items()}
+    return Recorded(first.believed, truth, names, record(first), record(second),
+                    replace(plan, motions=motions))  # fmt: skip
+
+
+def _with_bodies(model: ff.Model, bodies: dict[str, Body]) -> ff.Model:
+    for body in bodies.values():
+        model = model.with_body(body)
+    return model
+
+
+def _on_ground(seed: int) -> Recorded:
+    truth = ground_system.true_arm()
+    believed = ground_system.believed_arm(truth, seed)
+    first, second = (ground_arm.flown(k, ground_system.DURATION) for k in (seed, seed + 5000))
+    names = tuple(p.name for p in ff.Parameters(believed).free(*ground_system.FREE).free_ones)
+    return Recorded(believed, truth, names, first, second, ground_system.plan_of_arm(truth, seed))
+
+
+def _panels(seed: int) -> Recorded:
+    worlds = _pair("tug", "velocity", seed)
+    flights = []
+    for world in worlds:
+        flights.append(record(world, basilisk_systems.fly(world, panels=basilisk_systems.PANELS)))
+    first = worlds[0]
+    believed = basilisk_systems.with_panels(first.believed, 0.8)
+    truth = basilisk_systems.with_panels(replace(first.model, sensors=first.suite), 1.0)
+    wanted = ff.Parameters(believed).free("bus.*", "*_hinge.stiffness", "*_hinge.damping")
+    names = tuple(p.name for p in wanted.free_ones)
+    return Recorded(believed, truth, names, *flights, plan_of(first))
+
+
+def _slow_orbit(seed: int) -> Recorded:
+    """Ten minutes in a real orbit, a few weak pulses, sensors once a second."""
+    worlds = _pair("tug", "velocity", seed)
+    orbit = Orbit(ORBIT_RADIUS, radial=(1.0, 0.0, 0.0), normal=(0.0, -0.8, 0.6))
+    flights = []
+    for world in worlds:
+        world.duration, world.rate = SLOW_DURATION, 0.2 * world.rate
+        world.suite = tuple(replace(s, rate=SLOW_RATE[s.kind]) for s in world.suite)
+        world.believed = replace(world.believed, sensors=world.suite, orbit=orbit)
+        for name, course in world.thrusts.items():
+            world.thrusts[name] = lambda t, course=course: SLOW_PUSH * course(t)
+        readings = basilisk_systems.fly(world, orbit=orbit, rate=SLOW_RATE["gyro"])
+        flights.append(record(world, readings))
+    first = worlds[0]
+    truth = replace(first.model, sensors=first.suite, orbit=orbit)
+    names = tuple(p.name for p in ff.Parameters(truth).free("bus.*").free_ones)
+    return Recorded(first.believed, truth, names, *flights, plan_of(first))
+
+
+# [Hz] by kind of sensor, [s], and of the thrust: housekeeping over a tenth of an orbit
+SLOW_RATE = {"gyro": 5.0, "attitude": 1.0, "velocity": 1.0, "thruster": 5.0}
+SLOW_DURATION, SLOW_PUSH = 600.0, 0.02
 WINGS = (
     Appendage("bus", 6.0, (0.0, 1.4, 0.1), (0.0, 0.0, 1.0), 0.25),
     Appendage("bus", 6.0, (0.0, -1.4, 0.1), (0.0, 0.0, 1.0), 0.31),
@@ -206,5 +273,13 @@ TASKS = {
         Task("slow-sensors", "two arms, no thrust, all sensors at 10 Hz", _simple("twins", "slow")),
         Task("gyro-only", "planar capture by gyro, attitude, encoders and thrust",
              _simple("puck", "gyro")),
+        Task("flexible-joint", "planar on air bearings, a flexible drive; bus, payload, spring",
+             _flexible),
+        Task("ground-arm", "seven joints on the ground, torques; last link, friction and damping",
+             _on_ground),
+        Task("panels", "a tug with two hinged panels; bus, stiffness and damping", _panels,
+             engine="Basilisk"),
+        Task("slow-orbit", "a tug for ten minutes in a low orbit, sensors once a second",
+             _slow_orbit, engine="Basilisk"),
     )
 }  # fmt: skip

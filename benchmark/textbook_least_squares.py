@@ -20,15 +20,33 @@ PINOCCHIO = ("mass", "mx", "my", "mz", "ixx", "ixy", "iyy", "ixz", "iyz", "izz")
 def solve(folder: Path) -> dict[str, list[float]]:
     """Estimates with their deviations; LookupError says what the method lacks."""
     plain = json.loads((folder / "task.json").read_text())
-    if plain["springs"]:
+    rows, right, _ = force_rows(folder, plain)
+    return estimates_of(plain["unknown"], rows, right)
+
+
+def estimates_of(names: list[str], a: np.ndarray, b: np.ndarray) -> dict[str, list[float]]:
+    """Ordinary least squares; columns beyond those of the names are unknowns of no interest."""
+    scale = np.linalg.norm(a, axis=0)
+    found, _, rank, _ = np.linalg.lstsq(a / scale, b, rcond=None)
+    if rank < a.shape[1]:
+        raise LookupError(f"only {rank} of {a.shape[1]} unknowns show in the equations")
+    left = b - a @ (found / scale)
+    variance = float(left @ left) / (len(b) - a.shape[1])
+    std = np.sqrt(variance * np.diag(np.linalg.inv((a / scale).T @ (a / scale)))) / scale
+    pairs = zip(names, found / scale, std, strict=False)
+    return {name: [float(v), float(s), float(s)] for name, v, s in pairs}
+
+
+def force_rows(folder: Path, plain: dict) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows (6 n, unknowns) of forces and torques, their right-hand side, and times (n)."""
+    if any(joint["role"] == "passive" for joint in plain["joints"]):
         raise LookupError("the textbook's equations are those of rigid bodies")
+    if plain["orbit"] or any(plain["gravity"]) or plain["root"]["type"] == "fixed":
+        raise LookupError("its equations are those of free flight")
     model = ff.load_model(folder / "model.toml")
-    if model.assembly.joints:
-        # its kinematics of arms have not been held against noise-free recordings
-        raise LookupError("the adapter has been checked for one rigid body only")
     signals = Signals(folder)
     bodies = {b.name: b for b in model.assembly.bodies}
-    unknown = [name for name in plain["unknown"] if name.rpartition(".")[0] in bodies]
+    unknown = plain["unknown"]
     chain = Chain(model)
     rows, right = [], []
     for k in range(len(signals.time)):
@@ -36,7 +54,7 @@ def solve(folder: Path) -> dict[str, list[float]]:
         outside = signals.wrench(plain, k)
         for name, table in columns.items():
             free = {n.rpartition(".")[2] for n in unknown if n.startswith(f"{name}.")}
-            phi = {n: v for n, v in zip(FREEFLOAT, bodies[name].phi, strict=True)}
+            phi = dict(zip(FREEFLOAT, bodies[name].phi, strict=True))
             for j, field in enumerate(PINOCCHIO):
                 if field not in free:
                     outside = outside - table[:, j] * phi[field]
@@ -44,14 +62,7 @@ def solve(folder: Path) -> dict[str, list[float]]:
             columns[n.rpartition(".")[0]][:, PINOCCHIO.index(n.rpartition(".")[2])] for n in unknown
         ]))  # fmt: skip
         right.append(outside)
-    a, b = np.vstack(rows), np.concatenate(right)
-    found, _, rank, _ = np.linalg.lstsq(a, b, rcond=None)
-    if rank < len(unknown):
-        raise LookupError(f"only {rank} of {len(unknown)} unknowns show in the equations")
-    left = b - a @ found
-    variance = float(left @ left) / (len(b) - len(unknown))
-    std = np.sqrt(variance * np.diag(np.linalg.inv(a.T @ a)))
-    return {n: [float(v), float(s), float(s)] for n, v, s in zip(unknown, found, std, strict=True)}
+    return np.vstack(rows), np.concatenate(right), signals.time
 
 
 FREEFLOAT = ("mass", "mx", "my", "mz", "ixx", "ixy", "ixz", "iyy", "iyz", "izz")

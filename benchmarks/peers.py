@@ -65,6 +65,9 @@ class Peer:
         """End this process, and no other."""
         self._process.kill()
         self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
 
     def __enter__(self) -> Peer:
         return self

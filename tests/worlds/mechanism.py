@@ -2,7 +2,8 @@
 
 Joints and wheels follow their courses: MuJoCo has no prescribed joints, so driven ones get an
 armature of 1e9 kg m^2, which acts on the joint alone and not on what carries it, and the force
-that gives them the wanted acceleration in the middle of each step. Thrusters are forces at sites.
+that gives them the wanted acceleration in the middle of each step. Passive joints have their spring
+and damper. Thrusters are forces at sites.
 All readings are those of MuJoCo's own sensors; torques of joints are its inverse dynamics.
 """
 
@@ -115,7 +116,12 @@ class Mjcf:
         body = self.world.model.body(joint.child)
         place = _pose(joint.placement.xyz, joint.placement.rpy)
         moves = ""
-        if joint.type != "fixed":
+        if joint.role == "passive":
+            moves = (
+                f'<joint name="{joint.name}" axis="{_text(joint.axis)}"'
+                f' stiffness="{joint.stiffness!r}" damping="{joint.damping!r}"/>'
+            )
+        elif joint.type != "fixed":
             self.driven.append(joint.name)
             moves = self._drive(joint.name, joint.axis)
             if joint.name in self.world.soft:

@@ -19,7 +19,8 @@ from freefloat.telemetry.names import unit_of
 WORDS = {
     "gyro": "rate", "attitude": "attitude", "position": "position", "velocity": "velocity",
     "accelerometer": "acceleration", "encoder": "position", "joint_rate": "velocity",
-    "joint_torque": "torque", "wheel_speed": "speed", "thruster": "force",
+    "joint_torque": "torque", "motor_encoder": "motor_position", "motor_rate": "motor_velocity",
+    "wheel_speed": "speed", "thruster": "force",
 }  # fmt: skip
 AXES = {1: ("",), 3: (".x", ".y", ".z"), 4: (".x", ".y", ".z", ".w")}
 
