@@ -16,6 +16,8 @@ ONLY ?= *
 
 # Only this project's own environment counts, whatever is active in the calling shell.
 unexport VIRTUAL_ENV PYTHONHOME PYTHONPATH PIP_TARGET PIP_PREFIX
+# Tests start some hundreds of processes, and each would compile the source anew.
+unexport PYTHONDONTWRITEBYTECODE
 export PIP_USER := 0
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
