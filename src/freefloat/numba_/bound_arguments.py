@@ -66,7 +66,7 @@ def _type_of(arguments: tuple[Any, ...]) -> BoundType:
 
 
 _TYPES: dict[Any, BoundType] = {}
-# format: NumPy's bits of what makes two types of arrays: contiguous (C, Fortran), aligned, writeable
+# format: NumPy's bits of what makes types of arrays: contiguous (C, Fortran), aligned, writeable
 _LAYOUT_BITS = 0x001 | 0x002 | 0x100 | 0x400
 
 
