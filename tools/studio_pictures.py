@@ -99,14 +99,11 @@ def _walk(studio, do: Callable, shoot: Callable, model: str, out: Path, m) -> No
     do(m.Validate("second flight"))
     studio.ask(m.ShowMotion("verdict", time=12.0))
     shoot("verdict", "Verdict")
-    flight = out / "replay.parquet"
-    studio.state.flights[0].telemetry.with_truth(None).save(flight)
     studio.ask(m.ChooseParameters(("target.*",)))
-    studio.ask(m.FollowLive(str(flight), 0.0))
+    studio.ask(m.FollowLive(flight="first flight", speed=0.0))
     while studio.state.live is None or studio.state.live.is_running:
         time.sleep(0.2)
     shoot("live", "Live")
-    flight.unlink()
 
 
 def compress(path: Path) -> None:

@@ -119,7 +119,7 @@ def open_tab(title: str) -> str:
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
     """Names with what is to be said of them."""
     rows = "".join(
-        f'<tr><td class="dim">{escape(name)}</td><td>{escape(shorten(text, 1000))}</td></tr>'
+        f'<tr><td class="dim s">{escape(name)}</td><td>{escape(shorten(text, 1000))}</td></tr>'
         for name, text in pairs
     )
     return f"<table>{rows}</table>"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from freefloat.studio.tasks import DesignedPlan, SeenParameters
 
 CRITERIA = ("a_optimal", "d_optimal", "e_optimal", "condition", "worst_parameter")
+BEFORE = "Check says which of them a flight would show, and how well. Design needs it."
 PICK = "choose …"
 GAIN_HEAD = ("parameter", "default motion", "designed", "better by", "unit")
 MOST_LIMITS = 12  # format: limits shown, the most used ones
@@ -54,7 +55,7 @@ class PlanTab(Tab):
                 pass
             self.boxes: dict[str, Any] = {}
         page.button("Check", lambda: self.ask(messages.Check("default")))
-        self.seen = gui.add_html("")
+        self.seen = gui.add_html(markup.page(markup.line(BEFORE, "dim")))
         with gui.add_folder("Motion"):
             self.duration = gui.add_number("Duration [s]", 30.0, min=0.5, max=3600.0, step=0.5)
             self.criterion = gui.add_dropdown("Criterion", CRITERIA, initial_value="a_optimal")
@@ -184,7 +185,7 @@ def _count(state: StudioState) -> str:
 
 def _check_words(state: StudioState) -> str:
     if state.seen is None:
-        return ""
+        return markup.page(markup.line(BEFORE, "dim"))
     found = state.seen.visibility
     parts = visibility_words(state.seen)
     if not state.is_checked:
