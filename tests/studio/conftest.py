@@ -18,7 +18,7 @@ ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--use-gl=angle",
     "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
 )  # fmt: skip
-PATIENCE = 120.0  # [s]: two cores may be busy with other tests
+PATIENCE = 100.0  # [s]: two cores may be busy with other tests
 
 
 class RunningStudio:
@@ -141,17 +141,17 @@ def visit_studio(browser) -> Iterator[Callable[..., StudioPage]]:
         page.require_quiet()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def desk(tmp_path_factory) -> Iterator[RunningStudio]:
-    """One studio for all tests of a file: whoever opens a model begins anew."""
+    """One studio for all tests: whoever opens a model begins anew."""
     made = RunningStudio(tmp_path_factory.mktemp("desk"))
     yield made
     made.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared_page(browser, desk) -> Iterator[StudioPage]:
-    """One page for all tests of a file."""
+    """One page for all tests."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     yield StudioPage(context, desk.studio.address)
     context.close()

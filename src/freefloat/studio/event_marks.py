@@ -17,12 +17,16 @@ COLOUR = (230, 60, 60)
 
 
 class EventMarks:
-    """A label and a red ball where something happened, at every body and joint concerned."""
+    """A label and a red ball where something happened, at every body and joint concerned.
+
+    labels: what they say.
+    """
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
         self._shown: tuple[Event, ...] = ()
         self._nodes: list[Any] = []
+        self.labels: tuple[str, ...] = ()
 
     def show(self, state: StudioState, before: StudioState) -> None:
         """Follow the state."""
@@ -32,7 +36,7 @@ class EventMarks:
         self._shown = events
         for node in self._nodes:
             node.remove()
-        self._nodes = []
+        self._nodes, self.labels = [], ()
         if state.robot is None or not events:
             return
         places = _places(state)
@@ -46,14 +50,15 @@ class EventMarks:
         if nodes is None or frame is None:
             return
         scene, size = self.scene.scene, nodes.craft.size
+        text = f"{name}: {event.kind} at {event.time:.1f} s"
+        self.labels = (*self.labels, text)
         self._nodes += [
             scene.add_icosphere(
                 f"{frame}/event{number}", radius=0.06 * size, color=COLOUR, opacity=0.5,
                 position=at, cast_shadow=False, receive_shadow=False,
             ),
             scene.add_label(
-                f"{frame}/event{number}_label", f"{name}: {event.kind} at {event.time:.1f} s",
-                position=at, anchor="bottom-center",
+                f"{frame}/event{number}_label", text, position=at, anchor="bottom-center"
             ),
         ]  # fmt: skip
 
