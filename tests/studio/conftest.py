@@ -18,7 +18,7 @@ ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--use-gl=angle",
     "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
 )  # fmt: skip
-PATIENCE = 100.0  # [s]: two cores may be busy with other tests
+PATIENCE = 120.0  # [s]: two cores may be busy with other tests
 
 
 class RunningStudio:
