@@ -52,6 +52,66 @@ PLACES = {
 }  # fmt: skip
 
 
+UNFIT = """
+format = 1
+name = "values that no option takes"
+model = "planar-capture"
+free = ["bus.mass"]
+[set]
+"identify.method" = "foo"
+[[vary]]
+name = "faults.dropout"
+kind = "uniform"
+low = -1.0
+high = 3.0
+[[vary]]
+name = "truth.bus.mass"
+kind = "grid"
+values = ["heavy", "light"]
+[[vary]]
+name = "simulate.step"
+kind = "normal"
+mean = -1e-2
+std = 1e-3
+"""
+UNFIT_PLACES = {
+    "set.identify.method": "value.choice", 'vary[0] "faults.dropout".low': "value.range",
+    'vary[0] "faults.dropout".high': "value.range",
+    'vary[1] "truth.bus.mass".values[0]': "value.type",
+    'vary[2] "simulate.step".mean': "value.range",
+}  # fmt: skip
+
+
+def test_values_that_no_option_takes_are_faults_of_the_file(tmp_path):
+    assert faults_of(tmp_path, UNFIT) == UNFIT_PLACES
+    method = 'name = "x"\nformat = 1\nmodel = "cepheus"\nfree = ["bus.mass"]\n[identify]\n'
+    assert faults_of(tmp_path, method + 'method = "outputerror"\n') == {
+        "identify.method": "value.choice"
+    }
+
+
+@pytest.mark.parametrize(
+    ("code", "is_fine"),
+    [
+        ("def run(inputs, seed): return {}\n", True),
+        ("from os import *\n", True),
+        ("from os import getpid as run\n", True),
+        ("try:\n    run = print\nexcept NameError:\n    pass\n", True),
+        ("def runs(inputs, seed): return {}\n", False),
+        ("class A:\n    def run(self): pass\n", False),
+        ("", False),
+    ],
+)
+def test_a_function_file_without_run_is_refused(tmp_path, code, is_fine):
+    (tmp_path / "own.py").write_text(code)
+    text = 'format = 1\nname = "own"\nfunction = "own.py"\n'
+    if is_fine:
+        (tmp_path / "good.toml").write_text(text)
+        assert load_campaign(tmp_path / "good.toml").code == code
+    else:
+        assert faults_of(tmp_path, text) == {"function": "key.missing"}
+
+
 def faults_of(folder: Path, text: str) -> dict[str, str]:
     path = folder / "bad.toml"
     path.write_text(text)
@@ -79,7 +139,7 @@ def test_every_fault_is_told_at_once(tmp_path):
         ("truth.sensor.wheel_speed.noise", "", "name.unknown"),
         ("identify.metod", "", "name.unknown"),
         ("faults.dropout", "mean = 2.0", "value.range"),
-        ("identify.method", "", "value.type"),
+        ("identify.method", "", "value.choice"),
     ],
 )
 def test_what_cannot_vary_is_refused(tmp_path, name, kind, code):

@@ -12,6 +12,7 @@ from freefloat.campaign.fault_injection import FaultOptions
 from freefloat.campaign.variations import AnyVariation, InputValue, count_cells
 from freefloat.errors import CampaignError
 from freefloat.excitation.plan import Plan
+from freefloat.identification.method_names import Method
 from freefloat.model.model import Model
 from freefloat.records.option_record import CheckedOptions
 from freefloat.records.values import Bounds, Natural, Positive
@@ -73,7 +74,7 @@ class BoundOptions(CheckedOptions, error=CampaignError):
 class IdentifyOptions(CheckedOptions, error=CampaignError):
     """How parameters are identified, or followed live."""
 
-    method: str = "auto"
+    method: Method = "auto"
     """As `freefloat identify --method` has it."""
 
     plan: bool = False

@@ -19,7 +19,8 @@ by = "factor"
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import ast
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
@@ -31,6 +32,7 @@ from freefloat.campaign.campaign import (
     NEEDS,
     STEPS,
     TABLES,
+    VARIED_TABLES,
     Campaign,
     Step,
 )
@@ -41,6 +43,7 @@ from freefloat.campaign.variations import (
     AnyVariation,
     ChoiceVariation,
     GridVariation,
+    InputValue,
     NormalVariation,
     input_value,
     input_values,
@@ -223,7 +226,7 @@ class _NamedFiles:
         kind = FileKind("function", CampaignError, ".py", LARGEST_FUNCTION, "make it shorter")
         try:
             text = read_text(path, kind)
-            compile(text, str(path), "exec")
+            top = ast.parse(text, str(path)).body
         except FreefloatError as error:
             self._add(("function",), name, error)
             return ""
@@ -231,6 +234,10 @@ class _NamedFiles:
             expected, remedy = "a Python file with run(inputs, seed)", f"correct it: {error}"
             self.faults.add(PathFault(("function",), name, expected, remedy, "file.syntax"))
             return ""
+        if not _makes_run(top):
+            value, expected = f"{name}, which has no run", "a Python file with run(inputs, seed)"
+            remedy = "write def run(inputs, seed): at its top level"
+            self.faults.add(PathFault(("function",), value, expected, remedy, "key.missing"))
         return text
 
     def _path(self, place: tuple[str, ...], name: str) -> Path | None:
@@ -251,6 +258,22 @@ class _NamedFiles:
             where = self.faults.place(place)
             self.faults.faults.append(replace(fault, place=f"{where}: {fault.place}"))
             self.faults.paths.add(place)
+
+
+def _makes_run(top: Sequence[ast.stmt]) -> bool:
+    """Whether `run` may come to be at the top level: by def, assignment, import or in a branch."""
+    plain = (ast.FunctionDef, ast.ClassDef, ast.Expr)
+    return any(
+        one.name == "run" if isinstance(one, ast.FunctionDef) else not isinstance(one, plain)
+        and any(_names_run(node) for node in ast.walk(one))
+        for one in top
+    )  # fmt: skip
+
+
+def _names_run(node: ast.AST) -> bool:
+    is_star = isinstance(node, ast.alias) and node.name == "*"
+    words = (getattr(node, key, None) for key in ("id", "name", "asname"))
+    return is_star or "run" in words
 
 
 def _read_variations(tables: list[dict[str, Any]], faults: NamedFaults) -> Iterator[AnyVariation]:
@@ -320,22 +343,32 @@ def _name_faults(
             yield PathFault(("set", name), fault.value, fault.expected, fault.remedy, fault.code)
     places = {v["name"]: i for i, v in enumerate(given.get("vary", [])) if "name" in v}
     for one in vary:
-        # of a distribution the middle stands for all that may be drawn
-        tried = one.values if isinstance(one, ChoiceVariation | GridVariation) else (_middle(one),)
-        told: set[str] = set()
-        for k, value in enumerate(tried):
+        tried, told = _values_to_check(one), set[str]()
+        for place, value in tried.items():
             fault = name_fault(robot, one.name, value)
             if fault is None or (fault.code == "name.unknown" and fault.expected in told):
                 continue
             told.add(fault.expected)
             is_name = fault.code == "name.unknown"
-            where = ("name",) if is_name else ("values", k) if len(tried) > 1 else ("kind",)
-            path = ("vary", places[one.name], *where)
+            path = ("vary", places[one.name], *(("name",) if is_name else place))
             yield PathFault(path, fault.value, fault.expected, fault.remedy, fault.code)
 
 
-def _middle(one: Any) -> float:
-    return one.mean if isinstance(one, NormalVariation) else 0.5 * (one.low + one.high)
+def _values_to_check(one: AnyVariation) -> dict[tuple[str | int, ...], InputValue]:
+    """By place: values listed, the ends of a range, and of a normal distribution its mean.
+
+    Parameters of a model take any number: there one value of each type stands for all.
+    """
+    if isinstance(one, NormalVariation):
+        return {("mean",): one.mean}
+    if not isinstance(one, ChoiceVariation | GridVariation):
+        return {("low",): one.low, ("high",): one.high}
+    if one.name.partition(".")[0] in VARIED_TABLES:
+        return {("values", k): value for k, value in enumerate(one.values)}
+    first: dict[type, int] = {}
+    for k, value in enumerate(one.values):
+        first.setdefault(type(value), k)
+    return {("values", k): one.values[k] for k in first.values()}
 
 
 def _free_faults(given: Mapping[str, Any], robot: Model | None) -> Iterator[PathFault]:
