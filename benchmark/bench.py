@@ -197,14 +197,24 @@ def write_page(args) -> int:
     """The table of results for the documents, with versions and machine."""
     from entrants import ENTRANTS, version_of
 
-    packages = dict.fromkeys(package for package, _ in ENTRANTS.values())
+    packages = [*dict.fromkeys(package for package, _ in ENTRANTS.values()), "bsk"]
     versions = ", ".join(f"{p} {version_of(p)}" for p in packages)
-    made = f"Python {platform.python_version()}, {platform.machine()}; {versions}"
+    made = f"Python {platform.python_version()}, {_processor()}; {versions}"
     with RESULTS.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerows([HEAD, *lines(args), ("made with", *[""] * 8, made)])
     print(f"wrote {RESULTS}")
     return 0
+
+
+def _processor() -> str:
+    """The processor's own name where the system tells it."""
+    try:
+        told = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return platform.machine()
+    names = [line.partition(":")[2].strip() for line in told.splitlines() if "model name" in line]
+    return names[0] if names else platform.machine()
 
 
 VERBS = {"list": list_all, "make": make, "run": run, "one": one, "score": show_scores,

@@ -7,6 +7,7 @@ An adapter returns {"estimates": {name: [value, std]}} and what it likes to say,
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -140,11 +141,17 @@ ENTRANTS: dict[str, tuple[str, Callable[[Path], Answer]]] = {
 
 
 def version_of(package: str) -> str:
-    """The version of an entrant's package, if it is here."""
+    """The version of an entrant's package, here or in the neighbours' interpreter."""
     try:
         return version(package)
     except PackageNotFoundError:
+        pass
+    if not peers.PYTHON.exists():
         return "not installed"
+    ask = "import importlib.metadata, sys; print(importlib.metadata.version(sys.argv[1]))"
+    command = [str(peers.PYTHON), "-c", ask, package]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    return told.stdout.strip() or "not installed"
 
 
 def is_live(folder: Path) -> bool:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
-from freefloat.cli.options import WHOLE, Shared, require
+from freefloat.cli.options import FLAG, WHOLE, Shared, require
 from freefloat.errors import Fault
 
 BenchmarkVerb = Literal["list", "make", "run", "score", "table"]
@@ -21,18 +21,20 @@ def benchmark(
     tasks: str = "*",
     entrants: str = "*",
     seeds: Annotated[int, WHOLE] = 1,
+    missing: Annotated[bool, FLAG] = False,
     checkout: Path = Path("."),
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Make, run and score the benchmark of free-floating identification (docs/benchmark.md).
 
-    Recordings are simulated by MuJoCo on request; none are stored. The benchmark is part of the
-    repository, not of the installed package: run it there, or name a checkout.
+    Recordings are simulated by MuJoCo or Basilisk on request; none are stored. The benchmark is
+    part of the repository, not of the installed package: run it there, or name a checkout.
 
     For example:
       freefloat benchmark list
       freefloat benchmark make --tasks 'tug,capture*'
       freefloat benchmark run --entrants 'freefloat auto,textbook*'
+      freefloat benchmark run --missing
       freefloat benchmark table
 
     Parameters
@@ -45,6 +47,8 @@ def benchmark(
         Names or globs of entrants, separated by commas.
     seeds
         Recordings of every task.
+    missing
+        Run only what has no answer yet: goes on after an interrupt.
     checkout
         The folder of a checkout of the repository.
     """
@@ -53,4 +57,5 @@ def benchmark(
         expected, remedy = "a checkout with benchmark/bench.py", "clone the repository and name it"
         require([Fault("--checkout", str(checkout), expected, remedy, "file.unreadable")])
     command = [sys.executable, str(script), verb, "--tasks", tasks, "--entrants", entrants]
-    return subprocess.run([*command, "--seeds", str(seeds)], check=False).returncode
+    command += ["--seeds", str(seeds), *(["--missing"] if missing else [])]
+    return subprocess.run(command, check=False).returncode
