@@ -119,7 +119,7 @@ types: $(DEV) ## pyright on src
 
 bench: $(DEV) ## how fast freefloat is beside others, in short slices
 	@failed=""; \
-	for script in benchmarks/s*.py benchmarks/i_output_error.py; do \
+	for script in benchmarks/s*.py benchmarks/jacobian.py benchmarks/regressors.py; do \
 	  $(BIN)/python "$$script" --quick || failed="$$failed $$script"; echo; \
 	done; \
 	[ -z "$$failed" ] || { echo "Failed:$$failed" >&2; exit 1; }
@@ -138,7 +138,7 @@ $(PEERS)/.installed: benchmarks/peers.txt | $(CREATED)
 
 bench-peers: $(DEV) $(PEERS)/.installed ## identification beside other tools, in short slices
 	@failed=""; \
-	for script in benchmarks/i_minimal_sets.py benchmarks/s5_design.py \
+	for script in benchmarks/s3_minimal_sets.py benchmarks/s5_design.py \
 	  benchmarks/s6_identify.py benchmarks/o6_online.py; do \
 	  $(BIN)/python "$$script" --quick || failed="$$failed $$script"; echo; \
 	done; \

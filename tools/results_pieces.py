@@ -19,9 +19,8 @@ from fingerprints import MODELS, PAGES, Tree
 PAPERS = ("000", "001", "002", "003", "004")
 PAPER_ENTRIES = ("freefloat.papers", "freefloat.papers.paper_{}")
 BENCHMARKS = {
-    "S1": "s1_simulation", "S2": "s2_jacobian", "S3": "s3_regressors", "S4": "s4_batch",
+    "S1": "s1_simulation", "S2": "s2_whole_fit", "S3": "s3_minimal_sets", "S4": "s4_batch",
     "S5": "s5_design", "S6": "s6_identify", "S7": "s7_first_run", "O6": "o6_online",
-    "I": "i_minimal_sets", "fit-time": "i_output_error",
 }  # fmt: skip
 MARK = re.compile(r"mark\.promise\(\"[\w-]+\"\)")
 LONG = {"FREEFLOAT_MUTANTS": "10000"}  # what `make test-full` sets

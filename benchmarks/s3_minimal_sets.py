@@ -1,4 +1,7 @@
-"""I: regressor and minimal set at 5000 samples, three and seven joints, beside FIGAROH's route."""
+"""S3: from 5000 samples to the minimal set, three and seven joints, beside FIGAROH's route.
+
+Ours reduces the regressor to a triangle while it is made, a block of samples at a time.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,10 @@ import numpy as np
 from common import Array
 
 from freefloat.dynamics import System, flatten, force_regressor
+from freefloat.least_squares.tall_tables import triangle_of
 from freefloat.observability.minimal_set import MinimalSet, minimal_set
 
-N = 5000
+N, BLOCK = 5000, 250
 JOBS = [(name, rows) for rows in ("root", "all") for name in ("ours", "FIGAROH")]
 LIMIT = 60.0  # [s] for any answer
 
@@ -32,9 +36,15 @@ def samples(n_joints: int) -> tuple[Array, Array, Array]:
 
 def ours(system: System, table: tuple[Array, Array, Array], rows: str) -> MinimalSet:
     """The minimal set that the root's six rows show, or all rows."""
-    Y = force_regressor(system, *table)
-    names = [f"{k // 10}.{k % 10}" for k in range(Y.shape[2])]
-    return minimal_set((Y if rows == "all" else Y[:, :6]).reshape(-1, len(names)), names)
+    Y = triangle = None
+    for first in range(0, N, BLOCK):
+        block = (part[first : first + BLOCK] for part in table)
+        Y = force_regressor(system, *block, out=Y)
+        own = Y if rows == "all" else Y[:, :6]
+        triangle = triangle_of(own.reshape(-1, Y.shape[2]), triangle)
+    assert triangle is not None
+    names = [f"{k // 10}.{k % 10}" for k in range(triangle.shape[1])]
+    return minimal_set(triangle, names)
 
 
 def write_for_peers(path: Path, rate: Array, acceleration: Array, coordinates: Array) -> None:
@@ -104,7 +114,7 @@ def compare(result: common.Table, n: int, rounds: int, folder: Path) -> None:
 def main() -> None:
     """Time, compare, report."""
     options = common.arguments(__doc__)
-    result = common.Table("I", f"regressor and minimal set, {N} samples")
+    result = common.Table("S3", f"regressor and minimal set, {N} samples")
     with tempfile.TemporaryDirectory() as folder:
         for n in (3, 7):
             try:

@@ -1,4 +1,4 @@
-"""I7 speed: a whole 45 s flexible fit with 26 parameters, from a start 40 % and 25 % off.
+"""S2: a whole 45 s flexible fit with 26 parameters, from a start 40 % and 25 % off.
 
 Beside us: the same fit (same descent, horizons and tolerances) with finite differences over MuJoCo,
 whose rollouts loop in C.
@@ -150,7 +150,7 @@ def main() -> None:
     assert len(problem.unknowns.items) == 26 and len(GIVEN) == 7
     times = common.race({"ours": lambda: search(problem)}, rounds=1 if options.quick else 3)
     ours = search(problem)
-    result = common.Table("fit-time", f"a {duration:g} s flexible fit with 26 parameters")
+    result = common.Table("S2", f"a {duration:g} s flexible fit with 26 parameters")
     result.add_time("ours, analytic slopes", times["ours"], times["ours"], f"{ours.ending}")
     if not options.quick:
         result.add_promise("seconds for the whole fit", times["ours"], most=5.0)

@@ -1,6 +1,7 @@
-"""S2: the motion's derivative by 30 parameters, 6000 steps of 10 ms.
+"""What slopes cost: the motion's derivative by 30 parameters, 6000 steps of 10 ms.
 
-Beside us: Pinocchio from Python with analytic sensitivities, and finite differences with MuJoCo.
+No promise: what a user waits for is a whole fit (`s2_whole_fit.py`). Beside us: Pinocchio from
+Python with analytic sensitivities, and finite differences with MuJoCo.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def main() -> None:
     n_slow = 50 if options.quick else 200
     table = common.inputs(N_STEPS, STEP)
     x0 = common.start(table)
-    result = common.Table("S2", f"{len(NAMES)}-parameter Jacobian, {N_STEPS} steps of 10 ms")
+    result = common.Table("jacobian", f"{len(NAMES)}-parameter Jacobian, {N_STEPS} steps of 10 ms")
     jobs: dict[str, Callable[[], object]] = {"ours": lambda: ours(table, x0, N_STEPS)}
     part = N_STEPS / n_slow
     slice_ = ours(table, x0, n_slow)
@@ -119,12 +120,6 @@ def main() -> None:
     seconds = {name: time * labels[name][1] for name, time in times.items()}
     for name, value in seconds.items():
         result.add_time(labels[name][0], value, seconds["ours"], labels[name][2])
-    if "pinocchio" in seconds:
-        ratio = seconds["pinocchio"] / seconds["ours"]
-        result.add_promise("Pinocchio from Python, analytic / ours", ratio, least=25.0)
-    if "rollout" in seconds:
-        ratio = seconds["rollout"] / seconds["ours"]
-        result.add_promise("MuJoCo finite differences (rollout) / ours", ratio, least=20.0)
     result.show(options)
 
 
