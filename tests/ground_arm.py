@@ -38,10 +38,10 @@ LINKS = (
 )
 
 
-def arm_text() -> str:
+def arm_text(links: tuple = LINKS) -> str:
     """The arm as MJCF; friction is dry, MuJoCo softens it over 20 ms unless told."""
     text = ""
-    for k, (mass, com, size, place, axis, friction, damping, armature) in enumerate(LINKS, start=1):
+    for k, (mass, com, size, place, axis, friction, damping, armature) in enumerate(links, start=1):
         a, b, c = (x * x for x in size)
         inertia = " ".join(f"{mass / 3.0 * x:.9f}" for x in (b + c, a + c, a + b))
         text += f"""
@@ -49,11 +49,11 @@ def arm_text() -> str:
       <joint name="joint_{k}" axis="{axis}" frictionloss="{friction}" damping="{damping}"
              armature="{armature}" solreffriction="0.001 1"/>
       <inertial pos="{_text(com)}" euler="0.1 -0.2 0.3" mass="{mass}" diaginertia="{inertia}"/>"""
-    motors = "".join(f'<motor joint="joint_{k}"/>' for k in range(1, len(LINKS) + 1))
+    motors = "".join(f'<motor joint="joint_{k}"/>' for k in range(1, len(links) + 1))
     return f"""<mujoco model="ground_arm">
   <compiler angle="radian"/>
   <option gravity="0 0 -9.81" timestep="{STEP}" integrator="implicitfast"/>
-  <worldbody>{text}{"</body>" * len(LINKS)}
+  <worldbody>{text}{"</body>" * len(links)}
   </worldbody>
   <actuator>{motors}</actuator>
 </mujoco>
@@ -87,14 +87,14 @@ def wrong(model: Model, seed: int) -> Model:
     return replace(model, bodies=tuple(bodies), joints=tuple(joints))
 
 
-def flown(seed: int, duration: float = 20.0) -> Telemetry:
+def flown(seed: int, duration: float = 20.0, links: tuple = LINKS) -> Telemetry:
     """What the sensors read while MuJoCo follows fast random motions, with noise."""
-    robot = mujoco.MjModel.from_xml_string(arm_text())
+    robot = mujoco.MjModel.from_xml_string(arm_text(links))
     data, inverse = mujoco.MjData(robot), mujoco.MjData(robot)
-    wanted = _motion(seed, duration)
+    wanted = _motion(seed, duration, len(links))
     data.qpos[:], data.qvel[:] = wanted[0, :, 0], wanted[0, :, 1]
     every = round(1.0 / (RATE * STEP))
-    rows, before = [], np.zeros(len(LINKS))
+    rows, before = [], np.zeros(len(links))
     for k, (q, dq, ddq) in enumerate(np.moveaxis(wanted, 2, 1)):
         inverse.qpos[:], inverse.qvel[:], inverse.qacc[:] = q, dq, ddq
         mujoco.mj_inverse(robot, inverse)
@@ -109,12 +109,12 @@ def flown(seed: int, duration: float = 20.0) -> Telemetry:
     return _recorded(np.array(rows), seed)
 
 
-def _motion(seed: int, duration: float) -> Array:
+def _motion(seed: int, duration: float, n_joints: int) -> Array:
     """q, dq, ddq (N, joints, 3) of every joint at its limits, up to 0.8 Hz."""
     rng = np.random.default_rng(seed)
     times = STEP * np.arange(round(duration / STEP) + 1)
     found = []
-    for _ in LINKS:
+    for _ in range(n_joints):
         a, b = rng.normal(size=(2, N_HARMONICS))
         a[:2] = b[:2] = 0.0  # slow ones take angles, and no torque
         motion = np.array(Fourier(duration, tuple(a), tuple(b)).at(times))

@@ -17,20 +17,59 @@ PAGE = ROOT / "docs" / "howto.md"
 
 def test_the_page_can_be_followed(tmp_path, monkeypatch, capsys):
     pytest.importorskip("rosbags", reason="extra `bags` is not installed: no bag to read")
+    pytest.importorskip("mujoco", reason="MuJoCo is not installed: no independent recording")
     monkeypatch.chdir(tmp_path)
     write_bag(tmp_path / "flight.bag")
+    write_chaser(tmp_path)
+    write_arm(tmp_path)
     for block in blocks(PAGE, "toml"):
         name = file_name(block)
         assert name
         (tmp_path / name).write_text(block.text, encoding="utf-8")
     asked = list(commands(PAGE))
-    assert len(asked) >= 16
+    assert len(asked) >= 24
     for arguments in asked:
         assert run(arguments) == 0, arguments
     told = capsys.readouterr().out
     assert "springs that agree" in told and "can be trusted" in told
     assert "# guessed: the twist is taken in the child frame" in told
     assert (tmp_path / "estimates.ndjson").stat().st_size > 1000
+    drafted = (tmp_path / "drafted.toml").read_text(encoding="utf-8")
+    assert "# guessed" in drafted and "/joint_states.position[*]" in drafted
+    from mujoco_chaser import TRUTH
+
+    mass = ff.load_fit("chaser.json")["bus.mass"]
+    assert abs(mass.value - TRUTH["mass"]) < 4.0 * mass.total_std < 0.2 * TRUTH["mass"]
+    rub = ff.load_fit("arm.json")["joint_3.friction"]
+    # theory: one number; four deviations come by chance once in 16 000 tests
+    assert abs(rub.value - FRICTION) < 4.0 * rub.total_std < 0.2
+    assert "the model predicts this flight" in told
+
+
+FRICTION = 0.7  # [N m] of joint 3 of the arm
+
+
+def write_chaser(folder: Path) -> None:
+    """The URDF of docs/own_robot.md, and two bags of the real thing."""
+    from chaser_bag import write_bag
+
+    (urdf,) = blocks(ROOT / "docs" / "own_robot.md", "xml")
+    (folder / "chaser.urdf").write_text(urdf.text, encoding="utf-8")
+    write_bag(folder / "flight", seed=1, duration=24.0)
+    write_bag(folder / "second", seed=2, duration=15.0)
+
+
+def write_arm(folder: Path) -> None:
+    """Three joints of the arm on the ground, its last link and friction a third off."""
+    import ground_arm
+
+    links = ground_arm.LINKS[:3]
+    mass, com, size, place, axis, friction, damping, armature = links[2]
+    assert friction == FRICTION
+    off = (0.8 * mass, com, size, place, axis, 0.7 * friction, 1.3 * damping, armature)
+    (folder / "arm.xml").write_text(ground_arm.arm_text((*links[:2], off)), encoding="utf-8")
+    ground_arm.flown(3, 7.0, links).save(folder / "arm.parquet")
+    ground_arm.flown(4, 5.0, links).save(folder / "other.parquet")
 
 
 def write_bag(path: Path) -> None:

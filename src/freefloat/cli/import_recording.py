@@ -56,7 +56,7 @@ def import_source(
 
     For example:
       freefloat import flight.bag
-      freefloat import flight.bag --suggest > map.toml
+      freefloat import flight.bag --suggest --out map.toml
       freefloat import flight.bag --map map.toml --out flight.parquet
 
     Parameters
@@ -67,14 +67,16 @@ def import_source(
         Map (.toml) from fields to channels; docs/recordings.md explains it.
     out
         Write the telemetry to this file: .parquet, .csv, .mcap or .mat. Needs a map.
+        With --suggest: write the draft to this file, .toml.
     suggest
         Print a draft of a map, to be checked and completed.
     """
-    files = OutputFiles(telemetry=("--out", out))
+    what = "map" if suggest and map is None else "telemetry"
+    files = OutputFiles(**{what: ("--out", out)})
     require([*files.faults(), *_option_faults(map, out, suggest)])
     files.require_possible(source=source, map=map)
     if map is None:
-        return _look(source, suggest, shared)
+        return _draft(source, out, shared) if suggest else _look(source, shared)
     from freefloat.telemetry.recordings.import_telemetry import import_recording
 
     found = import_recording(source, map, max_bytes=shared.max_bytes)
@@ -88,27 +90,42 @@ def import_source(
 
 
 def _option_faults(map: Path | None, out: Path | None, suggest: bool) -> Iterator[Fault]:
-    if out is not None and map is None:
+    if out is not None and map is None and not suggest:
         remedy = "add --map MAP.toml; --suggest drafts one"
         yield Fault("--out", str(out), "a map as well", remedy, "option.conflict")
     if suggest and map is not None:
         yield Fault("--suggest", "with --map", "one of them", "leave one out", "option.conflict")
 
 
-def _look(source: Path, suggest: bool, shared: Shared) -> int:
-    """Show what a recording holds, or a draft of its map."""
+def _open(source: Path, shared: Shared) -> SourceRecording:
     from freefloat.telemetry.recordings.import_telemetry import open_recording
-    from freefloat.telemetry.recordings.map_suggestion import suggest_map
     from freefloat.telemetry.recordings.source_recording import SourceOptions
 
-    recording = open_recording(source, SourceOptions(max_bytes=shared.max_bytes))
-    if suggest:
-        text = suggest_map(recording, max_bytes=shared.max_bytes)
-        if shared.json:
-            screen.print_json({"source": str(source), "map": text})
-        else:
-            screen.print_lines(text)
-    elif shared.json:
+    return open_recording(source, SourceOptions(max_bytes=shared.max_bytes))
+
+
+def _draft(source: Path, out: Path | None, shared: Shared) -> int:
+    """Print or write the draft of a map."""
+    from freefloat.files import atomic_write
+    from freefloat.telemetry.recordings.map_suggestion import suggest_map
+
+    text = suggest_map(_open(source, shared), max_bytes=shared.max_bytes)
+    if out is not None:
+        atomic_write(out, text.rstrip() + "\n")
+    written = {} if out is None else {"map": out}
+    if shared.json:
+        screen.print_json({"source": str(source), "map": text, "files": paths_as_text(written)})
+    elif out is None:
+        screen.print_lines(text)
+    else:
+        screen.show(*screen.files_section(written))
+    return 0
+
+
+def _look(source: Path, shared: Shared) -> int:
+    """Show what a recording holds."""
+    recording = _open(source, shared)
+    if shared.json:
         streams = [_stream_dict(stream) for stream in recording.streams]
         notes = screen.notes_json(recording.notes)
         about = {"source": str(source), "format": recording.format}
@@ -156,7 +173,7 @@ def _listing(recording: SourceRecording) -> Iterator[RenderableType]:
         vectors = [one.name[:-2] for one in first.fields if one.name.endswith(".x")]
         name = first.reference((vectors or [first.fields[-1].name])[0])
         yield Text(f"a map calls fields by both names: {visible(name)}", style="dim")
-    yield Text("freefloat import SOURCE --suggest > map.toml drafts a map", style="dim")
+    yield Text("freefloat import SOURCE --suggest --out map.toml drafts a map", style="dim")
 
 
 def _row_groups(stream: RecordedStream) -> list[tuple[str, list[RecordedField]]]:

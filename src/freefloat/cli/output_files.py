@@ -110,7 +110,7 @@ def _suffixes(what: str) -> tuple[str, ...]:
         return tuple(SUFFIXES)
     return {
         "model": (".toml", ".urdf", ".xml", ".mjcf"),
-        "plan": (".toml",), "table": (".csv",), "fit": (".json",),
+        "plan": (".toml",), "map": (".toml",), "table": (".csv",), "fit": (".json",),
         "verdict": (".json",), "rows": (".json",), "report": (".html", ".htm"),
         "parquet": (".parquet", ".pq"), "mcap": (".mcap",),
         "archive": (".zip",),

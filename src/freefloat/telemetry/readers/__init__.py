@@ -169,7 +169,9 @@ def _format_by_suffix(file: Path, *, is_writing: bool = False) -> TelemetryForma
             return form
     value = f"suffix {file.suffix!r}" if file.suffix else "no suffix"
     expected = f"one of {', '.join(suffixes(can_write=is_writing))}"
-    remedy = "rename the file, or read it with a map: freefloat import FILE --suggest > map.toml"
+    remedy = (
+        "rename the file, or read it with a map: freefloat import FILE --suggest --out map.toml"
+    )
     remedy = "choose one of these" if is_writing else remedy
     fault = Fault(str(file), value, expected, remedy, "file.suffix")
     raise TelemetryError(f"{file}: not a telemetry format freefloat knows", [fault])

@@ -74,7 +74,7 @@ def telemetry_of_groups(
     if text is None:
         raise unreadable(
             path, "a recording that freefloat did not write", "telemetry of freefloat",
-            "give a map of its fields: freefloat import FILE --suggest > map.toml, then --map"
+            "give a map of its fields: freefloat import FILE --suggest --out map.toml, then --map"
             " map.toml", code="file.foreign",
         )  # fmt: skip
     try:
