@@ -149,6 +149,16 @@ def test_the_screen_shows_the_fit_within_eighty_columns(command, asked):
     assert max(map(len, ended.out.splitlines())) <= 80
 
 
+def test_mass_properties_are_shown_if_asked_for(command, asked):
+    plain = command("identify", "cepheus", "flight.csv").out
+    ended = command("identify", "cepheus", "flight.csv", "--mass-properties")
+    assert "Mass properties of" not in plain
+    for one in asked.fit.mass_properties:
+        assert f"Mass properties of {one.of}" in ended.out
+    assert "com.x" in ended.out and "moment.x" in ended.out
+    assert max(map(len, ended.out.splitlines())) <= 80
+
+
 def test_the_same_for_machines(command, asked):
     told = command("identify", "cepheus", "flight.csv", "--json").json
     assert told["ok"] is True and told["method"] == "angular momentum"

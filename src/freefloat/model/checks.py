@@ -128,7 +128,8 @@ def _tree_faults(model: Model) -> Iterator[Fault]:
             "make the first body of the tree the root",
             "model.loop",
         )
-    if model.root.type != "fixed" and model.mass == 0.0:
+    has_mass = model.mass != 0.0 or any(body.mass for body in model.bodies)
+    if model.root.type != "fixed" and not has_mass:
         yield Fault(
             "root.type",
             f"{model.root.type}, and no body has mass",

@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("mujoco")
 
 import ground_arm
+from ground_arm_bound import over_bound, rms
 
 import freefloat as ff
 from freefloat.dynamics import flatten
@@ -99,3 +100,13 @@ def test_auto_takes_the_weak_form_which_uses_every_sample(true, flight):
     free = Parameters(model).free("*.friction")
     fit = ff.identify(model, free, flight, assess=False)
     assert fit.method == "weak"
+
+
+@pytest.mark.full
+def test_errors_are_at_the_bound(true, figure):
+    """The smallest errors that any unbiased method could have; see `tests/ground_arm_bound.py`."""
+    found = [over_bound(true, seed, method="output_error") for seed in range(301, 313)]
+    base, in_joints = rms([one.base for one in found]), rms([one.in_joints for one in found])
+    figure("I7", f"arm on the ground: base {base:.2f}, friction and damping {in_joints:.2f}")
+    assert base < 1.2
+    assert in_joints < 1.2
