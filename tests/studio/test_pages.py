@@ -109,6 +109,16 @@ def test_every_tab_does_its_part(opened, page, tmp_path):
 
 
 @pytest.mark.promise("W1")
+def test_the_tour_opens_the_tab_of_its_step(opened, page):
+    page.open_tab("Live")
+    opened.studio.ask(messages.BeginTour())
+    page.see(STEPS[0].title)
+    page.page.locator("[role=tab][aria-selected=true]", has_text=STEPS[0].tab).wait_for()
+    page.press("Leave the tour")
+    opened.wait(lambda state: state.tour is None)
+
+
+@pytest.mark.promise("W1")
 def test_a_recording_with_faults_says_where(opened, page, tmp_path, planar):
     _, flight = planar
     gyro = flight["base.rate.z"]

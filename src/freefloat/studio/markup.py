@@ -113,7 +113,8 @@ def tall(*parts: str) -> str:
 def open_tab(title: str) -> str:
     """Turns the page to a tab when this is shown to it; the viewer has no other way to do it."""
     find = f"[...document.querySelectorAll('[role=tab]')].find(e=>e.textContent.trim()==='{title}')"
-    return f'<style onload="{escape(find)}?.click()"></style>'
+    press = "dispatchEvent(new KeyboardEvent('keydown',{key:'Enter',bubbles:true}))"
+    return f'<style onload="{escape(find)}?.{escape(press)}"></style>'
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
