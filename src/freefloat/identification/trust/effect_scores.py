@@ -25,12 +25,16 @@ from freefloat.identification.trust.causes import (
     is_noise,
     vector_of,
 )
+from freefloat.identification.trust.effect_flights import base_flights
+from freefloat.identification.trust.flexible_joints import joint_swing
 from freefloat.identification.trust.joint_point import JointPoint
 from freefloat.identification.trust.missing_effects import missing_effects
 from freefloat.identification.trust.sensor_effects import Effect
 from freefloat.identification.trust.trust_options import TrustOptions
 from freefloat.identification.trust.white_rows import RANK, WhiteRows
 
+TUNINGS = 4  # theory: each squares what is off, from a tenth
+TURN = 0.1  # theory: of a frequency, as far as its column reaches
 CLEARLY = 0.5  # theory: a convention; half of the excess that all freed assumptions leave
 
 
@@ -193,7 +197,25 @@ def _scores(held: HeldPoint, point: JointPoint, options: TrustOptions) -> list[E
     if scores and np.isfinite(scores[0].effect.time):
         near = judge(missing_effects(point.rows, point.taken, near=scores[0].effect.time))
         scores = sorted([*scores, *near], key=lambda s: s.usual - s.gain)
+    swinging = next((s for s in scores if np.isfinite(s.effect.frequency)), None)
+    if swinging is not None:
+        scores = sorted([_tuned(held, point, swinging), *scores], key=lambda s: s.usual - s.gain)
     return scores
+
+
+def _tuned(held: HeldPoint, point: JointPoint, begun: EffectScore) -> EffectScore:
+    """The swing of a joint with its frequency where it explains most: Gauss-Newton steps of it."""
+    flown = base_flights(point.rows)
+    for _ in range(TUNINGS):
+        step = begun.amounts[1] / begun.amounts[0] if begun.amounts[0] else 0.0
+        frequency = begun.effect.frequency * float(np.exp(np.clip(step, -TURN, TURN)))
+        joint = begun.effect.name.rpartition(".")[0]
+        effect = joint_swing(point.rows, flown, joint, frequency)
+        found = None if effect is None else held.score(effect)
+        if found is None or found.gain <= begun.gain:
+            return begun
+        begun = replace(found, usual=begun.usual)
+    return begun
 
 
 def _with_alike(found: Explanation, own: Sequence[int], options: TrustOptions) -> Explanation:

@@ -6,10 +6,9 @@ all. Each effect is a block of whitened columns at a joint point, as if it were 
     change.BODY          mass or its place changes, at an instant or little by little
     knock                velocity and rate jump
     push                 a force and a torque act on the root all along
-    JOINT.compliance     a joint gives way to its torque, which its encoder does not see
     gravity.gradient     of an orbit that the model does not have
 
-and those of the readings in `sensor_effects`.
+and those of joints that yield in `flexible_joints`, of the readings in `sensor_effects`.
 
 theory: what sets in at t is a tangent that begins with nought there. With S the change of states by
 initial states and T that by a parameter, the tangent from t on is T(.) - S(.) S(t)^-1 T(t): every
@@ -18,11 +17,10 @@ instant comes with one simulation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
 
 from freefloat.arrays import Array
 from freefloat.dynamics.kernels.integrate import Inputs
@@ -32,6 +30,12 @@ from freefloat.dynamics.state import D_RATE, D_VELOCITY
 from freefloat.excitation.commands import WRENCH
 from freefloat.identification.output_error.recording import Recording
 from freefloat.identification.trust.assumption_columns import AssumptionColumns, coarse_recording
+from freefloat.identification.trust.effect_flights import (
+    FlownRecording,
+    base_flights,
+    setup_column,
+)
+from freefloat.identification.trust.flexible_joints import joint_compliances
 from freefloat.identification.trust.sensor_effects import (
     Effect,
     bent_scales,
@@ -43,15 +47,11 @@ from freefloat.identification.trust.sensor_effects import (
 from freefloat.identification.trust.white_rows import WhiteRows
 from freefloat.model.geometry import AXES
 from freefloat.model.parameter_name import ParameterName, is_start
-from freefloat.model.parts import Sensor
 from freefloat.prediction.flight_setup import FlightSetup
-from freefloat.prediction.predictor import Prediction
-from freefloat.prediction.sensor_errors import reading_change
-from freefloat.prediction.sensor_models import sensor_reading
 
 INSTANTS = 24  # theory: a step that is placed a 50th of the flight wrongly keeps most of its power
 # theory: differences of what is linear err by rounding alone; these are far below what can be seen
-SOFTNESS, GRADIENT_STEP, WRENCH_STEP = 1e-6, 1e-7, 1e-6  # [rad/(N m)], [1/s^2], [N] or [N m]
+GRADIENT_STEP, WRENCH_STEP = 1e-7, 1e-6  # [1/s^2], [N] or [N m]
 ROOT_HALF = float(np.sqrt(0.5))  # theory: half way between two axes
 # theory: radial directions whose gradients 3 r r' - 1 span all symmetric ones without a trace
 RADIALS = (
@@ -79,11 +79,11 @@ def missing_effects(
         return
     yield from clock_drift(rows, taken)
     yield from bias_walks(rows)
-    flown = [] if is_brief else _base_flights(rows)
+    flown = [] if is_brief else base_flights(rows)
     if not flown:
         return
     yield from bent_scales(rows, [one.prediction for one in flown])
-    yield from _compliances(rows, flown)
+    yield from joint_compliances(rows, flown)
     yield from _push(rows, flown)
     yield from _gradient(rows, flown)
 
@@ -158,47 +158,7 @@ def _bodies(rows: WhiteRows, recording: Recording) -> list[str]:
     return [b for b in dict.fromkeys([model.bus, *held, *estimated]) if b in weighing]
 
 
-def _compliances(rows: WhiteRows, flown: Sequence[_Flown]) -> Iterator[Effect]:
-    """Joints that give way to their torque, slowly enough not to swing."""
-    system = rows.problem.recordings[0].system
-    for m, i in enumerate(system.tree.given):
-        joint = next((j for j in system.model.joints if j.name == system.coordinates[i]), None)
-        if joint is None or joint.type != "revolute":
-            continue
-
-        def bend(flown: _Flown, m: int = m) -> FlightSetup:
-            return _bend(flown, m)
-
-        column, name = _column(rows, flown, bend, SOFTNESS), f"{joint.name}.compliance"
-        if column is not None:
-            yield Effect(
-                name, ((name, "rad/(N m)"),), column[:, None],
-                f"give {joint.name} a flexible drive; `freefloat structure` says if it swings",
-            )  # fmt: skip
-
-
-def _bend(flown: _Flown, m: int) -> FlightSetup:
-    """The setup with the joint behind prescribed motion m turned back by its torque."""
-    base, grid, i = flown.setup, flown.recording.grid, flown.setup.system.tree.given[m]
-    joint = base.system.coordinates[i]
-    sensor = Sensor("joint_torque", joint, rate=1.0)
-    assert flown.prediction.segment is not None  # it was simulated
-    torque = sensor_reading(base.system, sensor, joint, flown.prediction.segment)
-    curve = make_interp_spline(grid.times, torque, k=min(5, len(torque) - 1))
-
-    def turn_back(inputs: Inputs, times: Array) -> Inputs:
-        given = inputs.given.copy()
-        for k in range(3):
-            given[:, :, m, k] -= SOFTNESS * (curve.derivative(k) if k else curve)(times)
-        return inputs._replace(given=given)
-
-    records = turn_back(base.record_inputs, grid.instants)
-    start, layout = base.start.copy(), base.system.layout
-    start[layout.position_of(i)], start[layout.rate_of(i)] = records.given[0, 0, m, :2]
-    return FlightSetup(base.system, turn_back(base.inputs, grid.stages), records, start)
-
-
-def _push(rows: WhiteRows, flown: Sequence[_Flown]) -> Iterator[Effect]:
+def _push(rows: WhiteRows, flown: Sequence[FlownRecording]) -> Iterator[Effect]:
     """A force and a torque on the root that stay as they are, in its axes."""
     model = rows.problem.recordings[0].model
     if model.root.type == "fixed":
@@ -206,7 +166,7 @@ def _push(rows: WhiteRows, flown: Sequence[_Flown]) -> Iterator[Effect]:
     planar = ("force.x", "force.y", "torque.z")
     wanted = [name for name in WRENCH if model.root.type == "floating" or name in planar]
 
-    def push_on(flown: _Flown, k: int) -> FlightSetup:
+    def push_on(flown: FlownRecording, k: int) -> FlightSetup:
         def add(inputs: Inputs) -> Inputs:
             push = inputs.push.copy()
             push[:, :, k] += WRENCH_STEP
@@ -216,20 +176,22 @@ def _push(rows: WhiteRows, flown: Sequence[_Flown]) -> Iterator[Effect]:
         return replace(base, inputs=add(base.inputs), record_inputs=add(base.record_inputs))
 
     places = [len(model.thrusters) + WRENCH.index(name) for name in wanted]
-    columns = [_column(rows, flown, lambda one, k=k: push_on(one, k), WRENCH_STEP) for k in places]
+    columns = [
+        setup_column(rows, flown, lambda one, k=k: push_on(one, k), WRENCH_STEP) for k in places
+    ]
     yield from _block(
         "push", [(f"push.{name}", "N" if name[0] == "f" else "N m") for name in wanted], columns,
         "something pushes all along that nobody recorded, such as a leak or a cable: find it",
     )  # fmt: skip
 
 
-def _gradient(rows: WhiteRows, flown: Sequence[_Flown]) -> Iterator[Effect]:
+def _gradient(rows: WhiteRows, flown: Sequence[FlownRecording]) -> Iterator[Effect]:
     """The gradient of gravity along any radial direction, where the model has none."""
     model = rows.problem.recordings[0].model
     if model.orbit is not None or model.root.type != "floating" or any(model.gravity):
         return
 
-    def put_in_orbit(flown: _Flown, radial: tuple[float, float, float]) -> FlightSetup:
+    def put_in_orbit(flown: FlownRecording, radial: tuple[float, float, float]) -> FlightSetup:
         tree = flown.setup.system.tree
         field = tree.field.copy()
         field[GRADIENT], field[HAS_GRAVITY] = GRADIENT_STEP, 1.0
@@ -238,7 +200,7 @@ def _gradient(rows: WhiteRows, flown: Sequence[_Flown]) -> Iterator[Effect]:
         return replace(flown.setup, system=system)
 
     columns = [
-        _column(rows, flown, lambda one, r=radial: put_in_orbit(one, r), GRADIENT_STEP)
+        setup_column(rows, flown, lambda one, r=radial: put_in_orbit(one, r), GRADIENT_STEP)
         for radial in RADIALS
     ]
     parts = [("gravity.gradient", "1/s^2")] * len(RADIALS)
@@ -252,48 +214,3 @@ def _block(
     known = [column for column in columns if column is not None]
     if len(known) == len(parts):
         yield Effect(name, tuple(parts), np.column_stack(known), remedy)
-
-
-@dataclass(frozen=True)
-class _Flown:
-    """A recording that was simulated as it is, for differences from it."""
-
-    recording: Recording
-    setup: FlightSetup
-    prediction: Prediction
-    values: Mapping[str, float]
-
-
-def _base_flights(rows: WhiteRows) -> list[_Flown]:
-    """Every recording simulated as it is; none where one cannot be."""
-    found = []
-    for r, one in enumerate(rows.problem.recordings):
-        recording = coarse_recording(one)
-        values = rows.problem.unknowns.values(rows.descent.at.theta, r)
-        setup = recording.setup_at(values)
-        prediction = recording.predict_with(values, (), setup)
-        if prediction is None:
-            return []
-        found.append(_Flown(recording, setup, prediction, values))
-    return found
-
-
-def _column(
-    rows: WhiteRows,
-    flown: Sequence[_Flown],
-    change: Callable[[_Flown], FlightSetup],
-    step: float,
-) -> Array | None:
-    """The whitened column (rows,) of a setup that differs by a step; None where it fails."""
-    parts = []
-    for r, one in enumerate(flown):
-        moved = one.recording.predict_with(one.values, (), change(one))
-        if moved is None:
-            return None
-        before, residuals = one.prediction.values, one.prediction.residuals
-        changes = [
-            reading_change(m, before[k], moved.values[k], residuals[k]) / step
-            for k, m in enumerate(one.recording.measurements)
-        ]
-        parts.append(rows.problem.whiten(r, changes))
-    return np.concatenate(parts)

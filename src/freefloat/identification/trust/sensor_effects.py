@@ -34,6 +34,7 @@ class Effect:
     columns (rows, k), one unit each; parts: the name and unit of every column; time [s]: when it
     sets in, NaN where it is there all along. remedy: what to do about it. spread (k, k): the
     covariance of the amounts, up to a factor, of what wanders; empty where any amount is as likely.
+    frequency [Hz]: of a joint that swings; NaN of what does not.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Effect:
     remedy: str
     time: float = float("nan")
     spread: Array | None = None
+    frequency: float = float("nan")
 
 
 def row_times(rows: WhiteRows, r: int) -> Array:
