@@ -69,7 +69,7 @@ def _frequencies(flown: Sequence[FlownRecording]) -> Array:
     grids = [one.recording.grid for one in flown]
     low = max(SLOWEST / float(grid.times[-1] - grid.times[0]) for grid in grids)
     high = min(FASTEST / grid.interval for grid in grids)
-    n = int(np.log(max(high / low, 1.0)) / np.log(APART))
+    n = int(np.floor(np.log(high / low) / np.log(APART)))
     return low * APART ** np.arange(n + 1)
 
 
