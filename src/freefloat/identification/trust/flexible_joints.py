@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 from scipy.interpolate import make_interp_spline
@@ -133,6 +134,6 @@ def swing(torque: Array, interval: float, frequency: float, *, is_slope: bool = 
     above = np.array([w**2])
     if is_slope:
         above, below = 2.0 * w**2 * np.array([1.0, DAMPING * w, 0.0]), np.convolve(below, below)
-    b, a, _ = cont2discrete((above, below), interval, method="foh")
-    moved = np.asarray(lfilter(np.ravel(b), a, torque - torque[0]))
+    found = cast("tuple[Array, ...]", cont2discrete((above, below), interval, method="foh"))
+    moved = np.asarray(lfilter(np.ravel(found[0]), found[1], torque - torque[0]))
     return moved if is_slope else moved + torque[0]
