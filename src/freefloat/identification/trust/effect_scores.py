@@ -199,11 +199,13 @@ def _scores(held: HeldPoint, point: JointPoint, options: TrustOptions) -> list[E
         scores = sorted([*scores, *near], key=lambda s: s.usual - s.gain)
     swinging = next((s for s in scores if np.isfinite(s.effect.frequency)), None)
     if swinging is not None:
-        scores = sorted([_tuned(held, point, swinging), *scores], key=lambda s: s.usual - s.gain)
+        scores = sorted(
+            [_at_best_frequency(held, point, swinging), *scores], key=lambda s: s.usual - s.gain
+        )
     return scores
 
 
-def _tuned(held: HeldPoint, point: JointPoint, begun: EffectScore) -> EffectScore:
+def _at_best_frequency(held: HeldPoint, point: JointPoint, begun: EffectScore) -> EffectScore:
     """The swing of a joint with its frequency where it explains most: Gauss-Newton steps of it."""
     flown = base_flights(point.rows)
     for _ in range(TUNINGS):
