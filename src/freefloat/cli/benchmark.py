@@ -27,8 +27,9 @@ def benchmark(
 ) -> int:
     """Make, run and score the benchmark of free-floating identification (docs/benchmark.md).
 
-    Recordings are simulated by MuJoCo or Basilisk on request; none are stored. The benchmark is
-    part of the repository, not of the installed package: run it there, or name a checkout.
+    Recordings are simulated by MuJoCo or Basilisk on request; none are stored.
+    The benchmark is part of the repository, not of the installed package: run
+    it there, or name a checkout.
 
     For example:
       freefloat benchmark list

@@ -56,9 +56,9 @@ def run(
 ) -> int:
     """Carry out every run that has no result yet.
 
-    A run that fails is a row with its error, and the campaign goes on. Exit code 2 says that the
-    campaign could not go on: no worker for a minute, a disk that is full. Give the same command
-    again then.
+    A run that fails is a row with its error, and the campaign goes on. Exit
+    code 2 says that the campaign could not go on: no worker for a minute, a
+    disk that is full. Give the same command again then.
 
     For example:
       freefloat campaign run campaign.toml --out runs --workers 2

@@ -51,8 +51,7 @@ def check(
     sensors
         The same with these sensors only: kinds or names, such as "gyro encoders".
     free
-        The same for these parameters: a name or glob such as "bus.*"; may be repeated. By
-        default those of the bus and of a grasped target.
+        The same for these parameters, names or globs; by default of the bus and a grasped target.
     plot
         Plot the result to this file: .png, .svg or .pdf. Needs freefloat[plot].
     """

@@ -139,6 +139,10 @@ def design(
     Ctrl-C stops with the best motion so far. Exit code 2: no motion is within
     the limits; the message names those that block.
 
+    Criteria: a_optimal (mean variance, in natural sizes), d_optimal (volume of
+    the confidence ellipsoid), e_optimal (worst direction), condition (number),
+    worst_parameter, modal_energy (left in wings and fuel after the motion).
+
     For example:
       freefloat design servicer --free 'target.*' --out plan.toml
       freefloat design cepheus --free 'link_2.*' --duration 10 --plot plan.png
@@ -149,8 +153,7 @@ def design(
     model
         The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     criterion
-        a_optimal (mean variance), d_optimal (volume), e_optimal (worst direction), condition,
-        worst_parameter, modal_energy (left after the motion), or names of parameters.
+        What is best: one of the criteria above, or names of parameters.
     sensors
         Sensors that will be read, such as "gyro encoders"; all of the model's by default.
     fit

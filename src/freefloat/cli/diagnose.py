@@ -60,8 +60,7 @@ def diagnose(
     flights
         Telemetry of one flight or of several: .parquet, .pq, .csv or .tsv.
     fit
-        A fit (.json) of `freefloat identify`, with the options it was made with; without it,
-        the flights are fitted first.
+        A fit (.json), graded with the options it was made with; else the flights are fitted.
     """
     choices = replace(choices, assess=True)
     request = parse_request(

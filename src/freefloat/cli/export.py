@@ -59,8 +59,7 @@ def export(
     table
         What the table of a fit contains (csv, latex); json has both.
     like
-        The URDF or MJCF that the robot was read from, in the folder of --out:
-        comments, meshes and everything else are kept, only numbers change.
+        The URDF or MJCF that the robot was read from, beside --out: only its numbers change.
     """
     kind = _kind(source)
     require([*_format_faults(kind, to), *_out_faults(to, out, kind), *_like_faults(to, like)])

@@ -42,6 +42,9 @@ def reproduce(
 ) -> int:
     """Recompute the tables of a paper, or of all, beside the printed numbers.
 
+    Papers: 000 (wings and fuel), 001 (base and target, live), 002 (ETS-VII in
+    orbit), 003 (angular momentum), 004 (a flexible joint), or all.
+
     Everything of ours is computed now from the model files, nothing is stored.
     Each row says: reproduced, reproduced in pattern (the paper leaves geometry
     or noise open), paper wrong, better, met (an aim of ours; nothing is printed),
@@ -56,13 +59,11 @@ def reproduce(
     Parameters
     ----------
     paper
-        Which paper: 000 (wings and fuel), 001 (base and target, live), 002 (ETS-VII
-        in orbit), 003 (angular momentum), 004 (a flexible joint), or all.
+        Which paper: 000 to 004, or all.
     quick
         Fewer repetitions and shorter flights, for a first look.
     workers
-        Number of processes, by default one a core; 1 for this process alone. The rows
-        are the same.
+        Number of processes, by default one a core; the rows are the same with any number.
     report
         Write the tables to this file (.html).
     rows
