@@ -38,6 +38,12 @@ def file_name(block: Block) -> str | None:
 def commands(path: Path) -> Iterator[list[str]]:
     """The arguments of every `$ freefloat ...` in a document."""
     for block in blocks(path, "console"):
+        yield from commands_of(block)
+
+
+def commands_of(block: Block) -> Iterator[list[str]]:
+    """The arguments of every `$ freefloat ...` in a block; of other blocks than consoles, none."""
+    if block.language == "console":
         for line in block.text.splitlines():
             if line.startswith("$ freefloat "):
                 yield shlex.split(line.removeprefix("$ freefloat "))

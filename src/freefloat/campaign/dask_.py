@@ -125,7 +125,7 @@ class DaskExecutor:
                 fault = Fault(
                     "--scheduler", str(self.address), expected, remedy, "option.form"
                 )  # fmt: skip
-                raise CampaignError("no scheduler can be there", [fault]) from error
+                raise CampaignError("there can be no scheduler at this address", [fault]) from error
             except (OSError, TimeoutError) as error:
                 if time.monotonic() - since > self.options.silence:
                     raise self._no_scheduler() from error

@@ -298,7 +298,7 @@ def _lock(path: Path) -> int | None:
         remedy = "wait until it has ended, or choose another folder"
         value, expected = "a process that writes to it", "a store that is free"
         fault = Fault(str(path.parent), value, expected, remedy, "file.conflict")
-        raise CampaignError("another process is at this campaign", [fault]) from None
+        raise CampaignError("another process is writing to this campaign", [fault]) from None
     except OSError:  # a disk without locks
         pass
     return handle

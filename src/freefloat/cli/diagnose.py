@@ -120,7 +120,7 @@ def _overview(fit: Fit) -> Iterator[RenderableType]:
             yield screen.indent(Text(hint, style="dim"))
     else:
         yield screen.indent(Text("no single assumption is contradicted by the data"))
-    yield from screen.section("Doubt that the estimates inherit", _doubts(found))
+    yield from screen.section("Assumptions behind the total deviations", _doubts(found))
     if rows := limit_rows(fit):
         table = screen.table(LIMIT_HEAD, rows, align="Lrrrl")
         yield from screen.section("Would do harm before this flight shows it", table)

@@ -74,7 +74,8 @@ def modal_energy(system: System) -> ModalEnergy:
     """The criterion for a system; raises ExcitationError where nothing swings."""
     if not modes(system.model):
         raise ExcitationError(
-            f"nothing of {system.model.name!r} swings: it has no modes", code="modes.none"
+            f"{system.model.name!r} has no modes; give it wings, fuel, springs or flexible drives",
+            code="modes.none",
         )
     home = np.array([c.home for c in system.model.assembly.coordinates])
     return ModalEnergy(system, home)

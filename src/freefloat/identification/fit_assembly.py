@@ -207,8 +207,10 @@ def _count_statuses(estimates: Sequence[Estimate], n_combinations: int) -> tuple
     weak = sum(e.status == "weak" for e in estimates)
     within = f"to {100.0 * WEAK:g} % of their natural size or better"
     if good == n:
-        all_of = f"All {n} parameters" if n > 1 else "The parameter"
-        return Note("seen.all", f"{all_of} known {within}."), True
+        text = f"All {n} parameters known {within}."
+        if n == 1:
+            text = f"The parameter is known {within.replace('their', 'its')}."
+        return Note("seen.all", text), True
     if good + weak == 0:
         sums = count_noun(n_combinations, "combination")
         what = f"only {sums}" if n_combinations else "nor any combination"

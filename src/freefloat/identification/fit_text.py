@@ -57,7 +57,7 @@ def as_text(fit: Fit) -> str:
     lines += _section("Known in combination", sums)
     lines += _section("Trade against each other", fit.trades)
     lines += _section("Scale", [fit.scale] if fit.scale else [])
-    lines += _section("Doubt that the estimates inherit", _doubts(fit))
+    lines += _section("Assumptions behind the total deviations", _doubts(fit))
     lines += _section("What the data contradict", _causes(fit))
     lines += _residuals(fit)
     lines += _section("Method", [f"{fit.method}: {fit.reason}" if fit.reason else fit.method])

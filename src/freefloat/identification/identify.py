@@ -254,7 +254,8 @@ def _require(
             code="parameters.model",
         )
     if faults := [*name_faults(model, model.uncertainty)]:
-        raise IdentificationError(f"{model.name!r}: what is stated has no such name", faults)
+        text = f"{model.name!r}: uncertainties are stated for unknown names"
+        raise IdentificationError(text, faults)
     if not parameters.free_ones:
         raise IdentificationError(
             "no parameter is free; say which to find, e.g. Parameters(model).free('bus.*')",
@@ -279,8 +280,8 @@ def _require_of_method(method: str, options: LinearOptions, *, has_plan: bool) -
     """Raise IdentificationError for options of the other kind of method."""
     if method == OUTPUT_ERROR and (options.clock or options.drag or options.momentum):
         raise IdentificationError(
-            "momentum, drag and clock are for equations; with output error free what is unknown,"
-            " such as 'delay.base.rate', or give the drag in the model",
+            "momentum, drag and clock are for linear methods; with output error free what is"
+            " unknown, such as 'delay.base.rate', or give the drag in the model",
             code="option.conflict",
         )
     if method != OUTPUT_ERROR and has_plan:

@@ -78,7 +78,7 @@ def direction_faults(model: Model) -> Iterator[Fault]:
             yield Fault(
                 "orbit.normal",
                 str(list(model.orbit.normal)),
-                f"a direction square to radial {list(model.orbit.radial)}",
+                f"a direction perpendicular to radial {list(model.orbit.radial)}",
                 "the normal is the axis the orbit turns about; correct one of the two",
                 "value.conflict",
             )
@@ -116,7 +116,7 @@ def _tank_faults(tank: Tank) -> Iterator[Fault]:
                 f"tank {tank.name!r}.axes",
                 str([list(axis) for axis in tank.axes]),
                 f"two axes that move the fuel in two directions (it hangs along {down.tolist()})",
-                "take two axes square to the direction and to each other",
+                "take two axes perpendicular to the direction and to each other",
                 "value.conflict",
             )
 

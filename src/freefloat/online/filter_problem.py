@@ -70,7 +70,8 @@ def unknowns_of(system: System, parameters: Parameters) -> FilterUnknowns:
     root = system.model.root.type
     if root == "fixed":
         raise IdentificationError(
-            "a fixed root keeps no momentum; use identify with torques", code="method.fixed_root"
+            "momentum is not conserved with a fixed root; use identify with torques",
+            code="method.fixed_root",
         )
     if system.environment.gravity.any() or system.environment.has_drag:
         raise IdentificationError(

@@ -73,9 +73,9 @@ def require_swinging(system: System) -> None:
     """IdentificationError for a rigid robot, of which the Kalman filter is too sure."""
     if not np.any(system.tree.free >= 6):
         raise IdentificationError(
-            f"in {system.model.name!r} nothing swings unmeasured, and the Kalman filter is then too"
-            " sure of what it finds; leave method= out (square-root), or, for sensor biases and for"
-            " flights without the root's velocity, identify from the recording",
+            f"{system.model.name!r} has no unmeasured wings, fuel or springs; without them the"
+            " Kalman filter states too small deviations; leave method= out (square-root), or, for"
+            " sensor biases and flights without the root's velocity, identify from the recording",
             code="filter.rigid_model",
         )
 

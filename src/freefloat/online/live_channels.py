@@ -84,7 +84,7 @@ class Channels:
             )
         wanted = [*needed, *((n, place) for n, place in optional if n in present)]
         notes = tuple(
-            Note("channel.assumed_home", f"{name} is not there: taken as it is at home")
+            Note("channel.assumed_home", f"no channel of {name}: its value at home is used")
             for name, _ in optional
             if name not in present
         )

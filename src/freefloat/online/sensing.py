@@ -38,8 +38,8 @@ def live_streams(
     found = [*measurements_of(system, known), *_drives(system, known)]
     if not found:
         raise IdentificationError(
-            f"nothing that {system.model.name!r} could predict is among the channels; send its"
-            " rates, attitude or velocity",
+            f"{system.model.name!r} predicts none of the channels; send its rates, attitude or"
+            " velocity",
             code="channel.none",
         )
     empty = np.zeros(0)

@@ -66,7 +66,8 @@ def restore_state(
     content = _content(arrays, path)
     faults = _differences(_problem(estimator), content["problem"])
     if faults:
-        raise IdentificationError(f"{path} holds the state of another problem", faults)
+        text = f"{path} holds the state of a run with another model, other parameters or options"
+        raise IdentificationError(text, faults)
     own = {n.removeprefix("filter."): a for n, a in arrays.items() if n.startswith("filter.")}
     try:
         _check_numbers(own, estimator.filter.arrays())

@@ -222,7 +222,7 @@ def fit_content(fit: Fit) -> dict[str, object]:
 
 
 def _assessment_content(fit: Fit) -> dict[str, object]:
-    """Why the grade is what it is, causes, and the doubt that the estimates inherit."""
+    """Why the grade is what it is, causes, and the assumptions behind the total deviations."""
     found = fit.assessment
     if found is None:
         reasons = [("assessment.none", UNASSESSED, ASSESS)] * (fit.grade == NOT_ASSESSED)

@@ -122,7 +122,7 @@ class Family(Protocol):
         samples.need(self.name, *(f for f in self.needs if not (is_fixed and f in BASE)))
         if self.needs_free_root and is_fixed:
             raise IdentificationError(
-                "a fixed root conserves no momentum; use the torque or weak method",
+                "momentum is not conserved with a fixed root; use the torque or weak method",
                 code="method.fixed_root",
             )
         return samples

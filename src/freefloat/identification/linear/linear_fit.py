@@ -83,13 +83,13 @@ def _require_use(parameters: Parameters, family: Family, options: LinearOptions)
     own = [p.name for p in parameters.free_ones if not p.is_shared]
     if own:
         raise IdentificationError(
-            f"{own[0]} is to be found per recording, which the linear methods cannot; use"
+            f"{own[0]} is to be estimated per recording, which no linear method does; use"
             " method='output_error'",
             code="method.per_recording",
         )
     if not family.takes_momentum and (options.drag or options.momentum is not None):
         raise IdentificationError(
-            f"a known momentum and drag are not for {family.name}; choose method='angular'",
+            f"{family.name} takes neither a known momentum nor drag; choose method='angular'",
             code="option.conflict",
         )
     require_clock(options.clock, family)

@@ -132,7 +132,7 @@ def _not_in_equations(p: Parameter, tanks: set[str]) -> Note | None:
         return Note("choice.assumption", text)
     if not p.is_shared:
         return Note(
-            "choice.per_recording", f"{p.name} is to be found for every recording by itself"
+            "choice.per_recording", f"{p.name} is to be estimated for every recording separately"
         )
     if name.field in ("rest", "length") or name.owner in tanks:
         return Note("choice.not_linear", f"{p.name} is not linear in any equation")

@@ -266,7 +266,7 @@ def _objection(found: SearchResult) -> Note | None:
         return Note(
             "not_trusted.residuals",
             f"Not to be trusted: residuals are {np.sqrt(worst):.2g} times the noise: the model"
-            " lacks something, or this is a false minimum; look for what is missing (`freefloat"
+            " lacks something, or this is a local minimum; look for what is missing (`freefloat"
             " structure`), or start from other values.",
         )
     minima = [other for other in found.alternatives if other.is_minimum]

@@ -185,7 +185,7 @@ def find_structure(
     )  # fmt: skip
     if not question.base:
         raise IdentificationError(
-            "nothing is to be found beside the parts; free something else, such as 'bus.*'",
+            "no parameter is free besides those of the parts; free others, such as 'bus.*'",
             code="parameters.none",
         )
     found = PartSearch(question, progress).run()

@@ -68,7 +68,7 @@ def _element_sizes(data: bytes, order: str, max_bytes: int) -> Iterator[int]:
 def _matrix_sizes(body: bytes, order: str, depth: int) -> Iterator[int]:
     """What arrays of arrays declare to hold, in one another."""
     if depth > _DEEPEST:
-        raise ValueError("arrays in arrays without end")
+        raise ValueError("arrays nested too deeply")
     parts = _elements(body, order)
     flags, dims = next(parts, (0, b"")), next(parts, (0, b""))
     next(parts, None)  # the name
@@ -76,14 +76,14 @@ def _matrix_sizes(body: bytes, order: str, depth: int) -> Iterator[int]:
         return
     kind = struct.unpack_from(f"{order}I", flags[1])[0] & 0xFF
     if kind not in _CLASSES:
-        raise ValueError(f"an array of class {kind}, which there is not")
+        raise ValueError(f"an array of class {kind}, which is unknown")
     shape = struct.unpack(f"{order}{len(dims[1]) // 4}i", dims[1])
     if any(n < 0 for n in shape):
         raise ValueError(f"an array of shape {shape}")
     yield prod(shape) * _POINTER
     for inner, content in parts:
         if inner not in _KINDS:
-            raise ValueError(f"an element of type {inner}, which there is not")
+            raise ValueError(f"an element of type {inner}, which is unknown")
         if kind in (_CELL, _STRUCT, _OBJECT) and inner == _MATRIX and content:
             yield from _matrix_sizes(content, order, depth + 1)
 

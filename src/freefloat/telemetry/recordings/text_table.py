@@ -115,7 +115,7 @@ def _layout(path: Path, head: bytes, options: SourceOptions, *, is_whole: bool) 
         at, row = at + len(lines.pop(0)), row + 1
     if not lines:
         fault = Fault(str(path), "no rows", "rows of numbers", "record it again", "table.empty")
-        raise TelemetryError(f"{path}: there is nothing in it", [fault])
+        raise TelemetryError(f"{path}: the file is empty", [fault])
     texts = [_text(path, line, row + n) for n, line in enumerate(lines[: _SAMPLE + 1])]
     delimiter = options.delimiter or _delimiter(texts, options.decimal)
     rows = [_split(text, delimiter) for text in texts]
@@ -252,7 +252,7 @@ def _cells(piece: bytes, layout: _Layout, names: Sequence[str], path: Path, row:
         expected = f"{len(layout.columns)} cells"
         remedy = "complete or remove the row, or say delimiter = ... under [source] of the map"
         fault = Fault(f"row {line}", what, expected, remedy, "cell.count", line)
-        raise TelemetryError(f"{path}: a row that is not as the others", [fault]) from None
+        raise TelemetryError(f"{path}: a row that differs from the others", [fault]) from None
 
 
 def _index(name: str, layout: _Layout) -> int:

@@ -76,7 +76,7 @@ def _message_size(
 ) -> int:
     """What a message takes [B]; each is worked out once."""
     if depth > DEEPEST:
-        raise ValueError("messages in messages without end")
+        raise ValueError("messages nested too deeply")
     if name not in sizes:
         parts = [
             most * _message_size(part, definitions, sizes, depth + 1)
