@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -15,6 +16,8 @@ from documents import ROOT
 
 import freefloat
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CLAIMED = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]))
 STRAY = ("my_env/lib/python3/site-packages/x.py", ".venv2/pyvenv.cfg", "notes.ipynb", "secret.env")
 BUILD = (
     "import sys; from hatchling import build as b;"
@@ -91,11 +94,10 @@ def test_the_version_is_one_everywhere():
 
 
 def test_the_recipe_needs_what_the_project_needs():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     recipe = (ROOT / "recipe" / "recipe.yaml").read_text(encoding="utf-8")
-    wanted = [re.sub(r"(?=[><=])", " ", one, count=1) for one in project["dependencies"]]
+    wanted = [re.sub(r"(?=[><=])", " ", one, count=1) for one in PROJECT["dependencies"]]
     assert not [one for one in wanted if f"- {one}\n" not in recipe]
-    assert f"python {project['requires-python']}" in recipe
+    assert f"python {PROJECT['requires-python']}" in recipe
 
 
 def test_python_m_is_the_command():
@@ -122,11 +124,26 @@ def test_links_of_constraints_name_no_address():
     assert len(names) == len(set(names))  # two versions of one package cannot be installed
 
 
+@pytest.mark.full
+@pytest.mark.parametrize("extras", ["", "all"])
+@pytest.mark.parametrize("version", CLAIMED)
+def test_it_installs_and_works_on_every_python_that_is_claimed(version, extras, tmp_path):
+    """From the sdist, in a clean environment, wherever there is such an interpreter."""
+    from clean_installs import attempt, build
+
+    python = shutil.which(f"python{version}")
+    asked = [str(python), "-c", "import ensurepip"]
+    if python is None or subprocess.run(asked, capture_output=True, check=False).returncode:
+        pytest.skip(f"there is no python{version} with ensurepip on this machine")
+    limits = ["-c", str(ROOT / "constraints.txt")]
+    trial = attempt(python, extras, build(tmp_path), limits, tmp_path / "trial")
+    assert not trial.failed, str(trial)
+
+
 def test_every_extra_is_tried_in_clean_environments():
     """`tools/clean_installs.py` imports what each extra brings."""
     from clean_installs import MODULES, modules_of
 
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    named = re.search(r"\[(.*)\]", extras["project"]["optional-dependencies"]["all"][0])
+    named = re.search(r"\[(.*)\]", PROJECT["optional-dependencies"]["all"][0])
     assert named and set(named[1].split(",")) == set(MODULES)
     assert modules_of("plot,sdp") == ["matplotlib", "cvxpy", "clarabel"] and not modules_of("")
