@@ -139,9 +139,8 @@ def design(
     Ctrl-C stops with the best motion so far. Exit code 2: no motion is within
     the limits; the message names those that block.
 
-    Criteria: a_optimal (mean variance, in natural sizes), d_optimal (volume of
-    the confidence ellipsoid), e_optimal (worst direction), condition (number),
-    worst_parameter, modal_energy (left in wings and fuel after the motion).
+    Criteria: a_optimal (mean variance), d_optimal (volume), e_optimal (worst
+    direction), condition, worst_parameter, modal_energy (left in the modes).
 
     For example:
       freefloat design servicer --free 'target.*' --out plan.toml
