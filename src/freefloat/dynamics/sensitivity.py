@@ -293,12 +293,11 @@ def _add_moves(
 
 
 def cross(a: Array, b: Array) -> Array:
-    """a (N, 3, p) x b (N, 3), column by column: several times faster than numpy's."""
-    out = np.empty_like(a)
-    b = b[:, :, None]
-    for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
-        np.multiply(a[:, j], b[:, k], out=out[:, i])
-        out[:, i] -= a[:, k] * b[:, j]
+    """a (N, 3, p) x b (N, 3), column by column: many times faster than numpy's."""
+    from freefloat.dynamics.kernels.columns import cross_columns
+
+    out = np.empty(a.shape)
+    cross_columns(a, np.ascontiguousarray(b), out)
     return out
 
 

@@ -92,7 +92,9 @@ def descend(
         expected = -cost_change(at, step)
         if expected <= max(NEGLIGIBLE, enough * at.cost) and damping <= 1.0:
             return Descent(at, "converged", n, damping)
-        new = problem.evaluate(problem.unknowns.move(at.theta, step))
+        trial = problem.unknowns.move(at.theta, step)
+        limit = at.cost - options.least_gain * expected
+        new = _attempt(problem, trial, limit, is_doubtful=growth > 2.0)
         n += 1
         gain = (at.cost - new.cost) / expected if new is not None and expected > 0.0 else -1.0
         if new is not None and gain > options.least_gain:
@@ -108,6 +110,21 @@ def descend(
             if damping > options.most_damping or expected <= options.tolerance * at.cost:
                 return _give_up(Descent(at, "stuck", n, damping), expected, options)
     return Descent(at, "out of iterations", n, damping)
+
+
+def _attempt(
+    problem: OutputErrorProblem, theta: Array, limit: float, *, is_doubtful: bool
+) -> Evaluation | None:
+    """The problem at theta; None where its cost is not below the limit.
+
+    is_doubtful: the last step failed. So does the next one more often than not, and its cost, which
+    tells, takes a simulation without slopes.
+    """
+    if is_doubtful and problem.robust is None:
+        found = problem.evaluate_errors(theta)
+        if found is None or found[0] >= limit:
+            return None
+    return problem.evaluate(theta)
 
 
 def _give_up(stuck: Descent, expected: float, options: SearchOptions) -> Descent:

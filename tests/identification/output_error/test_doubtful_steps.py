@@ -1,0 +1,44 @@
+"""A step that may well fail is tried without slopes first: the same decision, less work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import freefloat as ff
+from freefloat.identification.output_error import levenberg
+from freefloat.identification.output_error.cost import OutputErrorProblem, stated_noise
+from freefloat.identification.output_error.options import SearchOptions
+from freefloat.identification.output_error.recording import recording_of
+from freefloat.identification.output_error.unknowns import unknowns_of
+
+MODEL = ff.load_model("planar-capture")
+
+
+def problem_of() -> OutputErrorProblem:
+    flight = ff.simulate(MODEL, ff.default_plan(MODEL, duration=8.0, seed=1), seed=1, step=1e-2)
+    recording = recording_of(MODEL, flight, step=1e-2)
+    wanted = ff.Parameters(MODEL).free("target.mass", "target.izz")
+    unknowns = unknowns_of(wanted, [recording], is_start_known=False, options=SearchOptions())
+    return OutputErrorProblem((recording,), unknowns, stated_noise([recording]))
+
+
+def test_decision_is_that_of_a_step_with_slopes(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_of()
+    theta = problem.unknowns.start * 1.3
+    whole, asked = problem.evaluate(theta), []
+    assert whole is not None
+
+    def flown(self: OutputErrorProblem, at: np.ndarray) -> Any:
+        asked.append(at)
+        return whole
+
+    monkeypatch.setattr(OutputErrorProblem, "evaluate", flown)
+    attempt = levenberg._attempt
+    assert attempt(problem, theta, 0.999 * whole.cost, is_doubtful=True) is None
+    assert not asked
+    assert attempt(problem, theta, 1.001 * whole.cost, is_doubtful=True) is whole
+    assert attempt(problem, theta, 0.0, is_doubtful=False) is whole
+    assert len(asked) == 2
