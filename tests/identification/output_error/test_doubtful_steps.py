@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,11 @@ import pytest
 
 import freefloat as ff
 from freefloat.identification.output_error import levenberg
-from freefloat.identification.output_error.cost import OutputErrorProblem, stated_noise
+from freefloat.identification.output_error.cost import (
+    Evaluation,
+    OutputErrorProblem,
+    stated_noise,
+)
 from freefloat.identification.output_error.options import SearchOptions
 from freefloat.identification.output_error.recording import recording_of
 from freefloat.identification.output_error.unknowns import unknowns_of
@@ -27,8 +32,8 @@ def problem_of() -> OutputErrorProblem:
 
 def test_decision_is_that_of_a_step_with_slopes(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = problem_of()
-    theta = problem.unknowns.start * 1.3
-    whole, asked = problem.evaluate(theta), []
+    step = 0.3 * problem.unknowns.start
+    whole, asked = problem.evaluate(problem.unknowns.move(problem.unknowns.start, step)), []
     assert whole is not None
 
     def flown(self: OutputErrorProblem, at: np.ndarray) -> Any:
@@ -36,9 +41,13 @@ def test_decision_is_that_of_a_step_with_slopes(monkeypatch: pytest.MonkeyPatch)
         return whole
 
     monkeypatch.setattr(OutputErrorProblem, "evaluate", flown)
-    attempt = levenberg._attempt
-    assert attempt(problem, theta, 0.999 * whole.cost, is_doubtful=True) is None
+
+    def attempt(cost: float, *, is_doubtful: bool) -> Evaluation | None:
+        before = replace(whole, theta=problem.unknowns.start, cost=cost)
+        return levenberg._attempt(problem, before, step=step, expected=0.0, is_doubtful=is_doubtful)
+
+    assert attempt(0.999 * whole.cost, is_doubtful=True) is None
     assert not asked
-    assert attempt(problem, theta, 1.001 * whole.cost, is_doubtful=True) is whole
-    assert attempt(problem, theta, 0.0, is_doubtful=False) is whole
+    assert attempt(1.001 * whole.cost, is_doubtful=True) is whole
+    assert attempt(0.0, is_doubtful=False) is whole
     assert len(asked) == 2

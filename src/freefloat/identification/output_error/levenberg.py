@@ -92,9 +92,7 @@ def descend(
         expected = -cost_change(at, step)
         if expected <= max(NEGLIGIBLE, enough * at.cost) and damping <= 1.0:
             return Descent(at, "converged", n, damping)
-        trial = problem.unknowns.move(at.theta, step)
-        limit = at.cost - options.least_gain * expected
-        new = _attempt(problem, trial, limit, is_doubtful=growth > 2.0)
+        new = _attempt(problem, at, step=step, expected=expected, is_doubtful=growth > 2.0)
         n += 1
         gain = (at.cost - new.cost) / expected if new is not None and expected > 0.0 else -1.0
         if new is not None and gain > options.least_gain:
@@ -113,16 +111,17 @@ def descend(
 
 
 def _attempt(
-    problem: OutputErrorProblem, theta: Array, limit: float, *, is_doubtful: bool
+    problem: OutputErrorProblem, at: Evaluation, *, step: Array, expected: float, is_doubtful: bool
 ) -> Evaluation | None:
-    """The problem at theta; None where its cost is not below the limit.
+    """The problem a step further; None where it cannot be, or where a doubtful step has failed.
 
     is_doubtful: the last step failed. So does the next one more often than not, and its cost, which
     tells, takes a simulation without slopes.
     """
+    theta = problem.unknowns.move(at.theta, step)
     if is_doubtful and problem.robust is None:
         found = problem.evaluate_errors(theta)
-        if found is None or found[0] >= limit:
+        if found is None or found[0] >= at.cost - problem.options.least_gain * expected:
             return None
     return problem.evaluate(theta)
 
