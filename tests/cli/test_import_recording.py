@@ -68,6 +68,27 @@ def test_a_second_source_of_a_channel_is_offered_as_a_comment():
     assert len(tomllib.loads(text)["channel"]) == 1
 
 
+def test_the_effort_of_a_joint_is_drafted_as_that_of_its_motor():
+    """With friction in the joint, a torque behind it would be another one."""
+    fields = tuple(RecordedField(f"{what}[arm]", 9) for what in ("position", "effort"))
+    stream = RecordedStream("/joint_states", fields, "sensor_msgs/msg/JointState")
+    recording = SourceRecording(Path("bag"), "ROS 2 bag", (stream,), lambda wanted: iter(()))
+    text = suggest_map(recording, max_bytes=2**20)
+    (effort,) = (part for part in text.split("[[channel]]") if "effort[*]" in part)
+    assert 'to = "*.motor_torque"' in effort and "# guessed: effort" in effort
+
+
+def test_a_draft_is_written_to_a_file_of_its_own(command, tmp_path):
+    path, _ = write_recording("ros2", tmp_path)
+    draft = tmp_path / "draft.toml"
+    ended = command("import", path, "--suggest", "--out", draft)
+    assert ended.code == 0 and "draft.toml" in ended.out
+    assert draft.read_text().rstrip() == command("import", path, "--suggest").out.rstrip()
+    ended = command("import", path, "--suggest", "--out", tmp_path / "draft.csv", "--json")
+    assert ended.code == 2 and ended.error_codes[1:] == ["file.suffix"]
+    assert ended.error_places == ["--out"] and not (tmp_path / "draft.csv").exists()
+
+
 @pytest.mark.parametrize("name", ["ros1", "ros2", "mcap_ros2", "csv", "npz", "mat", "ulog"])
 def test_a_draft_is_a_map_as_it_stands(command, tmp_path, name):
     path, _ = write_recording(name, tmp_path)
