@@ -193,5 +193,5 @@ def _scale(estimate: LiveEstimate) -> Iterator[str]:
         origin = "stated" if doubt.is_stated else "assumed"
         yield (
             f"{doubt.name} ± {amount_text(doubt.deviation, doubt.unit)} ({origin}):"
-            f" {100.0 * doubt.share:.3g} % of the total variance of {doubt.moves}"
+            f" known exactly, {100.0 * doubt.share:.3g} % less variance of {doubt.moves}"
         )

@@ -61,7 +61,8 @@ class DoubtShare:
     """Something taken for exact, by how much it may be off, and what that does to the estimates.
 
     deviation: its standard deviation, in `unit` ("1": relative); is_stated: by the model file,
-    rather than assumed. share: of the total variance of `moves`, the estimate it matters to most.
+    rather than assumed. share: of the total variance of `moves`, the estimate it matters to most,
+    that would go if it were known exactly.
     """
 
     name: str

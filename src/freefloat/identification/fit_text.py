@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 WIDTH = 80  # format: columns of a terminal
 HEAD = ("parameter", "value", "± std", "unit", "was", "status")
 IS_LEFT = (True, False, False, True, False, True)
+FELT = 0.01  # format: total standard deviations; a smaller shift is not put into numbers
 MOST_DOUBTS = 4  # format: of assumptions that carry variance; the saved fit has all
 GRADE_WORDS = {
     "trusted": "can be trusted",
@@ -112,7 +113,7 @@ def _doubts(fit: Fit) -> Iterator[str]:
         origin = "stated" if doubt.is_stated else "assumed"
         yield (
             f"{doubt.name} ± {amount_text(doubt.deviation, doubt.unit)} ({origin}):"
-            f" {100.0 * doubt.share:.3g} % of the total variance of {doubt.moves}"
+            f" known exactly, {100.0 * doubt.share:.3g} % less variance of {doubt.moves}"
         )
 
 
@@ -123,9 +124,21 @@ def _causes(fit: Fit) -> Iterator[str]:
         healed = "explains the residuals" if cause.heals else "does not explain all"
         yield (
             f"{cause.names[0]}{others}: {amount_text(cause.amplitude, cause.unit, cause.std)},"
-            f" chi-square {cause.chi_square:.3g}, moves {cause.moves} by {cause.shift:.2g} total"
-            f" standard deviations; {healed}"
+            f" chi-square {cause.chi_square:.3g}, {shift_text(cause.moves, cause.shift)}; {healed}"
         )
+
+
+def shift_text(estimate: str, shift: float) -> str:
+    """By how much something moves an estimate, as a verb and what follows it.
+
+    >>> shift_text("bus.mass", 2.5), shift_text("bus.mass", 1e-9)
+    ('moves bus.mass by 2.5 total standard deviations', 'moves no estimate noticeably')
+    """
+    if isnan(shift):
+        return "moves the estimates by an unknown amount"
+    if shift < FELT:
+        return "moves no estimate noticeably"
+    return f"moves {estimate} by {shift:.3g} total standard deviations"
 
 
 def limit_rows(fit: Fit, most: int = 10) -> list[tuple[str, ...]]:

@@ -96,8 +96,13 @@ class Consideration:
         return float(np.sum((self.root @ (moves * ~taken)) ** 2) + np.sum(moves[taken] ** 2))
 
     def shares(self, place: int) -> Array:
-        """What every assumption adds to the variance of an unknown, in its natural size squared."""
-        return self.moves[place] * (self.room @ self.moves[place])
+        """The variance of an unknown [natural size squared] that would go with each assumption.
+
+        theory: knowing one exactly takes cov(x, a)^2 / var(a) off the variance of x. What the data
+        tell of several together correlates them, so these shares need not add up to the variance.
+        """
+        spread = np.diag(self.room)
+        return (self.room @ self.moves[place]) ** 2 / np.where(spread > 0.0, spread, np.inf)
 
 
 def consider(

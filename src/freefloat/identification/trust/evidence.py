@@ -11,6 +11,7 @@ from freefloat.arrays import Array
 from freefloat.digits import amount_text
 from freefloat.identification.assessment import Cause, DoubtShare, Evidence, Grade, ScaleCarrier
 from freefloat.identification.fit import Fit
+from freefloat.identification.fit_text import shift_text
 from freefloat.identification.trust.assumption_columns import is_common
 from freefloat.identification.trust.causes import Explanation, Reported
 from freefloat.identification.trust.misfit import BlockTest, band_tests, excess
@@ -161,8 +162,8 @@ def cause_evidence(
         others = f" (or {listing(cause.names[1:], most=3)})" if cause.names[1:] else ""
         text = (
             f"the data contradict {cause.names[0]}{others}: off by"
-            f" {amount_text(cause.amplitude, cause.unit, cause.std)}, which moves {cause.moves} by"
-            f" {cause.shift:.3g} total standard deviations"
+            f" {amount_text(cause.amplitude, cause.unit, cause.std)}, which"
+            f" {shift_text(cause.moves, cause.shift)}"
         )
         grade = grade_of_shift(cause.shift, options)
         if is_adjusted:
@@ -200,8 +201,8 @@ def _effect_evidence(cause: Cause, shift: float, options: TrustOptions) -> Evide
     when = f" from {cause.time:.4g} s on" if np.isfinite(cause.time) else ""
     text = (
         f"the data show {cause.names[0]}{when}, which the model does not have:"
-        f" {amount_text(cause.amplitude, cause.unit, cause.std)}; it moves {cause.moves} by"
-        f" {cause.shift:.3g} total standard deviations"
+        f" {amount_text(cause.amplitude, cause.unit, cause.std)}; it"
+        f" {shift_text(cause.moves, cause.shift)}"
     )
     return Evidence(
         "effect.missing", text, grade_of_shift(shift, options, best="with reservations"),
