@@ -66,8 +66,7 @@ def import_source(
     map
         Map (.toml) from fields to channels; docs/recordings.md explains it.
     out
-        Write the telemetry to this file: .parquet, .csv, .mcap or .mat. Needs a map.
-        With --suggest: write the draft to this file, .toml.
+        Write telemetry (.parquet, .csv, .mcap, .mat; needs --map), or the draft (.toml).
     suggest
         Print a draft of a map, to be checked and completed.
     """
