@@ -8,10 +8,12 @@ import pytest
 pytest.importorskip("mujoco")
 
 import ground_arm
+from fault_codes import refused
 from ground_arm_bound import over_bound, rms
 
 import freefloat as ff
 from freefloat.dynamics import flatten
+from freefloat.errors import IdentificationError
 from freefloat.identification.linear.family import WhitenedRows, whiten
 from freefloat.identification.linear.sample_reader import samples_of
 from freefloat.identification.linear.torque import TORQUE
@@ -100,6 +102,14 @@ def test_auto_takes_the_weak_form_which_uses_every_sample(true, flight):
     free = Parameters(model).free("*.friction")
     fit = ff.identify(model, free, flight, assess=False)
     assert fit.method == "weak"
+
+
+@pytest.mark.parametrize("method", ["auto", "weak", "torque"])
+def test_without_torques_they_are_asked_for(true, flight, method):
+    model = ground_arm.wrong(true, FLIGHT)
+    free = Parameters(model).free("link_7.*")
+    with refused(IdentificationError, "channel.missing", naming="<joint>.motor_torque"):
+        ff.identify(model, free, flight.without("*.motor_torque"), method=method, assess=False)
 
 
 @pytest.mark.full

@@ -67,6 +67,8 @@ class Weak(Family):
         setting = weak_setting(self.name, system, given.samples)
         samples = setting.derive_rates(given.samples)
         rows = [*root_rows(system), *(6 + j for j in joint_rows(system, samples))]
+        if not rows:
+            samples.need(self.name, "torque")
         functions = bump_functions(setting.grid, given.options.half_width)
         momenta, forces, known = _linear(setting, samples, names, given.theta, rows)
         errors = setting.errors(samples, lambda at: _quantities(setting, at, rows))
