@@ -10,6 +10,7 @@ from freefloat.errors import shorten
 
 # Colours are the viewer's own where it has them, so that a dark page is dark here, too.
 STYLE = """<style>
+:root:root:root{--mantine-color-dimmed:light-dark(#59626e,#a9b1bb)!important}
 .ff{font-size:.8rem;line-height:1.35;padding:.1rem .6rem .4rem;color:var(--mantine-color-text)}
 .ff h4{margin:.5rem 0 .15rem;font-size:.82rem;font-weight:650}
 .ff p{margin:.15rem 0}

@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from freefloat.digits import short_number
+from freefloat.digits import printed_unit, short_number
 from freefloat.model.body_tree import branches
 from freefloat.model.loading import builtin_models
 from freefloat.report.model_rows import (
@@ -131,7 +131,7 @@ def _summary(robot: OpenedModel) -> str:
         markup.heading("Structure"),
         markup.table(TREE_HEAD, map(branch_row, branches(model)), numbers=(1,), tree=True),
         markup.heading("Mass properties at home, in root axes"),
-        markup.facts(mass_facts(checked)),
+        markup.facts((name, printed_unit(text)) for name, text in mass_facts(checked)),
     ]
     notes = [*checked.notes, *robot.craft.notes]
     if notes:
