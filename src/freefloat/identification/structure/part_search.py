@@ -2,9 +2,9 @@
 
 A sketch comes first: parts as the model has them are put in or taken out one at a time, a few
 simulations each, while the fit gets better. From there on parts that the score tests see are put in
-and fitted; where none is left, every part that is there is taken out once and the rest fitted: what
-explains the recordings as well without it is not there, whatever the score said. So on until
-nothing changes.
+and fitted; where none is left, every part that is there is taken out once and the rest fitted, to
+few of the samples first and, where these do not call for it, to all: what explains the recordings
+as well without it is not there, whatever the score said. So on until nothing changes.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ ROUNDS = 3  # theory: of changes a part, at most: in, out again beside a better 
 class SearchEnd:
     """Where the search ended: the state, its tests, and what each present part alone is worth.
 
-    falls: by part, the fall of the sum of squares with it, everything else fitted anew; alike: by
-    present part, those that would do as well in its place.
+    falls: by part, the fall of the sum of squares with it, everything else fitted anew, inf where a
+    few samples told already; alike: by present part, those that would do as well in its place.
     """
 
     state: PartState
@@ -60,8 +60,7 @@ class PartSearch:
     def run(self) -> SearchEnd:
         """The set of parts at which nothing changes any more."""
         state, tests = self._settle(self._sketch())
-        falls = {part.name: self._fall(state, part) for part in state.present}
-        return SearchEnd(state, tests.temper(), falls, self._alike(state, tests))
+        return SearchEnd(state, tests.temper(), self._falls(state), self._alike(state, tests))
 
     def _sketch(self) -> PartState:
         """The set that fits best as the model has its parts, one at a time put in or taken out.
@@ -76,7 +75,7 @@ class PartSearch:
                 quick[names] = self._try(_select(parts, names), None, None, is_sketch=True)
             return quick[names]
 
-        bare = fit_parts(self.question, (), is_sketch=True)
+        bare = fit_parts(self.question, (), is_sketch=True, is_thin=True)
         quick[bare.names] = bare
         whole = fit(frozenset(p.name for p in parts))
         best = whole if whole is not None and self._is_better(whole, bare) else bare
@@ -118,7 +117,9 @@ class PartSearch:
 
     def _fewer(self, state: PartState, visited: set[frozenset[str]]) -> PartState | None:
         """Without the part that is needed least, if the others explain as much without it."""
-        less = [self._fit(_minus(state, part), state) for part in state.present]
+        whole = self._try(state.present, state.values, state, is_thin=True)
+        doubtful = [part for part in state.present if not self._is_needed(state, part, whole)]
+        less = [self._fit(_minus(state, part), state) for part in doubtful]
         known = [s for s in less if s is not None and s.names not in visited]
         best = min(known, key=lambda s: self._criterion(s, state), default=None)
         return best if best is not None and not self._is_better(state, best) else None
@@ -133,10 +134,25 @@ class PartSearch:
         """Whether a state with other parts explains more than chance would."""
         return self._criterion(state, other) < 0.0
 
-    def _fall(self, state: PartState, part: Part) -> float:
-        """By how much the sum of squares falls with a part, everything else fitted anew."""
-        less = self._fit(_minus(state, part), state)
-        return np.inf if less is None else less.excess_over(state)
+    def _is_needed(self, state: PartState, part: Part, whole: PartState | None) -> bool:
+        """Whether few of the samples alone call for a part, the others fitted to them anew.
+
+        They are samples of the same noise: what they reject at the level, all reject. whole: the
+        state fitted to these few.
+        """
+        less = self._try(_minus(state, part), state.values, state, is_thin=True)
+        return less is None or (whole is not None and self._is_better(whole, less))
+
+    def _falls(self, state: PartState) -> dict[str, float]:
+        """By how much the sum of squares falls with parts, where that was found by a refit.
+
+        A part whose absence few samples reject has the gain of its score.
+        """
+        falls = {}
+        for part in state.present:
+            less = self.states.get(state.names - {part.name})
+            falls[part.name] = np.inf if less is None else less.excess_over(state)
+        return falls
 
     def _alike(self, state: PartState, tests: PartTests) -> dict[str, tuple[str, ...]]:
         """Absent parts that would do as well in place of a present one."""
@@ -196,14 +212,16 @@ class PartSearch:
         near: PartState | None,
         *,
         is_sketch: bool = False,
+        is_thin: bool = False,
     ) -> PartState | None:
         """None where the model with these parts cannot be made to fly like the data at all."""
         firsts = None if near is None else firsts_of(near)
         self.done += 1
         with suppress(FreefloatError, np.linalg.LinAlgError):
             return fit_parts(
-                self.question, _in_order(self.question, present), values, firsts=firsts
-            )  # type: ignore[arg-type]
+                self.question, _in_order(self.question, present), values, firsts=firsts,
+                is_sketch=is_sketch, is_thin=is_sketch or is_thin,
+            )  # fmt: skip
         return None
 
     def _tell(self, stage: str, fraction: float | None) -> None:

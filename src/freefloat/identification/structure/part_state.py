@@ -188,13 +188,15 @@ def fit_parts(
     *,
     firsts: Sequence[float] | None = None,
     is_sketch: bool = False,
+    is_thin: bool = False,
 ) -> PartState:
     """The model with these parts, fitted from the model's values or from values found before.
 
     firsts: where the recordings began when those were found; initial states count from there.
-    is_sketch: few simulations of few samples, to compare sets of parts that differ grossly.
+    is_sketch: few simulations, to compare sets of parts that differ grossly; is_thin: of few of the
+    samples.
     """
-    recordings = question.recordings(present, is_thin=is_sketch)
+    recordings = question.recordings(present, is_thin=is_thin)
     unknowns = unknowns_of(
         question.parameters(present), recordings, is_start_known=question.known_start,
         options=question.search,
