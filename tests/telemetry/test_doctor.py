@@ -17,7 +17,7 @@ from freefloat.model.rotations import (
     quaternion_product,
 )
 from freefloat.telemetry.channel import Channel
-from freefloat.telemetry.doctor import examine, prepare_recording, repair
+from freefloat.telemetry.doctor import Prepared, examine, prepare_recording, repair
 from freefloat.telemetry.telemetry import Telemetry
 
 TIME = np.arange(2000) * 0.02
@@ -77,7 +77,7 @@ def test_a_sound_recording_comes_back_bit_for_bit(seed):
         diagnosis = examine(flight)
         assert diagnosis.codes == ()
         assert repair(flight, diagnosis) is flight
-        assert prepare_recording(flight) == (flight, (), ())
+        assert prepare_recording(flight) == Prepared(flight)
 
 
 @pytest.mark.parametrize("name", ["planar-capture", "servicer", "cepheus", "dual-arm"])
@@ -317,7 +317,7 @@ def test_raw_leaves_everything():
     values = joint()["arm.velocity"].values.copy()
     values[100] += 0.1
     flight = joint({"arm.velocity": values})
-    assert prepare_recording(flight, raw=True) == (flight, (), ())
+    assert prepare_recording(flight, raw=True) == Prepared(flight)
 
 
 def test_a_burst_does_not_make_room_for_itself():

@@ -25,6 +25,7 @@ from freefloat.identification.output_error.options import USUAL, SearchOptions
 from freefloat.identification.output_error.output_error_fit import identify_by_output_error
 from freefloat.identification.recording_warnings import recording_warnings
 from freefloat.identification.trust.assess import grade_fit, new_biases
+from freefloat.identification.trust.recording_evidence import with_contradictions
 from freefloat.identification.trust.trust_options import USUAL_TRUST, TrustOptions
 from freefloat.model.model import Model
 from freefloat.model.uncertainty import name_faults
@@ -38,6 +39,7 @@ from freefloat.prediction.recording_pieces import cut_at_gaps
 from freefloat.progress import Progress, silent
 from freefloat.provenance import provenance
 from freefloat.records.option_record import require_value
+from freefloat.telemetry.diagnosis import Finding
 from freefloat.telemetry.digest import digest
 from freefloat.telemetry.doctor import prepare_recording
 from freefloat.telemetry.sample_codes import codes_of_all
@@ -112,6 +114,7 @@ def identify(
     if assess:
         how |= {"search": search, "options": trust, "improve": method == "auto"}
         fit = grade_fit(fit, used.pieces, parameters=used.parameters, biases=used.biases, **how)
+        fit = with_contradictions(fit, used.contradictions)
     notes = used.notes_of(is_simulated=assess or fit.method == OUTPUT_ERROR)
     return _with_findings(fit, recorded, notes, options.seed)
 
@@ -121,13 +124,15 @@ class _Used:
     """What is used of what was given.
 
     recorded: without faults; pieces: the same as far as it can be simulated; biases: shown by the
-    recordings, to be estimated as well; notes: what was found and done; cuts: where pieces end.
+    recordings, to be estimated as well; contradictions: between streams, not repaired; notes: what
+    was found and done; cuts: where pieces end.
     """
 
     parameters: Parameters
     recorded: tuple[Telemetry, ...]
     pieces: tuple[Telemetry, ...]
     biases: tuple[str, ...]
+    contradictions: tuple[Finding, ...]
     notes: tuple[Note, ...]
     cuts: tuple[Note, ...]
 
@@ -170,7 +175,9 @@ def _prepare(
     parameters, held = fix_unrecorded(parameters, sound, is_planned=is_planned)
     # a plan drives a simulation across any gap; equations take no notice of them
     pieces, cuts = (sound, ()) if is_planned else cut_at_gaps(model, sound)
-    return _Used(parameters, sound, pieces, biases, (*locked, *notes, *held), cuts)
+    contradictions = tuple(finding for one in each for finding in one.contradictions)
+    found = (*locked, *notes, *held)
+    return _Used(parameters, sound, pieces, biases, contradictions, found, cuts)
 
 
 def _identify(

@@ -15,6 +15,8 @@ from freefloat.text import count_noun, listing, paragraph
 REPAIR = "repair"  # the key of the metadata that keeps what was done
 # theory: the chance that anything at all is found in a sound recording, all tests together
 FAMILY_CHANCE = 1e-3
+# format: codes of what is one thing or another, and no error that an estimate could allow for
+CONTRADICTIONS = ("recording.axes", "recording.frame", "recording.quaternion")
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,11 @@ class Finding:
     advice: str = ""
     is_fault: bool = True
     instants: tuple[float, ...] = ()
+
+    @property
+    def is_contradiction(self) -> bool:
+        """Whether two streams cannot both be what they are called, and that is left as it is."""
+        return self.code in CONTRADICTIONS and not self.done
 
     @property
     def place(self) -> str:

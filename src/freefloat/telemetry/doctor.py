@@ -127,11 +127,15 @@ def repair(telemetry: Telemetry, diagnosis: Diagnosis) -> Telemetry:
 
 
 class Prepared(NamedTuple):
-    """A recording as it should be used, what was found and done, and biases by parameter name."""
+    """A recording as it should be used, what was found and done, and biases by parameter name.
+
+    contradictions: streams that cannot both be what their names say.
+    """
 
     recording: Telemetry
     notes: tuple[Note, ...] = ()
     biases: tuple[str, ...] = ()
+    contradictions: tuple[Finding, ...] = ()
 
 
 def prepare_recording(
@@ -170,7 +174,9 @@ def prepare_recording(
         if finding.code == "recording.bias"
         for name in finding.channels
     ]
-    return Prepared(repair(telemetry, diagnosis), diagnosis.notes, tuple(dict.fromkeys(biases)))
+    contradictions = tuple(f for f in diagnosis.findings if f.is_contradiction)
+    repaired = repair(telemetry, diagnosis)
+    return Prepared(repaired, diagnosis.notes, tuple(dict.fromkeys(biases)), contradictions)
 
 
 def _round(

@@ -59,6 +59,7 @@ from freefloat.identification.trust.evidence import (
 )
 from freefloat.identification.trust.likelihood_fit import SUPERSEDED, is_sharper, likelihood_fit
 from freefloat.identification.trust.misfit import BlockTest, block_tests
+from freefloat.identification.trust.recording_evidence import with_contradictions
 from freefloat.identification.trust.scale_carriers import scale_carriers, scale_note
 from freefloat.identification.trust.trust_options import USUAL_TRUST, TrustOptions
 from freefloat.identification.trust.white_rows import WhiteRows, white_rows
@@ -129,6 +130,7 @@ def assess_fit(
         parameters=parameters, plan=plan, known_start=known_start, options=options, search=search,
         seed=seed, improve=improve, progress=progress,
     )  # fmt: skip
+    graded = with_contradictions(graded, [f for one in each for f in one.contradictions])
     return _with_earlier(graded, fit) if fit.provenance.get("data") == digest(given) else graded
 
 
