@@ -114,9 +114,8 @@ def identify(
     if assess:
         how |= {"search": search, "options": trust, "improve": method == "auto"}
         fit = grade_fit(fit, used.pieces, parameters=used.parameters, biases=used.biases, **how)
-        fit = with_contradictions(fit, used.contradictions)
-    notes = used.notes_of(is_simulated=assess or fit.method == OUTPUT_ERROR)
-    return _with_findings(fit, recorded, notes, options.seed)
+    is_simulated = assess or fit.method == OUTPUT_ERROR
+    return _with_findings(fit, recorded, used, options.seed, is_simulated=is_simulated)
 
 
 @dataclass(frozen=True)
@@ -136,15 +135,16 @@ class _Used:
     notes: tuple[Note, ...]
     cuts: tuple[Note, ...]
 
-    def notes_of(self, *, is_simulated: bool) -> tuple[Note, ...]:
+    def notes_of(self, is_simulated: bool) -> tuple[Note, ...]:
         """What to tell of a fit; of pieces where they were simulated."""
         return (*self.notes, *self.cuts) if is_simulated else self.notes
 
 
 def _with_findings(
-    fit: Fit, recorded: Sequence[Telemetry], found: Sequence[Note], seed: int
+    fit: Fit, recorded: Sequence[Telemetry], used: _Used, seed: int, *, is_simulated: bool
 ) -> Fit:
     """The fit with what was found in its recordings, which it names as they came."""
+    fit, found = with_contradictions(fit, used.contradictions), used.notes_of(is_simulated)
     if not found:
         return fit
     given = _record(recorded, fit.method, seed)
