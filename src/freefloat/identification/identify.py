@@ -148,8 +148,8 @@ def _with_findings(
     if not found:
         return fit
     given = _record(recorded, fit.method, seed)
-    used = {key: given[key] for key in ("data", "recordings", "samples")}
-    return replace(fit, notes=(*found, *fit.notes), provenance={**fit.provenance, **used})
+    about = {key: given[key] for key in ("data", "recordings", "samples")}
+    return replace(fit, notes=(*found, *fit.notes), provenance={**fit.provenance, **about})
 
 
 def _prepare(
