@@ -182,12 +182,17 @@ def test_noise_that_has_no_square_is_refused(flown, tmp_path, noise):
         read_telemetry(path)
 
 
-def test_times_in_milliseconds_are_told_at_once():
+@pytest.mark.parametrize(
+    ("unit", "per_second", "code"),
+    [("ms", 1e3, "rate.milliseconds"), ("us", 1e6, "rate.microseconds"),
+     ("ns", 1e9, "rate.nanoseconds")],
+)  # fmt: skip
+def test_times_in_another_unit_are_told_at_once(unit, per_second, code):
     recorded = planar_flight(1, 10.0)
-    late = ff.Telemetry.of([c.with_time(1e3 * c.time) for c in recorded.channels.values()])
-    with refused(TelemetryError, "time.unit", naming="time [ms]"):
+    late = ff.Telemetry.of([c.with_time(per_second * c.time) for c in recorded.channels.values()])
+    with refused(TelemetryError, "time.unit", naming=f"time [{unit}]"):
         prepare_recording(late)
-    assert {f.code for f in ff.quality(late).findings} == {"rate.milliseconds"}
+    assert {f.code for f in ff.quality(late).findings} == {code}
     prepare_recording(recorded)
 
 

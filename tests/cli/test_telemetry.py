@@ -105,3 +105,14 @@ def test_a_model_alone_is_refused(command, recording):
     ended = command("telemetry", recording("flight.csv"), "--model", "servicer", "--json")
     assert ended.code == 2
     assert [fault["code"] for fault in ended.json["error"]["faults"]] == ["option.conflict"]
+
+
+def test_a_table_of_another_program_gives_one_fault_with_the_way_on(command, tmp_path):
+    path = tmp_path / "rec.csv"
+    names = [f"J{n}_ang_deg" for n in range(1, 20)]
+    path.write_text("\n".join([",".join(["t", *names]), ",".join(["0"] * 20), ""]))
+    ended = command("telemetry", path, "--json")
+    (fault,) = ended.json["error"]["faults"]
+    assert ended.code == 2 and fault["code"] == "channel.none"
+    assert f"freefloat import {path} --suggest" in fault["remedy"]
+    assert len(command("telemetry", path).err.splitlines()) <= 12

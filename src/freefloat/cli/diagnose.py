@@ -58,7 +58,7 @@ def diagnose(
     model
         The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     flights
-        Telemetry of one flight or of several: .parquet, .pq, .csv or .tsv.
+        One or several flights: .parquet, .pq, .csv, .tsv, .mcap, .mat; any other with --map.
     fit
         A fit (.json), graded with the options it was made with; else the flights are fitted.
     """

@@ -152,7 +152,7 @@ def identify(
     model
         The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     flights
-        Telemetry of one flight or of several: .parquet, .pq, .csv or .tsv.
+        One or several flights: .parquet, .pq, .csv, .tsv, .mcap, .mat; any other with --map.
     out
         Write the fit to this file (.json).
     save_model

@@ -64,7 +64,7 @@ def spectrum(
     Parameters
     ----------
     file
-        The recording: .parquet, .pq, .csv or .tsv.
+        The recording: .parquet, .pq, .csv, .tsv, .mcap or .mat; any other with --map.
     model
         A built-in model or a .toml or .urdf file, to be compared with.
     channels

@@ -70,7 +70,7 @@ def structure(
     model
         The name of a built-in model, or a .toml, .urdf, .xacro or MJCF (.xml) file.
     flights
-        Telemetry of one flight or of several: .parquet, .pq, .csv or .tsv.
+        One or several flights: .parquet, .pq, .csv, .tsv, .mcap, .mat; any other with --map.
     effects
         The effects to decide on; may be repeated. By default all that the model can have.
     plan

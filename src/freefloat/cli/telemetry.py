@@ -56,7 +56,7 @@ def telemetry(
     Parameters
     ----------
     file
-        The recording: .parquet, .pq, .csv or .tsv.
+        The recording: .parquet, .pq, .csv, .tsv, .mcap or .mat; any other with --map.
     repair
         Write the repaired recording to this file, which must not be the recording itself.
     model

@@ -68,7 +68,7 @@ def validate(
     fit
         A fit (.json) that `freefloat identify --out` wrote; or a model, by name or file.
     flight
-        Telemetry of another flight: .parquet, .pq, .csv or .tsv.
+        Telemetry of another flight: .parquet, .pq, .csv, .tsv, .mcap or .mat; any other with --map.
     error
         Allowed prediction error beyond the noise, relative to the signal [%].
     tip

@@ -18,7 +18,7 @@ from freefloat.model.checks import sensor_targets
 from freefloat.model.model import Model
 from freefloat.model.parts import Sensor
 from freefloat.notes import Note
-from freefloat.telemetry.names import XYZ, channel_names
+from freefloat.telemetry.names import XYZ, ChannelName, channel_names
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.text import closest, listing
 
@@ -197,10 +197,18 @@ def _sigma(
     if unknown:
         raise IdentificationError(
             f"the noise of {listing(unknown, most=4)} is not known; give noise={{channel:"
-            " deviation}, or a [[sensor]] with its noise in the model file",
+            " deviation}, or a [[sensor]] with its noise in the model file; on the command line,"
+            f" each STD a number in SI units: {_noise_options(unknown)}",
             code="noise.missing",
         )
     return sigma, exact
+
+
+def _noise_options(unknown: Sequence[str]) -> str:
+    """The options that state deviations, one for the axes of a vector, ready to be copied."""
+    groups = {name: ChannelName.parse(name) for name in unknown}
+    globs = [f"{one.group}.*" if one.axis else name for name, one in groups.items()]
+    return " ".join(f"--noise '{glob}=STD'" for glob in dict.fromkeys(globs))
 
 
 def _exact_note(names: Sequence[str]) -> Note:

@@ -56,7 +56,7 @@ class FileKind:
         if found.lower() != self.suffix:
             remedy = f"end the name in {self.suffix}"
             fault = Fault(str(path), found or "no suffix", self.suffix, remedy, "file.suffix")
-            raise self.refuse(f"{Path(path).name}: not this kind of file", [fault])
+            raise self.refuse(f"{Path(path).name}: not a {self.noun} file", [fault])
 
     def require_size(self, size: int, name: str) -> None:
         """Raise if a file of `size` bytes is larger than is read."""

@@ -154,7 +154,7 @@ def prepare_recording(
         that were found: they are for whoever estimates to estimate.
 
     Raises:
-        TelemetryError: The time is in milliseconds but labelled in seconds.
+        TelemetryError: The time is in ms, us or ns but labelled in seconds.
 
     >>> t = np.arange(500) * 0.02
     >>> quiet = Telemetry.from_arrays(t, {"base.rate.x": np.sin(t)})

@@ -72,7 +72,8 @@ class QualityFinding:
     `code` stays when the sentence changes: `samples.none`, `samples.invalid`, `clock.backward`,
     `clock.repeated`, `clock.gaps`, `sensor.fill_value`, `sensor.stuck`, `sensor.saturated`,
     `sensor.spikes`, `attitude.norm`, `attitude.sign_flips`, and `rate.degrees`, `rate.millimetres`,
-    `rate.milliseconds`, `rate.sign` or `rate.gain` where a rate contradicts its position.
+    `rate.milliseconds`, `rate.microseconds`, `rate.nanoseconds`, `rate.sign` or `rate.gain` where
+    a rate contradicts its position.
     """
 
     code: str

@@ -30,7 +30,12 @@ HINTS = {
     1e3: ("rate.millimetres", "one of the two is in mm but labelled in m"),
     -1.0: ("rate.sign", "one of the two has the wrong sign"),
 }
-IN_MILLISECONDS = ("rate.milliseconds", "the time is in ms but labelled in s")
+# theory: how many make a second -> code, unit, and what it is called
+TIME_UNITS = {
+    1e3: ("rate.milliseconds", "ms", "milliseconds"),
+    1e6: ("rate.microseconds", "us", "microseconds"),
+    1e9: ("rate.nanoseconds", "ns", "nanoseconds"),
+}
 OTHERWISE = ("rate.gain", "a gain or a unit is wrong")
 
 
@@ -43,38 +48,51 @@ def check_rates(series: TimeSeries, limits: QualityLimits) -> Iterator[QualityFi
     [('rate.degrees', 'elbow.velocity')]
     """
     compared = list(_comparisons(series, limits))
-    is_late = is_in_milliseconds(compared, limits)
+    per_second = units_per_second(compared, limits)
     for position, rate, ratio in compared:
         if limits.rate_ratio[0] < ratio < limits.rate_ratio[1]:
             continue
         near = (h for f, h in HINTS.items() if _is_near(ratio, f, limits.factor_tolerance))
-        code, hint = IN_MILLISECONDS if is_late else next(near, OTHERWISE)
+        code, hint = next(near, OTHERWISE)
+        if per_second is not None:
+            code, unit, _ = TIME_UNITS[per_second]
+            hint = f"the time is in {unit} but labelled in s"
         text = f"the derivative of {position} is {ratio:.3g} times this rate: {hint}"
         yield QualityFinding(code, rate, text, True)
 
 
 def require_seconds(series: TimeSeries) -> None:
-    """Raise TelemetryError where every rate says that the time is in milliseconds.
+    """Raise TelemetryError where every rate says that the time is in ms, us or ns.
 
     A flight that seems a thousand times longer would take a thousand times longer to simulate.
     """
     limits = QualityLimits()
-    if not is_in_milliseconds(list(_comparisons(series, limits)), limits):
+    per_second = units_per_second(list(_comparisons(series, limits)), limits)
+    if per_second is None:
         return
-    expected = "seconds: every derivative is a thousandth of its rate"
-    remedy = "name the time column 'time [ms]', or divide the times by 1000"
-    fault = Fault("time", "milliseconds labelled as seconds", expected, remedy, "time.unit")
+    _, unit, word = TIME_UNITS[per_second]
+    expected = f"seconds: every rate is {per_second:.0e} times the derivative of its position"
+    remedy = (
+        f"name the time column 'time [{unit}]', or write unit = \"{unit}\" under [time] of the map"
+    )
+    fault = Fault("time", f"{word} labelled as seconds", expected, remedy, "time.unit")
     raise TelemetryError("the time of the recording is not in seconds", [fault])
 
 
-def is_in_milliseconds(compared: Sequence[tuple[str, str, float]], limits: QualityLimits) -> bool:
-    """Whether all rates are a thousand times the derivatives, those of rotations among them.
+def units_per_second(
+    compared: Sequence[tuple[str, str, float]], limits: QualityLimits
+) -> float | None:
+    """1e3, 1e6 or 1e9 where all rates are so many times the derivatives, those of rotations too.
 
     A single length in millimetres looks the same; an angle does not.
     """
-    is_thousandth = [abs(1e3 * ratio - 1.0) < limits.factor_tolerance for *_, ratio in compared]
     has_angle = any(ChannelName.parse(rate).quantity == "rate" for _, rate, _ in compared)
-    return bool(compared) and all(is_thousandth) and (has_angle or len(compared) > 1)
+    if not compared or not (has_angle or len(compared) > 1):
+        return None
+    for factor in TIME_UNITS:
+        if all(abs(factor * ratio - 1.0) < limits.factor_tolerance for *_, ratio in compared):
+            return factor
+    return None
 
 
 def _comparisons(series: TimeSeries, limits: QualityLimits) -> Iterator[tuple[str, str, float]]:

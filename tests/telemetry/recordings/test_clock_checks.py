@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,12 @@ from fault_codes import refused
 
 from freefloat.errors import TelemetryError
 from freefloat.notes import codes_of
-from freefloat.telemetry.recordings.import_telemetry import Imported, import_recording
+from freefloat.telemetry.recordings.import_telemetry import (
+    Imported,
+    import_recording,
+    open_recording,
+)
+from freefloat.telemetry.recordings.map_suggestion import suggest_map
 
 N = 200
 TIME = np.arange(N) * 0.01
@@ -68,3 +74,30 @@ def test_left_handed_axes_are_noted(tmp_path):
 def test_a_name_of_many_thousand_letters_is_kept_short(tmp_path):
     told = imported(tmp_path, RATE, **{"x" * 20_000: TIME}).telemetry.metadata["not mapped"]
     assert len(told) < 300
+
+
+@pytest.mark.parametrize(("unit", "per_second"), [("ns", 10**9), ("us", 10**6), ("ms", 1000)])
+def test_dates_taken_in_another_unit_are_refused(tmp_path, unit, per_second):
+    stamps = 1_780_000_000 * per_second + 10 * per_second // 1000 * np.arange(N)
+    clock = '[time]\nclock = "when"\n{}'
+    with refused(TelemetryError, "time.unit", naming=f'unit = "{unit}"'):
+        imported(tmp_path, clock.format("") + RATE, when=stamps)
+    made = imported(tmp_path, clock.format(f'unit = "{unit}"\n') + RATE, when=stamps)
+    assert made.telemetry.duration == pytest.approx(TIME[-1]) and made.notes == ()
+    named = f'[time]\nclock = "stamp_{unit}"\n'  # the name says it
+    made = imported(tmp_path, named + RATE, **{f"stamp_{unit}": stamps})
+    assert made.telemetry.duration == pytest.approx(TIME[-1])
+
+
+def test_a_clock_whose_steps_no_recording_has_is_noted(tmp_path):
+    made = imported(tmp_path, '[time]\nclock = "ticks"\n' + RATE, ticks=1e7 * np.arange(N))
+    assert codes_of(made.notes) == ("recording.clock_rate",)
+
+
+@pytest.mark.parametrize("name", ["header.stamp_ns", "ticks"])
+def test_a_draft_states_the_unit_of_dates(tmp_path, name):
+    stamps = 1_780_000_000 * 10**9 + 10**7 * np.arange(5)
+    rows = [f"{stamp},{0.1 * n}" for n, stamp in enumerate(stamps.tolist())]
+    (tmp_path / "log.csv").write_text("\n".join([f"{name},x", *rows, ""]), encoding="utf-8")
+    draft = suggest_map(open_recording(tmp_path / "log.csv"), max_bytes=2**20)
+    assert tomllib.loads(draft)["time"] == {"clock": name, "unit": "ns"}

@@ -10,6 +10,7 @@ where `read(path, max_bytes=...)` returns a `FileContent`. Nothing else has to k
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from freefloat.errors import SHOWN_FAULTS, Fault, TelemetryError, require_type
+from freefloat.errors import SHOWN_FAULTS, Fault, TelemetryError, require_type, shorten
 from freefloat.telemetry.channel import Array, Channel, Mask, read_only
-from freefloat.telemetry.names import name_fault, resolved_unit
+from freefloat.telemetry.names import name_fault, resolved_unit, unit_of
 from freefloat.telemetry.sample_rows import rows_of
 from freefloat.telemetry.telemetry import Telemetry
 from freefloat.telemetry.units import accepted_units, si_unit
@@ -109,6 +110,11 @@ class Faults:
     def add_fault(self, fault: Fault, *, place: str) -> None:
         """Note a fault found elsewhere, at its place in the file."""
         self.add(fault.code, place, fault.value, expected=fault.expected, remedy=fault.remedy)
+
+    def extend(self, others: Faults) -> None:
+        """Note the faults of another list."""
+        self.count += others.count
+        self._kept += others._kept[: SHOWN_FAULTS - len(self._kept)]
 
     @property
     def is_full(self) -> bool:
@@ -242,7 +248,11 @@ def columns_of(
     if too_wide := width_fault(len(labels), "header", remedy="split the file"):
         faults.add_fault(too_wide, place="header")
         raise faults.error()
-    columns = [_column(n, label, faults, notes) for n, label in enumerate(labels)]
+    found = Faults(faults.path)
+    columns = [_column(n, label, found, notes) for n, label in enumerate(labels)]
+    if found.count and not any(unit_of(column.name) for column in columns):
+        raise _foreign(columns, faults)
+    faults.extend(found)
     names = [column.name for column in columns]
     first: dict[str, int] = {}
     for n, name in enumerate(names):
@@ -259,7 +269,7 @@ def columns_of(
         first.setdefault(name, n)
     if "time" not in first:
         found = listing(map(repr, names), most=4)
-        remedy = "name the column with the time 'time [s]'"
+        remedy = "call the time 'time [s]'; `freefloat import --suggest` drafts a map"
         faults.add(
             "time.missing", "header", f"columns {found}", expected="a time column", remedy=remedy
         )
@@ -269,6 +279,19 @@ def columns_of(
             "channel.none", "header", "only a time column", expected=expected, remedy="add columns"
         )
     return first.get("time", -1), columns
+
+
+def _foreign(columns: Sequence[Column], faults: Faults) -> TelemetryError:
+    """One fault for a table of somebody else's: none of its columns is a channel by its name."""
+    faults.add(
+        "channel.none",
+        "header",
+        f"columns {listing((repr(shorten(column.name)) for column in columns), most=4)}",
+        expected="channels such as 'base.rate.x [rad/s]'",
+        remedy=f"draft a map with `freefloat import {shlex.quote(str(faults.path))} --suggest"
+        " --out map.toml`, correct it, and give it as --map map.toml",
+    )
+    return faults.error()
 
 
 def width_fault(n_columns: int, place: str, *, remedy: str) -> Fault | None:

@@ -20,10 +20,10 @@ from freefloat.records.option_record import require_value
 from freefloat.records.values import Count
 from freefloat.telemetry import recordings
 from freefloat.telemetry.readers.tables import require_path, unreadable
-from freefloat.telemetry.recordings.clock_checks import clock_faults, clock_notes
+from freefloat.telemetry.recordings.clock_checks import clock_faults, clock_notes, date_faults
 from freefloat.telemetry.recordings.map_fields import MappedColumns, map_columns
 from freefloat.telemetry.recordings.map_values import (
-    clock_name,
+    clock_unit,
     convert,
     time_origin,
     turn_frames,
@@ -126,11 +126,12 @@ def import_recording(
     mapped, unmapped = map_columns(wanted, recording)
     columns = collect(recording, _fields(mapped), max_bytes=max_bytes)
     with np.errstate(all="ignore"):  # what is not finite in the end is no valid sample
+        faults = list(date_faults(mapped, columns))
         origins, began = time_origin(mapped, columns, wanted.origin)
-        found, faults = [], []
-        for one in mapped:
+        found = []
+        for one in [] if faults else mapped:
             try:
-                found.append(convert(one, columns, origin=origins.get(clock_name(one), 0)))
+                found.append(convert(one, columns, origin=origins.get(clock_unit(one), 0)))
             except TelemetryError as error:
                 faults += error.faults
         faults += clock_faults(found)

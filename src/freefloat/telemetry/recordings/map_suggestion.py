@@ -6,12 +6,14 @@ so. What nothing is known about stands as a comment, to be completed or deleted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from freefloat.records.toml_text import value_text
-from freefloat.telemetry.recordings.map_fields import CLOCKS, TIME_NAMES, FieldIndex
+from freefloat.telemetry.recordings.clock_units import unit_by_name, unit_by_size
+from freefloat.telemetry.recordings.map_fields import CLOCKS, TIME_NAMES, FieldIndex, FieldPlace
 from freefloat.telemetry.recordings.source_recording import (
     PUBLISHED,
     RECEIVED,
@@ -30,6 +32,7 @@ from freefloat.telemetry.recordings.suggestion_types import (
 from freefloat.telemetry.recordings.suggestion_words import drafts_by_names
 from freefloat.text import listing
 
+_CLOCK_WORD = re.compile(r"time|stamp|epoch|clock|_t$", re.IGNORECASE)  # format: words of clocks
 _LISTED = 200  # format: fields that were not recognised, listed one by one
 _SAMPLES = 2_000_000  # format: numbers that are looked at for their size; a second's work
 
@@ -47,7 +50,8 @@ def suggest_map(recording: SourceRecording, *, max_bytes: int) -> str:
              "format = 1", ""]  # fmt: skip
     clock, words = _clock(recording.streams, index)
     if clock is not None:
-        lines += ["[time]" + words, f"clock = {value_text(clock)}", ""]
+        lines += ["[time]" + words, f"clock = {value_text(clock)}"]
+        lines += [*_clock_unit(recording, index.places[clock], max_bytes), ""]
     for draft in drafts:
         lines += draft.lines()
     lines += _rest(drafts, index, clock)
@@ -66,12 +70,30 @@ def _clock(streams: Sequence[RecordedStream], index: FieldIndex) -> tuple[str | 
         return None, ""
     numbers = [one for one in streams[0].fields if not one.what]
     exact = [f for f in numbers if f.name.rpartition(".")[2].lower() in TIME_NAMES]
-    close = [f for f in numbers if "time" in f.name.lower() or f.name.lower().endswith("_t")]
-    found = (exact or close or numbers)[:1]
+    close = [f for f in numbers if _CLOCK_WORD.search(f.name)]
+    ends = [f for f in numbers[:1] if unit_by_name(f.name)]
+    found = (exact or close or ends or numbers)[:1]
     if not found:
         return None, ""
-    why = "by its name" if close else "the first column"
-    return found[0].name, "" if exact else f"  # guessed: {why}"
+    why = "by its name" if exact or close or ends else "the first column"
+    return streams[0].reference(found[0].name), "" if exact else f"  # guessed: {why}"
+
+
+def _clock_unit(recording: SourceRecording, clock: FieldPlace, max_bytes: int) -> Iterator[str]:
+    """The line with the unit of the clock, where its name ends in one or its size says it."""
+    name = clock.field.name
+    if clock.field.unit or (name.endswith("stamp") and recording.streams[0].name):
+        return
+    told = unit_by_name(name)
+    found = collect(recording, {clock.stream: [name]}, max_bytes=max_bytes)[clock.stream][name]
+    sized = unit_by_size(found[~is_missing(found)])
+    unit = sized or told
+    if unit is None or (unit == "s" and not name.endswith("stamp")):
+        return  # seconds are what is taken without a word
+    why = "by its name" if unit == told else "by the size of its numbers"
+    if sized and told and sized != told:
+        why += f", although its name ends in {told}"
+    yield f'unit = "{unit}"  # guessed: {why}'
 
 
 def _name_places(drafts: Sequence[Draft]) -> None:

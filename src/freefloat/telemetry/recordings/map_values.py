@@ -17,6 +17,7 @@ from freefloat.model.rotations import (
 from freefloat.telemetry.attitude import continuous, slerp, unit
 from freefloat.telemetry.channel import LATEST, TIME_EXPECTED, Channel
 from freefloat.telemetry.names import XYZW, resolved_unit
+from freefloat.telemetry.recordings.clock_units import unit_by_name
 from freefloat.telemetry.recordings.map_fields import MappedColumns
 from freefloat.telemetry.recordings.recording_map import WORLD_AXES, MapEntry
 from freefloat.telemetry.recordings.source_recording import Columns, is_missing
@@ -54,7 +55,7 @@ def convert(
     raw = [columns[place.stream][place.field.name] for place in mapped.columns]
     clock = columns[mapped.clock.stream][mapped.clock.field.name]
     keep = ~is_missing(clock) & ~np.any([is_missing(column) for column in raw], axis=0)
-    time = clock_seconds(clock[keep], _clock_unit(mapped), origin)
+    time = clock_seconds(clock[keep], clock_unit(mapped), origin)
     time = time - entry.delay if entry.delay else time
     _require_times(mapped, time)
     values = np.column_stack([column[keep].astype(np.float64) for column in raw])
@@ -84,14 +85,17 @@ def _unit(name: str, entry: MapEntry) -> tuple[str, float]:
 # -- time ------------------------------------------------------------------------------------------
 
 
-def _clock_unit(mapped: MappedColumns) -> str:
+def clock_unit(mapped: MappedColumns) -> str:
+    """The unit of an entry's clock: what the map says, the file, or the clock's name."""
     return mapped.clock_unit or mapped.clock.field.unit or _stamp_unit(mapped)
 
 
 def _stamp_unit(mapped: MappedColumns) -> str:
-    """Stamps of messages are nanoseconds, other clocks seconds by default."""
+    """Stamps of messages are nanoseconds, other clocks what their names end in, or seconds."""
     name = mapped.clock.field.name
-    return "ns" if name.startswith("@") or name.rpartition(".")[2] == "stamp" else "s"
+    if name.startswith("@") or name.rpartition(".")[2] == "stamp":
+        return "ns"
+    return unit_by_name(name) or "s"
 
 
 def clock_seconds(clock: np.ndarray, unit_name: str, origin: int | float) -> Array:
@@ -129,7 +133,7 @@ def time_origin(
         usable = clock if clock.dtype == np.int64 else clock[np.isfinite(clock)]
         if len(usable):
             least = usable.min().item()
-            name = _clock_unit(one)
+            name = clock_unit(one)
             if name not in firsts or least < firsts[name][0]:
                 firsts[name] = (least, name)
     starts = [least * seconds_in(name) for least, name in firsts.values()]
@@ -145,11 +149,6 @@ def time_origin(
         ratio = seconds_in(unit_name) / seconds_in(name)
         found[name] = least if name == unit_name else least * ratio
     return found, least * seconds_in(unit_name)
-
-
-def clock_name(mapped: MappedColumns) -> str:
-    """The unit of an entry's clock, by which origins are known."""
-    return _clock_unit(mapped)
 
 
 def _require_times(mapped: MappedColumns, time: Array) -> None:

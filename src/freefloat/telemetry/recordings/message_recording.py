@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from freefloat.telemetry.recordings.source_recording import (
     PIECE,
     PUBLISHED,
     RECEIVED,
+    STAMP,
     Piece,
     RecordedField,
     RecordedStream,
@@ -76,7 +77,8 @@ class Topic:
         if self.decode is None:
             found.append(RecordedField("*", self.n_messages, None, self.problem or "not decoded"))
         found += [
-            RecordedField(one.name, self.n_messages, one.unit, one.what, one.example)
+            # stamps are put together from seconds and nanoseconds
+            replace(one, n_samples=self.n_messages, unit="ns" if one.name == STAMP else one.unit)
             for one in self.fields.values()
         ]
         return RecordedStream(self.name, tuple(found), self.kind)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from freefloat.arrays import Array
-from freefloat.errors import TelemetryError
+from freefloat.errors import Fault, TelemetryError
 from freefloat.model.rotations import matrix_from_quaternion, matrix_from_rpy
 from freefloat.records import values
 from freefloat.records.bounded_read import FileKind, read_text
@@ -193,7 +193,12 @@ def load_map(path: str | Path) -> RecordingMap:
 
     Raises TelemetryError listing every fault: file, place, value, expectation, remedy.
     """
-    MAP_FILE.require_suffix(path)
+    if Path(path).suffix.lower() != MAP_FILE.suffix:
+        expected = "a map of a recording's fields (.toml), as --map or `map` takes"
+        remedy = "`freefloat import SOURCE --suggest --out map.toml` drafts one; a robot is MODEL"
+        value = Path(path).suffix or "no suffix"
+        fault = Fault(str(path), value, expected, remedy, "file.suffix")
+        raise TelemetryError(f"--map {Path(path).name}: not a map", [fault])
     return read_map_text(read_text(Path(path), MAP_FILE), file=Path(path).name)
 
 
