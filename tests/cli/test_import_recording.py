@@ -190,3 +190,28 @@ def test_the_output_may_not_be_the_recording(command, tmp_path):
     ended = command("import", path, "--map", map_path, "--out", path, "--json")
     assert ended.code == 2 and ended.error_codes[1:] == ["file.conflict"]
     assert np.loadtxt(path, delimiter=",", skiprows=1).shape == (2, 2)
+
+
+def test_names_with_units_words_and_numbers_are_placed_in_a_draft(command, tmp_path):
+    names = [f"imu_{axis}_dps" for axis in "xyz"] + [f"nav_vel_{axis}_mmps" for axis in "xyz"]
+    names += [f"str_q{n}" for n in range(4)] + ["J1_ang_deg", "J1_rate_dps", "J1_trq_Nm"]
+    names += [f"acc_{axis}_g" for axis in "xyz"] + ["rw2_rpm"]
+    noise = 0.01 * np.random.default_rng(0).normal(size=(200, len(names)))
+    still = [float(name == "str_q0") for name in names]
+    rows = np.column_stack([1_780_000_000 * 10**9 + 10**7 * np.arange(200), noise + still])
+    head = ",".join(["stamp_ns", *names])
+    path, draft = tmp_path / "log.csv", tmp_path / "map.toml"
+    lines = [",".join([f"{row[0]:.0f}", *map(repr, row[1:].tolist())]) for row in rows]
+    path.write_text("\n".join([head, *lines, ""]))
+    text = command("import", path, "--suggest").out
+    draft.write_text(text)
+    entries = {one["to"]: one for one in tomllib.loads(text)["channel"]}
+    units = {to: entry.get("unit") for to, entry in entries.items()}
+    assert units == {
+        "base.rate": "deg/s", "base.velocity": "mm/s", "base.attitude": None,
+        "base.acceleration": "g", "joint_1.position": "deg", "joint_1.velocity": "deg/s",
+        "joint_1.torque": "N m", "wheel_2.speed": "rpm",
+    }  # fmt: skip
+    assert entries["base.attitude"]["order"] == "wxyz" and "scalar first" in text
+    assert "not mapped" not in text and "# noise = 0.01" in text
+    assert command("import", path, "--map", draft, "--json").code == 0

@@ -189,7 +189,11 @@ def estimate_noise(channel: Channel) -> float:
     >>> round(estimate_noise(Channel("base.rate.x", "rad/s", t, noisy)), 3)
     0.01
     """
-    _, values = channel.usable()
+    return noise_of(channel.usable()[1])
+
+
+def noise_of(values: Array) -> float:
+    """The same of the values that can be used [unit]."""
     if len(values) < 9:
         return 0.0
     steps = np.abs(np.diff(values))

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from freefloat.arrays import Array
 from freefloat.records.toml_text import value_text
+from freefloat.telemetry.channel import noise_floor_of, noise_of
 from freefloat.telemetry.recordings.clock_units import unit_by_name, unit_by_size
 from freefloat.telemetry.recordings.map_fields import CLOCKS, TIME_NAMES, FieldIndex, FieldPlace
 from freefloat.telemetry.recordings.source_recording import (
@@ -126,34 +128,45 @@ def _name_places(drafts: Sequence[Draft]) -> None:
 def _look_at_sizes(
     drafts: Sequence[Draft], recording: SourceRecording, index: FieldIndex, max_bytes: int
 ) -> None:
-    """Units that sizes betray: angles beyond many turns, positions of thousands."""
+    """Units that sizes betray (angles beyond many turns, positions of thousands), and noise."""
     for draft in drafts:
         names = [draft.source] if isinstance(draft.source, str) else draft.source
         fields = [place for name in names for place in index.find(name)]
-        if "unit" in draft.keys or not fields:
+        if not fields:
             continue
         places = [index.places[name] for name in fields]
         if places[0].field.unit:
-            draft.keys["unit"] = places[0].field.unit
-            continue
+            draft.keys.setdefault("unit", places[0].field.unit)
         if sum(place.field.n_samples for place in places) > _SAMPLES:
             continue
         wanted: dict[str, list[str]] = {}
         for place in places:
             wanted.setdefault(place.stream, []).append(place.field.name)
         columns = collect(recording, wanted, max_bytes=max_bytes)
-        largest = max(_largest(c) for s in columns.values() for c in s.values())
+        numbers = [_usable(c) for s in columns.values() for c in s.values()]
+        if "noise" not in draft.keys and "force" not in draft.keys:
+            draft.noise = _noise_line(numbers)
+        largest = max(float(np.max(np.abs(one), initial=0.0)) for one in numbers)
         unit = _unit_by_size(draft, largest)
-        if unit:
+        if unit and "unit" not in draft.keys:
             draft.keys["unit"] = unit
             before = f"{draft.guess}; " if draft.guess else ""
             draft.guess = f"{before}unit, numbers to {largest:.3g}"
 
 
-def _largest(column: np.ndarray) -> float:
+def _usable(column: np.ndarray) -> Array:
     numbers = column[~is_missing(column)].astype(float)
-    numbers = np.abs(numbers[np.isfinite(numbers)])
-    return float(numbers.max()) if numbers.size else 0.0
+    return numbers[np.isfinite(numbers)]
+
+
+def _noise_line(columns: Sequence[Array]) -> str:
+    """The noise of the noisiest column, in the unit of its numbers; nothing where none is seen."""
+    with np.errstate(all="ignore"):  # of numbers that are no measurements
+        sigma = max(noise_of(one) for one in columns)
+        is_seen = sigma > max(noise_floor_of(one) for one in columns)
+    if not is_seen or not np.isfinite(sigma):
+        return ""
+    return f"# noise = {sigma:.2g}  # estimated from fourth differences; if you know it no better"
 
 
 # theory: beyond what a free-floating robot does in the SI unit, within what it does in the other

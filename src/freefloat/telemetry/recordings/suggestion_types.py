@@ -20,6 +20,7 @@ class Draft:
     source: str | list[str]
     guess: str = ""
     keys: dict[str, object] = field(default_factory=dict)
+    noise: str = ""  # an estimate, as a comment: whoever knows the sensor knows better
     is_offered: bool = False  # a second source of a channel: a comment until somebody wants it
 
     def lines(self) -> Iterator[str]:
@@ -28,6 +29,8 @@ class Draft:
         yield f"{mark}[[channel]]" + (f"  # guessed: {self.guess}" if self.guess else "")
         for key, value in ({"to": self.to, "from": self.source} | self.keys).items():
             yield f"{mark}{key} = {'true' if value is True else value_text(value)}"
+        if self.noise:
+            yield self.noise
         yield ""
 
 

@@ -7,18 +7,30 @@ from collections.abc import Iterator
 
 from freefloat.telemetry.names import unit_of
 from freefloat.telemetry.recordings.map_fields import FieldIndex
-from freefloat.telemetry.recordings.source_recording import RecordedStream
+from freefloat.telemetry.recordings.source_recording import RecordedField, RecordedStream
 from freefloat.telemetry.recordings.suggestion_types import Draft, number_fields
 from freefloat.telemetry.units import si_unit
 
 # format: what people call quantities, and the channel that is meant; the last bit is an axis
 _QUANTITIES: tuple[tuple[str, str], ...] = (
-    (r"gyro|omega|ang(?:ular)?_?(?:vel(?:ocity)?|rates?)|body_?rates?|w", "rate"),
+    (r"gyro?|omega|ang(?:ular)?_?(?:vel(?:ocity)?|rates?)|body_?rates?|w", "rate"),
     (r"acc|accel|acceleration|linear_acceleration|specific_force", "acceleration"),
     (r"vel|velocity|lin(?:ear)?_?vel(?:ocity)?|v", "velocity"),
     (r"pos|position|translation|p|r", "position"),
-    (r"quat|quaternion|attitude|att|orientation|rotation|q", "attitude"),
+    (r"quat|quaternion|attitude|att|orientation|rotation|str|star_?tracker|star|q", "attitude"),
 )
+# format: what the unit alone says of a vector of which the words say nothing, as in imu_x_dps
+_QUANTITY_OF_UNIT = {
+    "rad/s": "rate", "m/s^2": "acceleration", "m/s": "velocity", "m": "position",
+}  # fmt: skip
+# format: words for a joint's quantities, as in J1_ang_deg
+_JOINT = re.compile(
+    r"(?:j|jnt|joint)[_. ]?(\d+)[_. ](?:(ang|angle|pos|position|enc|encoder)"
+    r"|(rate|vel|velocity|speed|qd|omega)|(trq|tau|torque|effort))",
+    re.IGNORECASE,
+)
+_JOINT_QUANTITIES = ("position", "velocity", "torque")
+_QUATERNION = re.compile(r"(.*?)q(?:uat)?[_. ]?([0-4wxyz])", re.IGNORECASE)
 _SCALARS: tuple[tuple[str, str], ...] = (
     (r"(?:.*[_. ])?(?:yaw|heading)", "base.angle"),
     (r"(?:.*[_. ])?(?:wheel|rw)[_. ]?(\d*)[_. ]?(?:speed|rpm|omega)?", "wheel_{0}.speed"),
@@ -26,7 +38,16 @@ _SCALARS: tuple[tuple[str, str], ...] = (
     (r"(?:qd|dq|joint_vel|qdot)[_. ]?(\d+)", "joint_{0}.velocity"),
     (r"(?:tau|torque|joint_torque)[_. ]?(\d+)", "joint_{0}.torque"),
 )
-_UNIT_END = re.compile(r"(.+?)[_ ](mm|cm|m|deg|rad|rpm|deg_s|rad_s|m_s|mm_s|ms|us|ns|s|N|Nm|g)")
+# format: ends of names that are units, longest first, with the unit where it is not spelled so
+_UNIT_WORDS = {
+    "deg_s2": "deg/s^2", "rad_s2": "rad/s^2", "m_s2": "m/s^2", "mps2": "m/s^2", "degps": "deg/s",
+    "deg_s": "deg/s", "dps": "deg/s", "radps": "rad/s", "rad_s": "rad/s", "mmps": "mm/s",
+    "mm_s": "mm/s", "mps": "m/s", "m_s": "m/s", "mNm": "mN m", "Nm": "N m", "N_m": "N m",
+    "rpm": "rpm", "mrad": "mrad", "deg": "deg", "rad": "rad", "mm": "mm", "cm": "cm", "ms": "ms",
+    "us": "us", "ns": "ns", "mg": "mg", "m": "m", "s": "s", "N": "N", "g": "g",
+}  # fmt: skip
+_UNIT_END = re.compile(rf"(.+?)[_ ]({'|'.join(_UNIT_WORDS)})")
+_UNIT_NORM = 0.05  # theory: attitudes have norm one; written digits and a norm a bit off
 _PLAIN = ("xyz", "data", "value", "vector")  # format: words that say nothing; their topic does
 _VALVE = re.compile(r"thrust|valve|jet|solenoid|command_vector|nozzle", re.IGNORECASE)
 
@@ -36,6 +57,10 @@ def drafts_by_names(stream: RecordedStream, index: FieldIndex) -> list[Draft]:
     names = number_fields(stream)
     found = {str(draft.to): draft for draft in _by_groups(stream, index)}
     taken = {part for draft in found.values() for part in index.find(str(draft.source))}
+    for draft in _numbered_quaternions(stream):
+        if str(draft.to) not in found:
+            found[str(draft.to)] = draft
+            taken.update(draft.source)
     axes: dict[tuple[str, str], dict[str, tuple[str, str | None]]] = {}
     # parts of messages are told as a whole or not at all
     grouped = {part for parts in index.groups.values() for part in parts} if stream.name else set()
@@ -48,10 +73,16 @@ def drafts_by_names(stream: RecordedStream, index: FieldIndex) -> list[Draft]:
             found[stem] = Draft(stem, reference, "", keys)
             continue
         if word := re.fullmatch(r"(.*?)[_. ]?([xyz])", stem, re.IGNORECASE):
-            quantity = _quantity(word[1]) or ("position" if unit in ("mm", "cm", "m") else None)
+            quantity = _QUANTITY_OF_UNIT.get(_si(unit)) or _quantity(word[1])
             if quantity in ("rate", "acceleration", "velocity", "position"):
                 axes.setdefault((quantity, word[1]), {})[word[2].lower()] = (reference, unit)
                 continue
+        if word := _JOINT.fullmatch(stem):
+            told = zip(_JOINT_QUANTITIES, word.groups()[1:], strict=True)
+            quantity = next(quantity for quantity, part in told if part)
+            to = f"joint_{word[1]}.{quantity}"
+            found.setdefault(to, Draft(to, reference, "by its name", keys))
+            continue
         for pattern, channel in _SCALARS:
             if word := re.fullmatch(pattern, stem, re.IGNORECASE):
                 to = channel.format(*(word.groups() or ("",))).replace("_.", ".")
@@ -64,6 +95,29 @@ def drafts_by_names(stream: RecordedStream, index: FieldIndex) -> list[Draft]:
             sources = [parts[axis][0] for axis in sorted(parts)]
             found[to] = Draft(to, sources, "by the names", {"unit": unit} if unit else {})
     return list(found.values())
+
+
+def _si(unit: str | None) -> str:
+    known = si_unit(unit) if unit else None
+    return known[0] if known else ""
+
+
+def _numbered_quaternions(stream: RecordedStream) -> Iterator[Draft]:
+    """Attitudes in four columns: q0 to q3 (scalar first), q1 to q4 (scalar last), or qw to qz."""
+    sets: dict[str, dict[str, RecordedField]] = {}
+    for one in stream.fields:
+        if not one.what and (word := _QUATERNION.fullmatch(one.name)):
+            sets.setdefault(word[1], {})[word[2].lower()] = one
+    for parts in sets.values():
+        orders = {"0123": "wxyz", "1234": "xyzw", "wxyz": "wxyz"}
+        order = orders.get("".join(sorted(parts)))
+        squares = sum((one.example or 0.0) ** 2 for one in parts.values())
+        if order is None or abs(squares - 1.0) > _UNIT_NORM:  # else four joints
+            continue
+        sources = [stream.reference(parts[key].name) for key in sorted(parts)]
+        side = "first" if order == "wxyz" else "last"
+        guess = f"by the names; scalar {side}, is it?"
+        yield Draft("base.attitude", sources, guess, {"order": order})
 
 
 def _quantity(name: str) -> str | None:
@@ -100,5 +154,4 @@ def _split_unit(name: str) -> tuple[str, str | None]:
     found = _UNIT_END.fullmatch(name)
     if not found:
         return name, None
-    unit = found[2].replace("_", "/")
-    return (found[1], unit) if si_unit(unit) else (name, None)
+    return found[1], _UNIT_WORDS[found[2]]
