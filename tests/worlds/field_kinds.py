@@ -295,7 +295,10 @@ KINDS = (
     Kind("tracker with z down", (), (1.0,), "1", reading(other_axes), sensor="velocity"),
     Kind("sensors on one turned bracket", ("tilt.*", "bias.base.attitude*"), (0.02, 0.2), "rad",
          turn_all, sensor="gyro"),
-    Kind("all lengths in other units", (), (1.05, 2.54), "1", scale_lengths, part="joints"),
+    # theory: sensors of angles alone fit the same robot with all lengths a larger and all inertias
+    # a^2 larger exactly, whatever a; positions, velocities or accelerations tell a
+    Kind("all lengths in other units", (), (1.05, 2.54), "1", scale_lengths, part="joints",
+         sensor="[pva][oec][slc]*"),
     Kind("axis of a joint turned over", ("*.gear", "sign.*"), (1.0,), "1", turn_joint_over,
          part="joints"),
     Kind("inertia of a link about its joint", ("*.i[xyz][xyz]",), (0.3, 1.0), "1",
