@@ -215,3 +215,19 @@ def test_names_with_units_words_and_numbers_are_placed_in_a_draft(command, tmp_p
     assert entries["base.attitude"]["order"] == "wxyz" and "scalar first" in text
     assert "not mapped" not in text and "# noise = 0.01" in text
     assert command("import", path, "--map", draft, "--json").code == 0
+
+
+def test_numbered_joints_get_the_names_of_a_model_in_order(command, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("time,J1_ang_deg,J2_ang_deg\n0,1,2\n1,2,3\n")
+    text = command("import", path, "--suggest", "--model", "spatial-capture").out
+    names = [one["to"] for one in tomllib.loads(text)["channel"]]
+    assert names == ["arm_1.position", "arm_2.position"]
+    assert command("import", path, "--model", "spatial-capture", "--json").code == 2
+
+
+def test_a_robot_given_for_a_map_is_told_what_a_map_is(command, tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("time,yaw\n0,1\n")
+    ended = command("import", path, "--map", tmp_path / "robot.urdf")
+    assert ended.code == 2 and "--map robot.urdf: not a map" in ended.err

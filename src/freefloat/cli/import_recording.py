@@ -44,6 +44,7 @@ def import_source(
     map: Path | None = None,
     out: Path | None = None,
     suggest: Annotated[bool, FLAG] = False,
+    model: str | None = None,
     shared: Shared = Shared(),  # noqa: B008
 ) -> int:
     """Convert a recording in another format to telemetry, by a map of its fields.
@@ -69,13 +70,15 @@ def import_source(
         Write telemetry (.parquet, .csv, .mcap, .mat; needs --map), or the draft (.toml).
     suggest
         Print a draft of a map, to be checked and completed.
+    model
+        The robot: with --suggest, numbered joints get the names of its joints in order.
     """
     what = "map" if suggest and map is None else "telemetry"
     files = OutputFiles(**{what: ("--out", out)})
-    require([*files.faults(), *_option_faults(map, out, suggest)])
+    require([*files.faults(), *_option_faults(map, out, suggest, model)])
     files.require_possible(source=source, map=map)
     if map is None:
-        return _draft(source, out, shared) if suggest else _look(source, shared)
+        return _draft(source, out, model, shared) if suggest else _look(source, shared)
     from freefloat.telemetry.recordings.import_telemetry import import_recording
 
     found = import_recording(source, map, max_bytes=shared.max_bytes)
@@ -88,7 +91,12 @@ def import_source(
     return 0
 
 
-def _option_faults(map: Path | None, out: Path | None, suggest: bool) -> Iterator[Fault]:
+def _option_faults(
+    map: Path | None, out: Path | None, suggest: bool, model: str | None
+) -> Iterator[Fault]:
+    if model is not None and not suggest:
+        expected, remedy = "--suggest as well", "add --suggest, or leave the model out"
+        yield Fault("--model", model, expected, remedy, "option.conflict")
     if out is not None and map is None and not suggest:
         remedy = "add --map MAP.toml; --suggest drafts one"
         yield Fault("--out", str(out), "a map as well", remedy, "option.conflict")
@@ -103,12 +111,27 @@ def _open(source: Path, shared: Shared) -> SourceRecording:
     return open_recording(source, SourceOptions(max_bytes=shared.max_bytes))
 
 
-def _draft(source: Path, out: Path | None, shared: Shared) -> int:
+def _joints(model: str | None, shared: Shared) -> list[str]:
+    """The names of a robot's joints, in order."""
+    if model is None:
+        return []
+    from freefloat.cli.robot_file import read_robot
+
+    robot = read_robot(model, strict=shared.strict)
+    return [
+        one.name
+        for one in robot.assembly.coordinates
+        if one.role == "motion" and one.type != "rotor" and not one.name.endswith(".motor")
+    ]
+
+
+def _draft(source: Path, out: Path | None, model: str | None, shared: Shared) -> int:
     """Print or write the draft of a map."""
     from freefloat.files import atomic_write
     from freefloat.telemetry.recordings.map_suggestion import suggest_map
 
-    text = suggest_map(_open(source, shared), max_bytes=shared.max_bytes)
+    joints = _joints(model, shared)
+    text = suggest_map(_open(source, shared), max_bytes=shared.max_bytes, joints=joints)
     if out is not None:
         atomic_write(out, text.rstrip() + "\n")
     written = {} if out is None else {"map": out}

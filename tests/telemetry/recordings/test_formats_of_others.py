@@ -63,7 +63,7 @@ def test_a_definition_that_does_not_match_its_hash_is_noted_and_read(tmp_path):
     ("fields", "word"),
     [
         ("uint64_t timestamp;double[2000000000] xyz;", "where a message"),
-        ("gyro inner;", "without end"),
+        ("gyro inner;", "nested too deeply"),
     ],
 )
 def test_a_ulog_whose_messages_cannot_be_is_refused_before_it_is_laid_out(tmp_path, fields, word):

@@ -35,17 +35,22 @@ from freefloat.telemetry.recordings.suggestion_words import drafts_by_names
 from freefloat.text import listing
 
 _CLOCK_WORD = re.compile(r"time|stamp|epoch|clock|_t$", re.IGNORECASE)  # format: words of clocks
+_JOINT = re.compile(r"joint_(\d+)\.(.+)")
 _LISTED = 200  # format: fields that were not recognised, listed one by one
 _SAMPLES = 2_000_000  # format: numbers that are looked at for their size; a second's work
 
 
-def suggest_map(recording: SourceRecording, *, max_bytes: int) -> str:
-    """The text of a draft; it is a map as it stands, unless nothing was recognised."""
+def suggest_map(recording: SourceRecording, *, max_bytes: int, joints: Sequence[str] = ()) -> str:
+    """The text of a draft; it is a map as it stands, unless nothing was recognised.
+
+    joints: names of the robot's joints in order, for those that the recording numbers.
+    """
     index = FieldIndex(recording.streams)
     drafts: list[Draft] = []
     for stream in recording.streams:
         rule = type_rule(stream.kind)
         drafts += rule(stream) if rule else drafts_by_names(stream, index)
+    _name_joints(drafts, joints)
     _name_places(drafts)
     _look_at_sizes(drafts, recording, index, max_bytes)
     lines = [f"# Drafted from {recording.path.name} ({recording.format}); check every line.",
@@ -96,6 +101,17 @@ def _clock_unit(recording: SourceRecording, clock: FieldPlace, max_bytes: int) -
     if sized and told and sized != told:
         why += f", although its name ends in {told}"
     yield f'unit = "{unit}"  # guessed: {why}'
+
+
+def _name_joints(drafts: Sequence[Draft], joints: Sequence[str]) -> None:
+    """Give numbered joints the names that the robot has for them, counted from 1, or 0 if used."""
+    told = [(draft, _JOINT.fullmatch(str(draft.to))) for draft in drafts]
+    numbered = [(draft, int(word[1]), word[2]) for draft, word in told if word]
+    first = min((1, *(number for _, number, _ in numbered)))
+    for draft, number, quantity in numbered:
+        if number - first < len(joints):
+            draft.to = f"{joints[number - first]}.{quantity}"
+            draft.guess += f"; joint {number} is the model's number {number - first + 1}"
 
 
 def _name_places(drafts: Sequence[Draft]) -> None:
