@@ -250,7 +250,8 @@ def columns_of(
         raise faults.error()
     found = Faults(faults.path)
     columns = [_column(n, label, found, notes) for n, label in enumerate(labels)]
-    if found.count and not any(unit_of(column.name) for column in columns):
+    # a single fault is short enough, and says more
+    if found.count > 1 and not any(unit_of(column.name) for column in columns):
         raise _foreign(columns, faults)
     faults.extend(found)
     names = [column.name for column in columns]
@@ -269,7 +270,7 @@ def columns_of(
         first.setdefault(name, n)
     if "time" not in first:
         found = listing(map(repr, names), most=4)
-        remedy = "call the time 'time [s]'; `freefloat import --suggest` drafts a map"
+        remedy = "name the column with the time 'time [s]'"
         faults.add(
             "time.missing", "header", f"columns {found}", expected="a time column", remedy=remedy
         )

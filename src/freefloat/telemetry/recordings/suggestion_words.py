@@ -13,7 +13,7 @@ from freefloat.telemetry.units import si_unit
 
 # format: what people call quantities, and the channel that is meant; the last bit is an axis
 _QUANTITIES: tuple[tuple[str, str], ...] = (
-    (r"gyro?|omega|ang(?:ular)?_?(?:vel(?:ocity)?|rates?)|body_?rates?|w", "rate"),
+    (r"gyro?|omega|rates?|ang(?:ular)?_?(?:vel(?:ocity)?|rates?)|body_?rates?|w", "rate"),
     (r"acc|accel|acceleration|linear_acceleration|specific_force", "acceleration"),
     (r"vel|velocity|lin(?:ear)?_?vel(?:ocity)?|v", "velocity"),
     (r"pos|position|translation|p|r", "position"),
@@ -30,7 +30,7 @@ _JOINT = re.compile(
     re.IGNORECASE,
 )
 _JOINT_QUANTITIES = ("position", "velocity", "torque")
-_QUATERNION = re.compile(r"(.*?)q(?:uat)?[_. ]?([0-4wxyz])", re.IGNORECASE)
+_QUATERNION = re.compile(r"(.*?)(?:q|quat|quaternion|att|attitude)[_. ]?([0-4wxyz])", re.IGNORECASE)
 _SCALARS: tuple[tuple[str, str], ...] = (
     (r"(?:.*[_. ])?(?:yaw|heading)", "base.angle"),
     (r"(?:.*[_. ])?(?:wheel|rw)[_. ]?(\d*)[_. ]?(?:speed|rpm|omega)?", "wheel_{0}.speed"),
