@@ -26,7 +26,8 @@ class Finding:
     `code` stays when sentences change:
 
     - of samples: `recording.outliers`, `recording.burst`, `recording.fill_value`,
-      `recording.stuck`, `recording.saturated`, `recording.quantised`, `recording.gap`;
+      `recording.stuck`, `recording.saturated`, `recording.quantised`, `recording.gap`,
+      `recording.constant`;
     - of clocks: `recording.clock_step`, `recording.delay`;
     - of two streams that contradict each other: `recording.scale`, `recording.mounting`,
       `recording.axes`, `recording.frame`, `recording.quaternion`, `recording.bias`,

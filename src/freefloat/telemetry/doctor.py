@@ -19,6 +19,7 @@ from freefloat.notes import Note
 from freefloat.telemetry.attitude import continuous
 from freefloat.telemetry.channel import Array, Channel, read_only
 from freefloat.telemetry.clock_steps import ClockStep, StreamClock, clocks_of, find_clock_steps
+from freefloat.telemetry.constant_channels import constant_findings, without_constants
 from freefloat.telemetry.delays import Delay, find_delays
 from freefloat.telemetry.diagnosis import REPAIR, Diagnosis, Finding, repair_log
 from freefloat.telemetry.fill_values import HELD, mask_absurd, mask_fill_values
@@ -43,10 +44,10 @@ _MOST_ROUNDS = 4  # theory: samples, clocks, delays, and a round that finds noth
 def examine(telemetry: Telemetry, model: Model | None = None, *, shift: bool = True) -> Diagnosis:
     """Return what is wrong with a recording, by cause, with place, size and confidence.
 
-    It looks for gaps, fill values, stuck and saturated sensors, outliers, bursts, coarse digits,
-    clocks that were set, and for streams that contradict each other: delays, gains, signs, axes,
-    frames, quaternions and biases. A sound recording shows anything by a chance of about one in a
-    thousand.
+    It looks for gaps, fill values, stuck and saturated sensors, channels that nobody measured,
+    outliers, bursts, coarse digits, clocks that were set, and for streams that contradict each
+    other: delays, gains, signs, axes, frames, quaternions and biases. A sound recording shows
+    anything by a chance of about one in a thousand.
 
     Args:
         telemetry: The recording.
@@ -203,6 +204,9 @@ def _round(
         channels = _join_clocks(channels, clocks, steps)
         findings += [_step_finding(step, telemetry) for step in steps]
     else:
+        constant = constant_findings(channels, sensors)
+        without_constants(channels, constant)
+        findings += merge_axes(constant)
         found, fits = examine_pairs(channels, sensors)
         n_tests = sum(1 + fit.matrix.size + fit.bias.size for _, fit in fits)
         bases = {name: channel.time.tobytes() for name, channel in channels.items()}

@@ -28,8 +28,16 @@ class KnownSensors:
     def __init__(self, model: Model | None) -> None:
         self.by_group: dict[str, tuple[Sensor, str]] = {}
         self._largest: dict[str, float] = {}
+        self.moved_joints: tuple[str, ...] = ()  # with a torque whenever they accelerate
         if model is None:
             return
+        # the torque of a joint that is commanded by it is an input: zero is a command, too
+        self.moved_joints = tuple(
+            joint.name
+            for joint in model.joints
+            if joint.role == "motion"
+            or (joint.role == "passive" and (joint.stiffness or joint.damping or joint.friction))
+        )
         self._largest = {f"{t.name}.force": t.max_force or 0.0 for t in model.thrusters}
         for sensor in model.sensors:
             for target in sensor_targets(model, sensor):

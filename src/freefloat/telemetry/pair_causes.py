@@ -81,7 +81,9 @@ def pairs_of(channels: Channels, sensors: KnownSensors) -> Iterator[Pair]:
         if parsed.quantity != "position" or parsed.axis != "x":
             continue
         rate = ChannelName(parsed.place, "velocity")
-        axes = [axis for axis in XYZ if {*parsed.along(axis), *rate.along(axis)} <= channels.keys()]
+        both = {a: {*parsed.along(a), *rate.along(a)} for a in XYZ}
+        axes = [a for a in XYZ if both[a] <= channels.keys()]
+        axes = [a for a in axes if all(channels[n].valid.any() for n in both[a])]
         pair = _pair(channels, sensors, parsed.along(axes), rate.along(axes)) if axes else None
         if pair is not None:
             yield pair
