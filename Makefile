@@ -85,13 +85,8 @@ test-full: $(DEV) ## the test suite with the long versions, then all campaigns
 	@$(MAKE) campaigns
 
 # Stopped at any moment, the same command goes on; RUNS=5 makes a short version of each.
-campaigns: $(DEV) ## the long promises as campaigns, into build/campaigns (days; ONLY='I7*')
-	@for file in campaigns/[A-Z]*.toml; do \
-	  name=$$(basename "$$file" .toml); \
-	  case "$$name" in $(ONLY)) ;; *) continue ;; esac; \
-	  PYTHONPATH=tests $(BIN)/freefloat campaign run "$$file" --out "build/campaigns/$$name" \
-	    --workers $(WORKERS) --run-code $(if $(RUNS),--runs $(RUNS)) || exit $$?; \
-	done
+campaigns: $(DEV) ## the long promises as campaigns, into results/campaigns (days; ONLY='I7*')
+	@$(MAKE) results ONLY='campaigns/$(ONLY)'
 
 papers: $(DEV) ## every paper rebuilt in full, rows in build/papers
 	@$(BIN)/python tools/full_papers.py
@@ -100,8 +95,8 @@ golden: $(DEV) ## write tests/golden anew, after a change that is meant to chang
 	@$(BIN)/python tools/golden.py make --out tests/golden --cases tests/golden/cases.txt --again
 	@git --no-pager diff --stat -- tests/golden || true
 
-results: $(DEV) ## make results/ anew where the code has changed (hours; ONLY='papers/*')
-	@$(BIN)/python tools/results.py run --only '$(ONLY)'; code=$$?; \
+results: $(DEV) ## make results/ anew where the code has changed (hours; ONLY='papers/*'; not campaigns)
+	@$(BIN)/python tools/results.py run --only '$(ONLY)' $(if $(RUNS),--runs $(RUNS)); code=$$?; \
 	$(BIN)/python tools/results.py render && exit $$code
 
 credibility: $(DEV) ## the figures of results/ into CREDIBILITY.md and the documents

@@ -20,8 +20,8 @@ from results_pieces import Piece, find_pieces, find_states
 
 STORED = store.load_all(ROOT / "results")
 TOOLS = (
-    "credibility", "fingerprints", "imports", "results_documents", "results_figures",
-    "results_pieces", "results_stated", "results_store",
+    "credibility", "credibility_campaigns", "fingerprints", "imports", "results_campaigns",
+    "results_documents", "results_figures", "results_pieces", "results_stated", "results_store",
 )  # fmt: skip
 
 

@@ -1,9 +1,9 @@
 """CREDIBILITY.md: every promise with the tests behind it, the figures they measured, its status.
 
-It is written from docs/promises.toml and from what results/ has of promises and benchmarks; of each
-figure it says when it was made, and whether the code has changed since. Nothing is claimed that
-these do not show: a promise without a test or benchmark says so, and a benchmark that misses its
-figure says that.
+It is written from docs/promises.toml and from what results/ has of promises, benchmarks and
+campaigns; of each figure it says when it was made, and whether the code has changed since. Nothing
+is claimed that these do not show: a promise without any of them says so, and a benchmark or a
+campaign that misses its figure says that.
 """
 
 from __future__ import annotations
@@ -14,6 +14,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from credibility_campaigns import (
+    NOT_JUDGED,
+    campaign_entries,
+    campaign_lines,
+    missing_campaigns,
+)
 from results_store import Result
 
 PASSED = ("passed", "xpassed")
@@ -25,17 +31,19 @@ Report = dict[str, dict[str, dict[str, Any]]]  # promise, test, what became of i
 HEAD = """\
 # Credibility
 
-Generated from `results/` (`make credibility`), do not edit. {n_tests} tests and benchmarks back
-promises; the figures are those they measured when they ran last (`make results` runs them again).
-A promise without any is no more than an intention, and is listed as such.
+Generated from `results/` (`make credibility`), do not edit. {n_tests} tests, benchmarks and
+campaigns back promises; the figures are those they measured when they ran last (`make results` and
+`make campaigns` run them again). A promise without any is no more than an intention, and is listed
+as such.
 
 | status | means |
 |---|---|
 | kept | every test behind it passed |
 | kept, short version | the same on shorter runs or fewer cases; `make results` runs the rest |
 | **broken** | a test behind it failed |
-| **missed** | the benchmark behind it does not reach its figure |
+| **missed** | the benchmark or the campaign behind it does not reach its figure |
 | not run | its tests were skipped |
+| not judged | its campaign ran in part, or has no limit set: figures without a verdict |
 | no result yet | no stored result backs it: do not rely on it |
 """
 
@@ -70,6 +78,9 @@ def text(
 ) -> str:
     """The whole file."""
     report = gather(results, states)
+    for promise in promises:
+        if entries := campaign_entries(promise, results, states):
+            report.setdefault(promise["id"], {}).update(entries)
     n_tests = len({node for promise in promises for node in report.get(promise["id"], {})})
     return HEAD.format(n_tests=n_tests) + table(promises, report)
 
@@ -108,7 +119,7 @@ def table(promises: list[dict[str, Any]], report: Report) -> str:
         lines.append(f"| [{name}](#{name.lower()}) | {_cell(text)} | {found} | {made} |")
     for promise in promises:
         lines += ["", f"## {promise['id']}", "", " ".join(promise["text"].split()), ""]
-        lines += _evidence(report.get(promise["id"], {}))
+        lines += _evidence(promise, report.get(promise["id"], {}))
     return "\n".join(lines) + "\n"
 
 
@@ -120,26 +131,30 @@ def status(promise: dict[str, Any], report: Report) -> str:
     outcomes = [test["outcome"] for test in tests]
     if "missed" in outcomes:
         return "**missed**"
-    if any(outcome not in (*PASSED, "skipped") for outcome in outcomes):
+    if any(outcome not in (*PASSED, "skipped", NOT_JUDGED) for outcome in outcomes):
         return "**broken**"
     if not any(outcome in PASSED for outcome in outcomes):
-        return "not run"
+        return NOT_JUDGED if NOT_JUDGED in outcomes else "not run"
     ran_long = any(test.get("is_full") and test["outcome"] in PASSED for test in tests)
     is_short = promise.get("long") or any(test.get("is_short") for test in tests)
     return "kept, short version" if is_short and not ran_long else "kept"
 
 
-def _evidence(tests: dict[str, Any]) -> list[str]:
+def _evidence(promise: dict[str, Any], tests: dict[str, Any]) -> list[str]:
     """The tests by function, with how many cases passed, and the figures they measured."""
+    campaigns = list(campaign_lines(tests, missing_campaigns(promise, tests)))
     if not tests:
-        return ["No result yet."]
+        return ["No result yet.", *([""] if campaigns else []), *campaigns]
     cases: dict[str, Counter[str]] = {}
     for node, test in tests.items():
+        if "cells" in test:
+            continue
         cases.setdefault(node.partition("[")[0], Counter())[test["outcome"]] += 1
     lines = []
     for function, outcomes in sorted(cases.items()):
         told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
         lines.append(f"- `{function}`: {told}")
+    lines += campaigns
     figures = [figure for _, test in sorted(tests.items()) for figure in test["figures"]]
     lines += ["", f"Made {_when_made(tests)}."]
     if figures:

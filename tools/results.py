@@ -1,6 +1,7 @@
 """Results as data: make them anew, write them into the documents, say what is stale.
 
 - `python tools/results.py run` makes what is missing or older than the code, piece by piece
+- `python tools/results.py run --only 'campaigns/T3' --runs 5` carries out a part of a campaign
 - `python tools/results.py run --list` shows what there is, when it was made and what it took
 - `python tools/results.py render` writes the stored numbers into the documents
 - `python tools/results.py check` says which documents and results are stale
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -27,7 +29,8 @@ import results_documents  # noqa: E402
 import results_stated as stated  # noqa: E402
 import results_store as store  # noqa: E402
 from fingerprints import Tree  # noqa: E402
-from results_pieces import Piece, find_pieces, find_states  # noqa: E402
+from results_campaigns import is_partial  # noqa: E402
+from results_pieces import CAMPAIGNS, Piece, find_pieces, find_states  # noqa: E402
 
 PATIENCE = 60.0  # [s] between signs of life
 TAIL = 15  # lines of a failed command that are shown
@@ -40,7 +43,7 @@ def main(arguments: Sequence[str] | None = None, *, root: Path = ROOT) -> int:
         return _render(root)
     if chosen.verb == "check":
         return _check(root)
-    wanted = [piece for piece in find_pieces(root) if fnmatchcase(piece.name, chosen.only)]
+    wanted = _wanted(chosen, root)
     if not wanted:
         print(f"no piece is called {chosen.only!r}; run --list shows all", file=sys.stderr)
         return 2
@@ -53,17 +56,28 @@ def main(arguments: Sequence[str] | None = None, *, root: Path = ROOT) -> int:
         wanted = [
             piece
             for piece in wanted
-            if is_due(states[piece.name], kept.get(piece.name), is_quick=chosen.quick)
+            if is_due(piece, states[piece.name], kept.get(piece.name), is_quick=chosen.quick)
         ]
     return run(wanted, root, is_quick=chosen.quick)
 
 
-def is_due(state: str, kept: store.Result | None, *, is_quick: bool) -> bool:
+def _wanted(chosen: argparse.Namespace, root: Path) -> list[Piece]:
+    """The pieces that are asked for; campaigns take days, and are not meant by a mere *."""
+    found = [piece for piece in find_pieces(root) if fnmatchcase(piece.name, chosen.only)]
+    if chosen.runs is not None:
+        chosen.quick, quick = True, ("--runs", str(chosen.runs))
+        return [replace(one, quick=quick) for one in found if one.name.startswith(CAMPAIGNS)]
+    is_named = chosen.list or chosen.only.startswith(CAMPAIGNS)
+    return [one for one in found if is_named or not one.name.startswith(CAMPAIGNS)]
+
+
+def is_due(piece: Piece, state: str, kept: store.Result | None, *, is_quick: bool) -> bool:
     """Whether a piece is to be made: a short version never takes the place of a whole one."""
     if kept is None:
         return True
-    if is_quick:
-        return kept.is_quick and state == "older than the code"
+    if is_quick:  # another short version is another number of runs
+        is_other = kept.command != piece.line(is_quick=True)
+        return kept.is_quick and (is_other or state == "older than the code")
     return state != "fresh"
 
 
@@ -95,6 +109,7 @@ def make(piece: Piece, root: Path, *, is_quick: bool = False) -> tuple[store.Res
     instead would hide it.
     """
     fingerprint = Tree(root).fingerprint(piece.entries, data=piece.data)
+    piece.begin(fingerprint)
     with tempfile.TemporaryDirectory() as name:
         words = [word.replace("OUT", name) for word in piece.words(is_quick=is_quick)]
         if words[0] == "freefloat":
@@ -110,8 +125,9 @@ def make(piece: Piece, root: Path, *, is_quick: bool = False) -> tuple[store.Res
         if not any(content.values()):
             raise ValueError(f"exit code {ended}, an empty result\n{told}")
     result = store.Result(
-        piece=piece.name, command=piece.line(is_quick=is_quick), is_quick=is_quick,
-        seconds=seconds, fingerprint=fingerprint, content=content,
+        piece=piece.name, command=piece.line(is_quick=is_quick),
+        is_quick=is_quick or is_partial(content), seconds=seconds,
+        fingerprint=fingerprint, content=content,
     )  # fmt: skip
     return result, ended
 
@@ -119,7 +135,8 @@ def make(piece: Piece, root: Path, *, is_quick: bool = False) -> tuple[store.Res
 def _run(words: list[str], piece: Piece, root: Path, *, is_quick: bool) -> tuple[int, str]:
     """The exit code and the last lines of a command, with a sign of life every minute."""
     environment = os.environ | ({} if is_quick else piece.environment)
-    environment["PYTHONPATH"] = str(root / "src")
+    folders = [str(root / name) for name in ("src", *piece.paths)]
+    environment["PYTHONPATH"] = os.pathsep.join(folders)
     begin = time.monotonic()
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as told:
         process = subprocess.Popen(
@@ -191,6 +208,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     runs.add_argument("--only", default="*", metavar="GLOB", help="pieces, as in 'papers/*'")
     runs.add_argument("--all", action="store_true", help="also what is fresh")
     runs.add_argument("--quick", action="store_true", help="short versions of what is missing")
+    runs.add_argument("--runs", type=int, metavar="N", help="campaigns with N runs a cell only")
     runs.add_argument("--list", action="store_true", help="make nothing, show what there is")
     verbs.add_parser("render", help="write the stored numbers into the documents")
     verbs.add_parser("check", help="say what is stale; 1 if a document is")

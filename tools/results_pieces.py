@@ -6,13 +6,16 @@ This is the only place that knows where the entry points are: what they reach is
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import results_campaigns as campaigns
 import results_store as store
 from fingerprints import MODELS, PAGES, Tree
 
@@ -22,6 +25,8 @@ BENCHMARKS = {
     "S1": "s1_simulation", "S2": "s2_whole_fit", "S3": "s3_minimal_sets", "S4": "s4_batch",
     "S5": "s5_design", "S6": "s6_identify", "S7": "s7_first_run", "O6": "o6_online",
 }  # fmt: skip
+CAMPAIGNS = "campaigns/"
+FEW_RUNS = "3"  # in each cell of a campaign: its short version
 MARK = re.compile(r"mark\.promise\(\"[\w-]+\"\)")
 LONG = {"FREEFLOAT_MUTANTS": "10000"}  # what `make test-full` sets
 
@@ -31,7 +36,8 @@ class Piece:
     """Something that is measured in one go.
 
     command: as anybody can type it, OUT standing for a folder that it writes to; quick: what to add
-    for a short version; entries and data: the code it depends on; take: the result in that folder.
+    for a short version; entries and data: the code it depends on; take: the result in that folder;
+    paths: where Python looks for modules; begin: what is done first, with the fingerprint.
     """
 
     name: str
@@ -41,6 +47,8 @@ class Piece:
     take: Callable[[Path], dict[str, Any]]
     data: tuple[str, ...] = MODELS
     environment: dict[str, str] = field(default_factory=dict)
+    paths: tuple[str, ...] = ()
+    begin: Callable[[str], None] = lambda _: None
 
     def words(self, *, is_quick: bool) -> list[str]:
         """The command with its arguments."""
@@ -49,12 +57,13 @@ class Piece:
     def line(self, *, is_quick: bool) -> str:
         """The command as it is typed, from the root of a checkout."""
         settings = [f"{k}={v}" for k, v in self.environment.items()] if not is_quick else []
+        settings += [f"PYTHONPATH={os.pathsep.join(self.paths)}"] if self.paths else []
         words = [word.replace("OUT", "build") for word in self.words(is_quick=is_quick)]
         return " ".join([*settings, shlex.join(words)])
 
 
 def find_pieces(root: Path) -> list[Piece]:
-    """Every piece there is: papers, promises by file of tests, benchmarks."""
+    """Every piece there is: papers, promises by file of tests, benchmarks, campaigns."""
     papers = [_paper(number) for number in PAPERS]
     texts = {path: path.read_text(encoding="utf-8") for path in (root / "tests").rglob("test_*.py")}
     promises = [
@@ -62,7 +71,9 @@ def find_pieces(root: Path) -> list[Piece]:
         for path, text in sorted(texts.items())
         if MARK.search(text)
     ]
-    return [*papers, *promises, *(_benchmark(*pair) for pair in BENCHMARKS.items())]
+    benchmarks = [_benchmark(*pair) for pair in BENCHMARKS.items()]
+    long = [_campaign(file, root) for file in campaigns.find_campaigns(root)]
+    return [*papers, *promises, *benchmarks, *long]
 
 
 def find_states(root: Path, pieces: Iterable[Piece]) -> dict[str, str]:
@@ -115,6 +126,24 @@ def _benchmark(table: str, script: str) -> Piece:
         entries=(f"benchmarks/{script}.py",),
         take=lambda folder: {"tables": [_read(path) for path in sorted(folder.glob("*.json"))]},
     )
+
+
+def _campaign(file: Path, root: Path) -> Piece:
+    """A campaign: its store in build/campaigns stays, so that it goes on where it was."""
+    place = campaigns.STORES / file.stem
+    runs_code = "function" in tomllib.loads(file.read_text(encoding="utf-8"))
+    return Piece(
+        name=f"{CAMPAIGNS}{file.stem}",
+        command=(
+            "freefloat", "campaign", "run", f"campaigns/{file.name}", "--out", place.as_posix(),
+            *(("--run-code",) if runs_code else ()),
+        ),
+        quick=("--runs", FEW_RUNS),
+        entries=campaigns.code_of(file),
+        take=lambda _: campaigns.take_summary(root / place, file),
+        paths=("tests",) if runs_code else (),
+        begin=lambda fingerprint: campaigns.begin_store(root / place, fingerprint),
+    )  # fmt: skip
 
 
 def _promises_in(path: Path) -> dict[str, Any]:

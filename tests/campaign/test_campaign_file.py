@@ -90,6 +90,16 @@ def test_values_that_no_option_takes_are_faults_of_the_file(tmp_path):
     }
 
 
+def test_criteria_that_there_are_not_are_faults_of_the_file(tmp_path):
+    head = 'format = 1\nname = "x"\nmodel = "planar-capture"\nfree = ["target.*"]\n'
+    plan = '[plan]\ncriterion = "d_optimla"\n[[vary]]\nname = "plan.criterion"\nkind = "grid"\n'
+    text = plan + 'values = ["worst_parameter", "target.mass", "bus.mass", "base_motion"]\n'
+    assert faults_of(tmp_path, head + 'steps = ["design", "simulate"]\n' + text) == {
+        "plan.criterion": "value.choice",
+        'vary[0] "plan.criterion".values[2]': "value.choice",  # not free, so nothing to design for
+    }
+
+
 @pytest.mark.parametrize(
     ("code", "is_fine"),
     [

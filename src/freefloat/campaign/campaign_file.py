@@ -37,6 +37,7 @@ from freefloat.campaign.campaign import (
     Step,
 )
 from freefloat.campaign.campaign_text import HEAD, as_tuple
+from freefloat.campaign.criterion_check import criterion_faults
 from freefloat.campaign.run_setup import name_fault
 from freefloat.campaign.variations import (
     VARIATIONS,
@@ -160,6 +161,7 @@ def read_campaign_text(text: str, *, file: str, folder: Path) -> Campaign:
     faults.extend(_step_faults(given))
     faults.extend(_name_faults(given, vary, robot))
     faults.extend(_free_faults(given, robot))
+    faults.extend(criterion_faults(given, vary, robot))
     faults.raise_any(CAMPAIGN_FILE)
     tables = {name: record(**given.get(name, {})) for name, record in TABLES.items()}
     head = {key: as_tuple(given[key]) for key in HEAD if key in given}

@@ -231,7 +231,7 @@ def flights_and_criterion(
     )  # fmt: skip
     sizes = natural_sizes(system, [p.name for p in wanted])
     prior = np.array([p.prior[1] if p.prior else np.nan for p in wanted])
-    kind, chosen = _parse_criterion(criterion, [p.name for p in wanted])
+    kind, chosen = parse_criterion(criterion, [p.name for p in wanted])
     reference = flights.fly(_typical_motion(variables)).rows
     vague = VAGUE if kind == "worst" else 1.0
     judge = information(kind, sizes, reference, prior_std=prior, chosen=chosen, natural_prior=vague)
@@ -255,7 +255,12 @@ def _typical_motion(variables: Variables) -> Array:
     return x
 
 
-def _parse_criterion(criterion: str, names: Sequence[str]) -> tuple[Optimality, list[int]]:
+def parse_criterion(criterion: str, names: Sequence[str]) -> tuple[Optimality, list[int]]:
+    """The kind of a criterion of information, and which of the free parameters it names.
+
+    Raises:
+        ExcitationError: there is no such criterion.
+    """
     if criterion in OPTIMALITIES:
         return OPTIMALITIES[criterion], []
     globs = [word for word in criterion.replace(",", " ").split() if word]
