@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -22,11 +23,8 @@ from freefloat.identification.assessment import (
 )
 from freefloat.identification.fit import Fit
 from freefloat.identification.fit_assembly import with_covariance, with_total_covariance
-from freefloat.identification.output_error.cost import OutputErrorProblem, stated_noise
 from freefloat.identification.output_error.moment_rows import with_moments
 from freefloat.identification.output_error.options import USUAL, SearchOptions
-from freefloat.identification.output_error.recording import between_switches, recording_of
-from freefloat.identification.output_error.unknowns import unknowns_of
 from freefloat.identification.trust.assumption_columns import assumption_columns, assumption_values
 from freefloat.identification.trust.assumption_limits import assumption_limits
 from freefloat.identification.trust.causes import (
@@ -57,9 +55,11 @@ from freefloat.identification.trust.evidence import (
     total_evidence,
     unit_evidence,
 )
+from freefloat.identification.trust.flight_problem import flight_problem
 from freefloat.identification.trust.likelihood_fit import SUPERSEDED, is_sharper, likelihood_fit
 from freefloat.identification.trust.misfit import BlockTest, block_tests
 from freefloat.identification.trust.recording_evidence import with_contradictions
+from freefloat.identification.trust.reversed_joints import with_reversed_joint
 from freefloat.identification.trust.scale_carriers import scale_carriers, scale_note
 from freefloat.identification.trust.trust_options import USUAL_TRUST, TrustOptions
 from freefloat.identification.trust.white_rows import WhiteRows, white_rows
@@ -67,7 +67,7 @@ from freefloat.identification.trust.whole_covariance import whole_covariance
 from freefloat.parameters.parameters import Parameters
 from freefloat.prediction.measurements import with_sensor_noise
 from freefloat.prediction.recording_pieces import cut_at_gaps
-from freefloat.progress import Progress, count_steps, silent
+from freefloat.progress import Progress, silent
 from freefloat.telemetry.digest import digest
 from freefloat.telemetry.doctor import Prepared, prepare_recording
 from freefloat.telemetry.telemetry import Telemetry
@@ -185,7 +185,13 @@ def grade_fit(
     better = likelihood_fit(fit, rows, free) if again is not None or fit.adjusted else None
     if better is not None and not fit.adjusted:
         better = better if _is_better(better, fit, rows, biases, options) else None
-    return _assess(better or fit, rows, options, compared=fit, free=again, biases=biases)
+    graded = _assess(better or fit, rows, options, compared=fit, free=again, biases=biases)
+    begun = _free(replace(fit, model=fit.prior_model), parameters, biases)
+    problem_of = partial(
+        flight_problem, begun, plans=plans, known_start=known_start, search=search,
+        progress=progress, known={},
+    )  # fmt: skip
+    return with_reversed_joint(graded, rows, recorded, problem_of)
 
 
 def _is_better(
@@ -227,24 +233,11 @@ def _rows(
     known_start: bool, options: TrustOptions, search: SearchOptions, seed: int,
     progress: Progress,
 ) -> WhiteRows:  # fmt: skip
-    several = len(recorded) > 1
-    recordings = [
-        between_switches(
-            recording_of(
-                fit.model, flight, plan=own, step=search.step, trims=(not known_start, True),
-                place=f"recording {k}: " if several else "",
-            )
-        )
-        for k, (flight, own) in enumerate(zip(recorded, plans, strict=True), start=1)
-    ]  # fmt: skip
-    unknowns = unknowns_of(free, recordings, is_start_known=known_start, options=search)
     # a model has one place for what every recording has a value of its own
     known = {e.name: e.value for e in fit.estimates if "[" in e.name}
-    values = [known.get(u.label, u.parameter.value) for u in unknowns.items]
-    theta = np.clip(values, unknowns.lower, unknowns.upper)
-    problem = OutputErrorProblem(
-        tuple(recordings), unknowns, stated_noise(recordings), None, theta,
-        progress=count_steps(progress, "assessing"),
+    problem, theta = flight_problem(
+        free, recorded, plans=plans, known_start=known_start, search=search, progress=progress,
+        known=known,
     )  # fmt: skip
     return white_rows(with_moments(problem, theta), theta, options=options, seed=seed)
 
