@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from freefloat.observability.scale import is_scaled, scale_of
+from freefloat.observability.scale import is_scaled, scale_of, scale_remedy
 from freefloat.observability.visibility import visibility, without
 
 
@@ -135,3 +135,14 @@ def test_lengths_and_rest_angles_do_not_grow_with_the_scale() -> None:
         map(is_scaled, ("hinge.rest", "fuel.length", "start.rate.x", "bias.base.rate.x"))
     )
     assert scale_of(np.ones((3, 1)), np.zeros(1), {}) is None
+
+
+def test_what_is_there_and_too_weak_is_not_asked_for_again():
+    A, theta = 1e-3 * np.eye(2), np.ones(2)
+    found = scale_of(A, theta, {"measured joint torques": -A @ theta})
+    assert found is not None and not found.is_fixed
+    assert found.weak == ("measured joint torques",)
+    said, asked = found.words.split(";")
+    assert "measured joint torques: below the noise" in said
+    assert "measured" not in asked and "thrust" in asked and "faster motion" in asked
+    assert "measured joint torques" in scale_remedy(None)

@@ -157,7 +157,8 @@ def _judge(s: Solution, estimates: Sequence[Estimate]) -> tuple[Note, bool]:
         return s.objection, False
     scale = s.visibility.scale
     if scale is not None and not scale.is_fixed:
-        return Note("scale.not_fixed", f"Only ratios are known; {scale_remedy(s.model)}."), False
+        remedy = scale_remedy(s.model, scale.weak)
+        return Note("scale.not_fixed", f"Only ratios are known; {remedy}."), False
     status, is_trustworthy = _count_statuses(estimates, len(s.visibility.combinations))
     bounds = [e.name for e in estimates if e.status == "at bound"]
     return _with_bounds(bounds, status, status.code), is_trustworthy
@@ -256,8 +257,11 @@ def scale_sources(
 
 def name_sources(scale: Scale | None, sources: Sequence[str], *, remedy: str) -> Scale | None:
     """The scale with what fixes it; not fixed where nothing has known newtons or kilograms."""
-    if scale is None or not scale.is_fixed:
-        return scale
+    if scale is None:
+        return None
+    if not scale.is_fixed:
+        why = f"{', '.join(sources)}: below the errors"
+        return not_fixed(why, remedy, sources) if sources else scale
     if not sources:
         return not_fixed("", remedy)
     return Scale(True, scale.std, f"fixed by {' and '.join(sources)}", tuple(sources))

@@ -85,7 +85,8 @@ def identifiability(
     nuisance = np.hstack([rows.columns[:, n:end], rows.biases])
     sizes = natural_sizes(system, [p.name for p in wanted])
     prior = [p.prior[1] if p.prior else np.nan for p in wanted]
-    sources, remedy = _sources(rows, flown, model, known, wanted), scale_remedy(model)
+    sources = _sources(rows, flown, model, known, wanted)
+    remedy = scale_remedy(model, sources)
     return visibility(
         rows.columns[:, :n],
         [p.name for p in wanted],

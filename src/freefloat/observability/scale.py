@@ -13,7 +13,7 @@ holds exactly (Euler's theorem), and says how much of the answer comes from whic
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,8 +25,14 @@ from freefloat.model.parameter_name import ParameterName
 # theory: sensitivities are integrated to about 1e-12; their sum over a hundred parameters to 1e-10
 HOMOGENEOUS = 1e-8  # of the sum of its parts: a smaller J theta means that nothing fixes the scale
 WORTH_NAMING = 0.1  # format: a source with a smaller share of the answer is not named
-REMEDY = "what would fix it: thrust, a wheel of known inertia, measured joint torques"
-GROUND_REMEDY = "what would fix it: measured joint torques, a body or spring that is known"
+# format: what would fix the scale, and the word by which a source is known to be such a thing
+REMEDIES = {
+    "thrust": "thrust", "a wheel of known inertia": "wheel", "measured joint torques": "measured",
+}  # fmt: skip
+GROUND_REMEDIES = {
+    "measured joint torques": "measured", "a body or spring that is known": "what is known",
+}  # fmt: skip
+STRONGER = "faster motion, so that what there is shows above the errors"
 NOT_SCALED = ("rest", "length")
 
 
@@ -34,13 +40,15 @@ NOT_SCALED = ("rest", "length")
 class Scale:
     """Whether the scale is fixed, its relative standard deviation (NaN if not), and in words.
 
-    sources: what fixes it, the largest share first; empty if nothing does.
+    sources: what fixes it, the largest share first; empty if nothing does. weak: what could fix it
+    and is there, if it says too little.
     """
 
     is_fixed: bool
     std: float
     words: str
     sources: tuple[str, ...] = ()
+    weak: tuple[str, ...] = ()
 
 
 def is_scaled(name: str) -> bool:
@@ -57,7 +65,7 @@ def is_scaled(name: str) -> bool:
 
 def scale_of(
     A: Array, theta: Array, sources: Mapping[str, Array], *, least_seen: float = 0.05,
-    remedy: str = REMEDY,
+    remedy: str | None = None,
 ) -> Scale | None:  # fmt: skip
     """Whether the scale is observable, from scaled columns A (rows, unknowns) without nuisance.
 
@@ -75,6 +83,7 @@ def scale_of(
     """
     if not np.any(theta != 0.0):
         return None
+    remedy = scale_remedy(None, sources) if remedy is None else remedy
     parts = np.linalg.norm(A * theta, axis=0).sum()
     whole = float(np.linalg.norm(A @ theta))
     if parts == 0.0:
@@ -84,7 +93,7 @@ def scale_of(
     weight, std = _estimator(A, theta, least_seen)
     if weight is None or not std < 1.0:
         names = ", ".join(sources)
-        return not_fixed(f"{names}: below the noise" if names else "", remedy)
+        return not_fixed(f"{names}: below the noise" if names else "", remedy, [*sources])
     shares = {name: float(-weight @ rows) for name, rows in sources.items()}
     named = sorted((n for n in shares if shares[n] > WORTH_NAMING), key=lambda n: -shares[n])
     named = named or ["what is held fixed"]
@@ -110,12 +119,20 @@ def _estimator(A: Array, theta: Array, least_seen: float) -> tuple[Array | None,
     return weight, float(np.linalg.norm(weight))
 
 
-def scale_remedy(model: Model) -> str:
-    """What would fix the scale of a model: a root on the ground has neither thrust nor wheels."""
-    return GROUND_REMEDY if model.root.type == "fixed" else REMEDY
+def scale_remedy(model: Model | None, present: Iterable[str] = ()) -> str:
+    """What would fix the scale of a model: a root on the ground has neither thrust nor wheels.
+
+    present: what could fix it and is there; of that, only more would.
+    """
+    on_ground = model is not None and model.root.type == "fixed"
+    words, present = GROUND_REMEDIES if on_ground else REMEDIES, tuple(present)
+    wanted = [name for name, word in words.items() if not any(word in one for one in present)]
+    wanted += [STRONGER] * (len(wanted) < len(words))
+    return f"what would fix it: {', '.join(wanted)}"
 
 
-def not_fixed(why: str, remedy: str) -> Scale:
+def not_fixed(why: str, remedy: str, weak: Sequence[str] = ()) -> Scale:
     """The scale where nothing fixes it."""
     reason = f" ({why})" if why else ""
-    return Scale(False, float("nan"), f"not fixed: only ratios{reason}; {remedy}")
+    words = f"not fixed: only ratios{reason}; {remedy}"
+    return Scale(False, float("nan"), words, weak=tuple(weak))

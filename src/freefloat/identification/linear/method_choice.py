@@ -84,7 +84,7 @@ def _momentum_or_weak(system: System, samples: Samples, names: tuple[str, ...]) 
         text = "the commanded wrench jumps, which only the weak form takes as it is"
         return _choice("weak", "wrench_jumps", text)
     if samples.torque is not None and not (samples.thrust.any() or samples.wrench.any()):
-        text = "no external force acts, so measured joint torques must fix the scale"
+        text = "no external force acts, so only measured joint torques can fix the scale"
         return _choice("weak", "torques_fix_scale", text)
     text = "attitude, rate and velocity of the base are measured"
     return _choice("momentum", "momentum_measured", text)

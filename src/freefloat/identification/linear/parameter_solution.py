@@ -227,7 +227,7 @@ def _visibility(parameters: Parameters, finding: LinearFinding, answer: _Answer)
     priors = np.array([p.prior[1] if p.prior else np.inf for p in free])
     theta = np.array([v * is_scaled(n) for n, v in zip(names, answer.values, strict=True)])
     J = _without_priors(answer.J, priors) / finding.widening
-    remedy = scale_remedy(parameters.model)
+    remedy = scale_remedy(parameters.model, finding.sources)
     scale = scale_of(J * sizes, theta / sizes, {}, remedy=remedy)
     scale = name_sources(scale, finding.sources, remedy=remedy)
     seen = visibility(

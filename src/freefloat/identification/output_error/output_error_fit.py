@@ -145,7 +145,7 @@ def _visibility(parameters: Parameters, found: SearchResult, J: Array, theta: Ar
     nuisance = J[:, hidden] * unknowns.sizes[hidden]
     A = without(nuisance, J[:, shown] * sizes)
     sources = scale_sources(parameters, _inputs(parameters.model, found), has_springs=True)
-    remedy = scale_remedy(parameters.model)
+    remedy = scale_remedy(parameters.model, sources)
     return visibility(
         J[:, shown], names, sizes, nuisance=nuisance,
         prior_std=priors if np.any(np.isfinite(priors)) else None, values=theta[shown],
