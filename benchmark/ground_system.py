@@ -36,7 +36,7 @@ def believed_arm(truth: ff.Model, seed: int) -> ff.Model:
 def plan_of_arm(truth: ff.Model, seed: int) -> Plan:
     """The motion that the controller is told to follow, for the bound."""
     every = round(1.0 / (ground_arm.RATE * ground_arm.STEP))
-    wanted = ground_arm._motion(seed, DURATION)[::every, :, 0]
+    wanted = ground_arm.motion(seed, DURATION, len(truth.joints))[::every, :, 0]
     time = tuple((np.arange(len(wanted)) / ground_arm.RATE).tolist())
     motions = {
         joint.name: Table(time, tuple(q)) for joint, q in

@@ -91,7 +91,7 @@ def flown(seed: int, duration: float = 20.0, links: tuple = LINKS) -> Telemetry:
     """What the sensors read while MuJoCo follows fast random motions, with noise."""
     robot = mujoco.MjModel.from_xml_string(arm_text(links))
     data, inverse = mujoco.MjData(robot), mujoco.MjData(robot)
-    wanted = _motion(seed, duration, len(links))
+    wanted = motion(seed, duration, len(links))
     data.qpos[:], data.qvel[:] = wanted[0, :, 0], wanted[0, :, 1]
     every = round(1.0 / (RATE * STEP))
     rows, before = [], np.zeros(len(links))
@@ -109,7 +109,7 @@ def flown(seed: int, duration: float = 20.0, links: tuple = LINKS) -> Telemetry:
     return _recorded(np.array(rows), seed)
 
 
-def _motion(seed: int, duration: float, n_joints: int) -> Array:
+def motion(seed: int, duration: float, n_joints: int) -> Array:
     """q, dq, ddq (N, joints, 3) of every joint at its limits, up to 0.8 Hz."""
     rng = np.random.default_rng(seed)
     times = STEP * np.arange(round(duration / STEP) + 1)

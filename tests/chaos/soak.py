@@ -2,8 +2,8 @@
 
 `python tests/chaos/soak.py [--seconds 600]` feeds `freefloat track` through a pipe: sound lines in
 the order of time, broken ones and fill values among them, with state, estimates and a table.
-Prints as JSON the lines fed, the memory [B] after a fifth of the time and at the end, and the exit
-code.
+Prints as JSON the lines fed, the memory [B] after two fifths of the time and at the end, and the
+exit code.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def main() -> None:
                 process.stdin.write(line if rng.random() > 0.02 else rng.choice(BROKEN))
                 fed += 1
             process.stdin.flush()
-            if not settled and passed > 0.2 * seconds:
+            if not settled and passed > 0.4 * seconds:
                 settled = memory(process)
         ended = memory(process)
         process.stdin.close()

@@ -259,7 +259,9 @@ def survive(folder: Path, good, bad, *, sound: Measured, options, model: str) ->
         json.loads(line)
 
 
-@pytest.mark.parametrize("options", [WANTED, (*WANTED, "--reorder", "5")])
+@pytest.mark.parametrize(
+    "options", [pytest.param(WANTED, marks=pytest.mark.full), (*WANTED, "--reorder", "5")]
+)
 def test_broken_lines_are_counted_and_survived(tmp_path, options):
     attack(tmp_path, 400, range(1, 2), options=options)
 
@@ -504,7 +506,7 @@ def soak(seconds: float) -> dict[str, int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
-@pytest.mark.parametrize("seconds", [20.0, pytest.param(600.0, marks=pytest.mark.full)])
+@pytest.mark.parametrize("seconds", [10.0, pytest.param(600.0, marks=pytest.mark.full)])
 def test_memory_stays_flat(seconds):
     found = soak(seconds)
     assert found["code"] in (0, 1) and found["lines"] > 100 * seconds

@@ -14,7 +14,12 @@ import freefloat as ff
 from freefloat.excitation.commands import Pulses
 from freefloat.online.trials import Trials
 
-RATES = [(25.0, 50.0), (10.0, 100.0), (30.0, 50.0)]  # [Hz]; the last two share hardly an instant
+# [Hz]; those of the last share hardly an instant, and stand for the others in the short run
+RATES = [
+    pytest.param((25.0, 50.0), marks=pytest.mark.full),
+    pytest.param((10.0, 100.0), marks=pytest.mark.full),
+    (30.0, 50.0),
+]
 SLOW = ("position", "attitude")
 
 
