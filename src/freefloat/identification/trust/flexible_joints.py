@@ -28,11 +28,15 @@ from freefloat.prediction.sensor_models import sensor_reading
 
 # theory: differences of what is linear err by rounding alone; this is far below what can be seen
 SOFTNESS = 1e-6  # [rad/(N m)]
-DAMPING = 0.02  # theory: of its critical damping, as joints and structures lose a period
-# theory: with its derivative a column serves for a ring of a turn if its frequency is a tenth off
+# theory: of its critical damping; a convention, usual for metal structures, not derived
+DAMPING = 0.02
+# theory: with its derivative a column serves for a ring of a turn if its frequency is a tenth off;
+# a grid of 1.3 lost a joint of 1.5 Hz on one flight, so this is chosen rather than derived
 APART = 1.2
-SLOWEST = 5.0  # theory: turns in a recording, below which a swing is little more than a drift
-FASTEST = 0.1  # theory: of the rate at which torque is known; what swings faster follows at once
+# theory: turns in a recording, below which a swing is little more than a drift; a convention
+SLOWEST = 5.0
+# theory: of the rate at which torque is known; what swings faster follows at once; a convention
+FASTEST = 0.1
 
 
 def joint_compliances(rows: WhiteRows, flown: Sequence[FlownRecording]) -> Iterator[Effect]:

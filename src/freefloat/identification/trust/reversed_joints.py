@@ -24,7 +24,9 @@ Problem = tuple[OutputErrorProblem, Array]
 CODE = "joint.reversed"
 SIGNED = ("position", "velocity", "torque", "motor_position", "motor_velocity", "motor_torque")
 EVALUATIONS = 12  # theory: nearly linear once the sign is right; a wrong one needs no more to lose
-MOST_LEFT = 0.5  # theory: of the excess; a sign explains nearly all of it or hardly anything
+# theory: of the excess; a sign explains nearly all of it or hardly anything, so that any share in
+# between would do: a convention
+MOST_LEFT = 0.5
 
 
 def with_reversed_joint(
